@@ -1,0 +1,39 @@
+"""The errors people meet. Each says where, what was given, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class OstinatoError(Exception):
+    """The root of every error that Ostinato raises on purpose."""
+
+
+class SpecError(OstinatoError, ValueError):
+    """A spec, or a part of one, that cannot mean what was meant.
+
+    `field` names the place, `value` is what stood there, `hint` what would be right.
+    """
+
+    def __init__(self, message: str, *, field: str = "", value: object = None, hint: str = "") -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message
+        self.field = field
+        self.value = value
+        self.hint = hint
+
+    def at(self, place: str) -> SpecError:
+        """The same error with the place it was found in before its field and its words."""
+        field = f"{place}.{self.field}" if self.field else place
+        return SpecError(f"{place}: {self.message}", field=field, value=self.value, hint=self.hint)
+
+
+class TooManyExclusions(SpecError):
+    """The search for the next time met so many excluded ones that it gave up."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """A hint for a near miss, or nothing."""
+    near = get_close_matches(word, list(choices), n=1)
+    return f"did you mean {near[0]!r}?" if near else ""

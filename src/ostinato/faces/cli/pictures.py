@@ -1,0 +1,130 @@
+"""Pictures for the terminal: times with the clock changes between them, and months with their days marked."""
+
+from __future__ import annotations
+
+import calendar
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from rich.columns import Columns
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ostinato.when import Micros, Spec
+from ostinato.when.instants import SECOND, to_datetime
+
+_MONTHS_SHOWN = 3
+_CHANGES_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One time of a spec, and what daylight saving did to it."""
+
+    instant: Micros
+    local: datetime
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClockChange:
+    instant: Micros
+    before: str
+    after: str
+
+    @property
+    def words(self) -> str:
+        way = "forward" if self.after > self.before else "back"
+        if self.after[:10] != self.before[:10]:
+            return f"clocks go {way}, {self.before[:10]} {self.before[11:]} → {self.after[:10]} {self.after[11:]}"
+        return f"clocks go {way}, {self.before[11:]} → {self.after[11:]}"
+
+
+def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
+    return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(spec, t)) for t in times]
+
+
+def _note(spec: Spec, instant: Micros) -> str:
+    zone = spec.compiled.zone
+    second = instant // SECOND
+    at = zone.segment(second)
+    both = zone.instants(second + zone.offsets[at])
+    if len(both) == 2:
+        if second == both[0] and not spec.compiled.matches(both[1] * SECOND):
+            return "this hour comes twice; runs the first time only"
+        return f"this hour comes twice; {'first' if second == both[0] else 'second'} pass"
+    if second == zone.starts[at] and not replace(spec, dst="wall").compiled.matches(instant):
+        return "moved here out of the gap"
+    return ""
+
+
+def changes_between(spec: Spec, first: Micros, last: Micros) -> list[ClockChange]:
+    found = []
+    for second, before, after in spec.compiled.zone.changes(first // SECOND, last // SECOND)[:_CHANGES_SHOWN]:
+        readings = [to_datetime((second + o) * SECOND).strftime("%Y-%m-%d %H:%M") for o in (before, after)]
+        found.append(ClockChange(second * SECOND, *readings))
+    return found
+
+
+def times_table(
+    spec: Spec, first: Micros, last: Micros, times: list[Shown], now: Micros | None = None
+) -> RenderableType:
+    """A row for each time; a line between two of them where the clocks change."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("local", no_wrap=True)
+    table.add_column("offset", style="dim")
+    table.add_column("UTC", style="dim", no_wrap=True)
+    if now is not None:
+        table.add_column("in", style="green", no_wrap=True)
+    table.add_column("")
+    changes = changes_between(spec, min(first, times[0].instant), max(last, times[-1].instant)) if times else []
+    columns = 5 if now is not None else 4
+    for shown in times:
+        while changes and changes[0].instant <= shown.instant:
+            table.add_row(Text(f"── {changes.pop(0).words}", style="yellow"), *[""] * (columns - 1))
+        row = [
+            shown.local.strftime("%a %Y-%m-%d %H:%M:%S"),
+            shown.local.strftime("%z")[:3] + ":" + shown.local.strftime("%z")[3:5],
+            to_datetime(shown.instant).strftime("%m-%d %H:%M:%S"),
+        ]
+        if now is not None:
+            row.append(distance(shown.instant - now))
+        table.add_row(*row, Text(shown.note, style="yellow"))
+    return table
+
+
+def distance(length: Micros) -> str:
+    """`3 d 4 h`, `12 m 5 s`: the two largest units."""
+    seconds = max(0, -(-length // SECOND))
+    days, rest = divmod(seconds, 86_400)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    parts = [(days, "d"), (hours, "h"), (minutes, "m"), (rest, "s")]
+    while len(parts) > 1 and not parts[0][0]:
+        parts = parts[1:]
+    return " ".join(f"{n} {unit}" for n, unit in parts[:2])
+
+
+def month_pictures(spec: Spec, times: list[Shown]) -> RenderableType:
+    """The first months with times, each day of one marked: • for one, : for several."""
+    days = Counter(t.local.date() for t in times)
+    months = list(dict.fromkeys((d.year, d.month) for d in sorted(days)))[:_MONTHS_SHOWN]
+    return Columns([_month_picture(year, month, days) for year, month in months], padding=(1, 4))
+
+
+def _month_picture(year: int, month: int, days: Counter[date]) -> Text:
+    text = Text(f"{calendar.month_name[month]} {year}".center(20) + "\n", style="")
+    text.append("Mo Tu We Th Fr Sa Su\n", style="dim")
+    for week in calendar.Calendar().monthdatescalendar(year, month):
+        for day in week:
+            if day.month != month:
+                text.append("   ")
+            elif day in days:
+                text.append(f"{day.day:2d}", style="bold green reverse")
+                text.append("•" if days[day] == 1 else ":", style="bold green")
+            else:
+                text.append(f"{day.day:2d} ", style="dim")
+        text.append("\n")
+    return text

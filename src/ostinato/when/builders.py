@@ -1,0 +1,151 @@
+"""The short way to write a spec: `cron(…)`, `every(…)`, `calendar(…)`, `once(…)`, `manual()`, `during(…)`.
+
+What they return has been checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from ostinato.errors import SpecError
+from ostinato.when.calendars import Calendar, read_calendar
+from ostinato.when.durations import parse_duration
+from ostinato.when.exclusions import Exclusions
+from ostinato.when.fields import DayRule, Range
+from ostinato.when.grammar import Dialect
+from ostinato.when.instants import Micros, read_datetime
+from ostinato.when.moments import resolve
+from ostinato.when.spec import Dst, Interval, Recurrence, Spec, read_exclusion
+
+Exclusion = Calendar | Exclusions | date | str | tuple[datetime, datetime]
+FieldValue = int | str | Range | DayRule | Iterable[int | str]
+Moment = datetime | str
+
+
+def cron(
+    *expressions: str,
+    tz: str = "",
+    dialect: Dialect = "cron",
+    dst: Dst | None = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    jitter: str | timedelta = "PT0S",
+    exclude: Iterable[Exclusion] = (),
+) -> Spec:
+    """At the times of one or more cron strings: `cron("0 9 * * 1-5", tz="Europe/Berlin")`."""
+    if not expressions:
+        raise SpecError("cron() needs a cron string", field="cron", hint="write cron('0 9 * * 1-5')")
+    return _spec(tz, start, end, jitter, exclude, crons=expressions, dialect=dialect, dst=dst or "")
+
+
+def every(
+    period: str | timedelta,
+    *,
+    phase: str | timedelta = "PT0S",
+    anchor: Moment | None = None,
+    tz: str = "",
+    dst: Dst | None = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    jitter: str | timedelta = "PT0S",
+    exclude: Iterable[Exclusion] = (),
+) -> Spec:
+    """Every so often. Without an anchor, counted from 1970: `every("15m")` is at :00, :15, :30 and :45.
+    With one, counted from there on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`."""
+    length = parse_duration(period, "every")
+    if anchor is None:
+        if length.months:
+            raise SpecError(
+                f"every {period!r} needs an anchor to count months from",
+                field="anchor",
+                value=None,
+                hint=f"write every({period!r}, anchor='2026-01-31T09:00Z')",
+            )
+        interval = Interval(length.exact, parse_duration(phase, "phase").exact)
+        return _spec(tz, start, end, jitter, exclude, intervals=(interval,), dst=dst or "")
+    if parse_duration(phase, "phase").exact:
+        raise SpecError("every() takes a phase or an anchor, not both", field="phase", value=phase)
+    recurrence = Recurrence(_moment(anchor, tz, "anchor"), length)
+    return _spec(tz, start, end, jitter, exclude, recurrences=(recurrence,), dst=dst or "")
+
+
+def calendar(
+    *,
+    second: FieldValue = 0,
+    minute: FieldValue = 0,
+    hour: FieldValue = 0,
+    day_of_month: FieldValue = "*",
+    month: FieldValue = "*",
+    year: FieldValue = "*",
+    day_of_week: FieldValue = "*",
+    comment: str = "",
+    tz: str = "",
+    dst: Dst | None = None,
+    start: Moment | None = None,
+    end: Moment | None = None,
+    jitter: str | timedelta = "PT0S",
+    exclude: Iterable[Exclusion] = (),
+) -> Spec:
+    """When all the fields match: `calendar(hour=9, day_of_week="mon-fri", tz="Europe/Berlin")`."""
+    given = {
+        "second": second,
+        "minute": minute,
+        "hour": hour,
+        "day_of_month": day_of_month,
+        "month": month,
+        "year": year,
+        "day_of_week": day_of_week,
+        "comment": comment,
+    }
+    return _spec(tz, start, end, jitter, exclude, calendars=(read_calendar(given),), dst=dst or "")
+
+
+def during(**fields: FieldValue) -> Calendar:
+    """A stretch to leave out: `during(hour="12-13")` is the whole of those hours, every day."""
+    return read_calendar(fields, rest="*")
+
+
+def once(
+    *moments: Moment,
+    tz: str = "",
+    jitter: str | timedelta = "PT0S",
+    exclude: Iterable[Exclusion] = (),
+) -> Spec:
+    """At one moment, or at each of several."""
+    if not moments:
+        raise SpecError("once() needs a time", field="times", hint="write once('2026-03-01T09:00Z')")
+    return _spec(tz, None, None, jitter, exclude, times=tuple(_moment(m, tz, "time") for m in moments))
+
+
+def manual() -> Spec:
+    """Never by itself: only when triggered or backfilled."""
+    return Spec()
+
+
+def _moment(value: Moment, tz: str, field: str) -> Micros:
+    return resolve(read_datetime(value, field), tz, field)
+
+
+def _spec(
+    tz: str,
+    start: Moment | None,
+    end: Moment | None,
+    jitter: str | timedelta,
+    exclude: Iterable[Exclusion],
+    **rest: Any,
+) -> Spec:
+    excluded = Exclusions()
+    for one in [exclude] if isinstance(exclude, str | date | Calendar | Exclusions) else exclude:
+        excluded |= read_exclusion(one)
+    spec = Spec(
+        zone=tz,
+        start=None if start is None else _moment(start, tz, "start"),
+        end=None if end is None else _moment(end, tz, "end"),
+        jitter=parse_duration(jitter, "jitter").exact,
+        exclude=excluded,
+        **rest,
+    )
+    spec.check()
+    return spec

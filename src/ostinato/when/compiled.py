@@ -1,0 +1,215 @@
+"""A spec made ready to answer. Pure and quick: integers in, integers out, microseconds both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ostinato.errors import SpecError, TooManyExclusions
+from ostinato.when.calendars import Calendar
+from ostinato.when.crontab import parse_cron
+from ostinato.when.exclusions import stretches
+from ostinato.when.fields import HOUR_FIELD, MINUTE_FIELD, SECOND_FIELD, Range
+from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.jitter import jitter_delay
+from ostinato.when.sources import (
+    Source,
+    fixed_wall_source,
+    interval_source,
+    recurrence_source,
+    times_source,
+    union,
+    wall_source,
+)
+from ostinato.when.walls import Wall
+from ostinato.when.zones import FAR, FIRST_YEAR, LAST_YEAR, Zone, epoch_second, zone, zone_from_data
+
+if TYPE_CHECKING:
+    from ostinato.when.spec import Spec
+
+_GIVE_UP = 100_000  # excluded candidates in a row; a tenth of a second
+_TEMPORAL_LAST_YEAR = 2100
+
+
+class Compiled:
+    """Answers for one spec. `next` and `previous` are strict and about nominal times, before jitter."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.warnings: list[str] = []
+        self.zone = _zone_of(spec)
+        last_year = _TEMPORAL_LAST_YEAR if spec.dialect == "temporal" else LAST_YEAR
+        self.last: Micros = epoch_second(last_year + 1) * SECOND - 1
+        self._first_of_all = epoch_second(FIRST_YEAR) * SECOND
+        self._floor = max(self._first_of_all, spec.start if spec.start is not None else -FAR) - 1
+        self._ceiling = min(self.last, spec.end if spec.end is not None else FAR)
+        source = union(self._sources(spec))
+        self._next, self._previous = source.next, source.previous
+        self._excluded = stretches(spec.exclude, self.zone)
+
+    def next(self, after: Micros) -> Micros | None:
+        """The first nominal time later than `after`."""
+        if after < self._floor:
+            after = self._floor
+        found = self._next(after)
+        if found > self._ceiling:
+            return None
+        return self.search(after)[0] if self._excluded else found
+
+    def search(self, after: Micros, give_up: int = _GIVE_UP) -> tuple[Micros | None, int]:
+        """The next nominal time, and how many were excluded on the way to it."""
+        at, excluded = max(after, self._floor), 0
+        while True:
+            found = self._next(at)
+            if found > self._ceiling:
+                return None, excluded
+            stretch = self._stretch(found)
+            if stretch is None:
+                return found, excluded
+            excluded += 1
+            if excluded > give_up:
+                raise self._give_up(max(after, self._floor), give_up)
+            at = stretch[1]
+
+    def previous(self, before: Micros) -> Micros | None:
+        """The last nominal time earlier than `before`."""
+        at = min(before, self._ceiling + 1)
+        for _ in range(_GIVE_UP):
+            found = self._previous(at)
+            if found <= self._floor:
+                return None
+            stretch = self._stretch(found)
+            if stretch is None:
+                return found
+            at = stretch[0]
+        raise self._give_up(min(before, self._ceiling), _GIVE_UP)
+
+    def matches(self, instant: Micros) -> bool:
+        return self.next(instant - 1) == instant
+
+    def times(self, after: Micros) -> Iterator[Micros]:
+        """Every nominal time later than `after`, in order."""
+        found = self.next(after)
+        while found is not None:
+            yield found
+            found = self.next(found)
+
+    def between(self, first: Micros, last: Micros) -> Iterator[Micros]:
+        """Every nominal time from `first` to `last`, both included."""
+        for found in self.times(first - 1):
+            if found > last:
+                return
+            yield found
+
+    def jittered(self, nominal: Micros, seed: str) -> Micros:
+        """When the occurrence of that nominal time really runs: later by less than the jitter, and always
+        before the spec's following time (exclusions and the end apart)."""
+        longest = self.spec.jitter
+        if not longest:
+            return nominal
+        following = self._next(nominal)
+        if following <= self.last:
+            longest = min(longest, following - nominal)
+        return nominal + jitter_delay(nominal, seed, longest)
+
+    def _stretch(self, found: Micros) -> tuple[Micros, Micros] | None:
+        for stretch in self._excluded:
+            excluded = stretch(found)
+            if excluded is not None:
+                return excluded
+        return None
+
+    def _give_up(self, at: Micros, tries: int) -> TooManyExclusions:
+        return TooManyExclusions(
+            f"{tries:,} times in a row around {format_instant(at)} are excluded",
+            field="exclude",
+            value=tries,
+            hint="the exclusions leave nothing, or next to nothing: narrow them",
+        )
+
+    def _sources(self, spec: Spec) -> list[Source]:
+        temporal = spec.dialect == "temporal"
+        literal = spec.rule == "wall"
+        found: list[Source] = []
+        for text in spec.crons:
+            cron = parse_cron(text, spec.dialect)
+            if cron.warning:
+                self.warnings.append(cron.warning)
+            if cron.calendar is None:
+                found.append(interval_source(_whole_seconds(cron.every), _whole_seconds(cron.phase)))
+            else:
+                wall = Wall(cron.calendar, cron.either)
+                self._check_possible(wall, f"cron string {text!r}")
+                # The temporal dialect has no wildcards of its own; its fields decide, as a calendar's do.
+                fixed = _is_fixed(cron.calendar) if temporal else cron.fixed
+                found.append(self._on_the_wall(wall, literal or not fixed))
+        for calendar in spec.calendars:
+            wall = Wall(calendar)
+            self._check_possible(wall, f"calendar {calendar.to_json()}")
+            found.append(self._on_the_wall(wall, literal or not _is_fixed(calendar)))
+        for interval in spec.intervals:
+            every, phase = interval.every, interval.phase
+            if temporal:
+                every, phase = _whole_seconds(every), _whole_seconds(phase)
+            found.append(interval_source(every, phase))
+        for recurrence in spec.recurrences:
+            found.append(recurrence_source(recurrence.anchor, recurrence.period, self.zone, literal))
+        if spec.times or not found:
+            found.append(times_source(spec.times))
+        return found
+
+    def _on_the_wall(self, wall: Wall, literal: bool) -> Source:
+        return wall_source(wall, self.zone) if literal else fixed_wall_source(wall, self.zone)
+
+    def _check_possible(self, wall: Wall, what: str) -> None:
+        if wall.next(self._first_of_all // SECOND) <= self.last // SECOND:
+            return
+        message = f"{what} can never match"
+        if self.spec.dialect == "temporal":
+            self.warnings.append(message)
+            return
+        raise SpecError(
+            message, field="spec", value=what, hint="no such day exists: check the day against the month and the year"
+        )
+
+
+def _zone_of(spec: Spec) -> Zone:
+    """One zone for the whole spec, be it named by the spec or by its cron strings."""
+    named = [parse_cron(text, spec.dialect).zone for text in spec.crons]
+    if spec.dialect == "temporal":
+        named = [z for z, text in zip(named, spec.crons, strict=True) if parse_cron(text, "temporal").calendar]
+    if len(set(named)) > 1:
+        raise SpecError(
+            f"conflicting timezone names {', '.join(repr(z) for z in sorted(set(named)))} in the cron strings",
+            field="zone",
+            value=named,
+            hint="a spec has one zone: make two specs, or name the same zone everywhere",
+        )
+    by_cron = named[0] if named else ""
+    if spec.zone_data:
+        if by_cron:
+            raise SpecError(
+                f"the cron string names the zone {by_cron!r}, and zone_data is given too", field="zone", value=by_cron
+            )
+        return zone_from_data(spec.zone_data)
+    if by_cron and spec.zone and by_cron != spec.zone:
+        raise SpecError(
+            f"the cron string names the zone {by_cron!r}, the spec {spec.zone!r}",
+            field="zone",
+            value=by_cron,
+            hint="name it once",
+        )
+    return zone(by_cron or spec.zone)
+
+
+def _whole_seconds(micros: Micros) -> Micros:
+    return micros // SECOND * SECOND
+
+
+def _is_fixed(calendar: Calendar) -> bool:
+    """Neither second, minute nor hour runs through its whole range: a fixed time in cron's sense."""
+    for field in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD):
+        for item in calendar.items(field):
+            if isinstance(item, Range) and (item.start, item.end) == (field.low, field.high):
+                return False
+    return True

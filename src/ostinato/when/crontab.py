@@ -1,0 +1,153 @@
+"""Cron strings in both dialects, read into calendars and intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ostinato.errors import SpecError, did_you_mean
+from ostinato.when.calendars import Calendar
+from ostinato.when.durations import parse_short
+from ostinato.when.fields import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    HOUR_FIELD,
+    MINUTE_FIELD,
+    MONTH,
+    SECOND_FIELD,
+    YEAR,
+    Field,
+    Items,
+)
+from ostinato.when.grammar import Dialect, is_star, parse_field
+from ostinato.when.instants import SECOND, Micros
+
+_FIVE = (MINUTE_FIELD, HOUR_FIELD, DAY_OF_MONTH, MONTH, DAY_OF_WEEK)
+_SHORTHANDS = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """What one cron string says. `either`: day of month OR day of week. `fixed`: neither hour nor
+    minute is a wildcard, so that the cron daylight-saving rule moves it out of a gap."""
+
+    calendar: Calendar | None
+    every: Micros = 0
+    phase: Micros = 0
+    zone: str = ""
+    either: bool = False
+    fixed: bool = False
+    warning: str = ""
+
+
+@lru_cache(maxsize=8192)
+def parse_cron(text: str, dialect: Dialect) -> Cron:
+    zone, body = _split_zone(text.strip())
+    return _temporal(text, zone, body) if dialect == "temporal" else _cron(text, zone, body)
+
+
+def _split_zone(text: str) -> tuple[str, str]:
+    if text.startswith(("TZ=", "CRON_TZ=")):
+        first, *rest = text.split(None, 1)
+        return first.partition("=")[2], rest[0] if rest else ""
+    return "", text
+
+
+def _cron(text: str, zone: str, body: str) -> Cron:
+    word = body.lower()
+    if word.startswith("@"):
+        if word not in _SHORTHANDS:
+            hint = did_you_mean(word, _SHORTHANDS) or f"the shorthands are {', '.join(_SHORTHANDS)}"
+            if word.startswith("@every"):
+                hint = "write every('5m'), or use the temporal dialect"
+            raise SpecError(f"{text!r} is not a shorthand", field="cron", value=text, hint=hint)
+        body = _SHORTHANDS[word]
+    parts = body.split()
+    if len(parts) not in (5, 6):
+        raise SpecError(
+            f"{text!r} has {len(parts)} field{'s' if len(parts) != 1 else ''}",
+            field="cron",
+            value=text,
+            hint="a cron string has 5 (minute hour day month weekday), or 6 with the second first"
+            + ("; 7 fields are the temporal dialect" if len(parts) == 7 else ""),
+        )
+    names = _FIVE if len(parts) == 5 else (SECOND_FIELD, *_FIVE)
+    found = _read(dict(zip(names, parts, strict=True)), "cron", text)
+    by_name = dict(zip(names, parts, strict=True))
+    return Cron(
+        found,
+        zone=zone,
+        either=not is_star(by_name[DAY_OF_MONTH]) and not is_star(by_name[DAY_OF_WEEK]),
+        fixed=not any(is_star(by_name.get(f, "0")) for f in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD)),
+    )
+
+
+def _temporal(text: str, zone: str, body: str) -> Cron:
+    body, hash_sign, comment = body.partition("#")
+    warning = ""
+    if hash_sign and body[-1:] not in ("", " ", "\t"):
+        warning = f"in {text!r} everything after '#' is a comment; it does not select the n-th weekday"
+    body = body.strip()
+    if body.startswith("@every"):
+        every, phase = _temporal_every(text, body)
+        return Cron(None, every, phase)
+    parts = _SHORTHANDS.get(body, body).split()
+    if not 5 <= len(parts) <= 7:
+        raise SpecError(
+            f"CronString does not have 5-7 fields ({text!r} has {len(parts)})",
+            field="cron",
+            value=text,
+            hint="minute hour day month weekday [year], or with the second first and the year last",
+        )
+    names: tuple[Field, ...] = _FIVE
+    if len(parts) > 5:
+        names = (*names, YEAR)
+    if len(parts) == 7:
+        names = (SECOND_FIELD, *names)
+    by_name = dict(zip(names, parts, strict=True))
+    if by_name.get(YEAR) == "*":
+        del by_name[YEAR]
+    calendar = replace(_read(by_name, "temporal", text), comment=comment.strip())
+    return Cron(calendar, zone=zone, warning=warning)
+
+
+def _temporal_every(text: str, body: str) -> tuple[Micros, Micros]:
+    spec = body.removeprefix("@every").strip()
+    every_text, slash, phase_text = spec.partition("/")
+    every = parse_short(every_text, "interval").exact
+    phase = parse_short(phase_text, "phase").exact if slash else 0
+    if every < SECOND:
+        raise SpecError(
+            f"interval is too small ({text!r})", field="interval", value=every_text, hint="one second is the least"
+        )
+    if phase >= every:
+        raise SpecError(
+            f"phase cannot be greater than Interval ({text!r})",
+            field="phase",
+            value=phase_text,
+            hint="the phase is less than the interval",
+        )
+    return every, phase
+
+
+def _read(parts: dict[Field, str], dialect: Dialect, text: str) -> Calendar:
+    found: dict[str, Items] = {}
+    problems: list[SpecError] = []
+    for field, part in parts.items():
+        try:
+            found[field.name] = parse_field(part, field, dialect, text)
+        except SpecError as problem:
+            problems.append(problem)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise SpecError(", ".join(map(str, problems)), field=problems[0].field, value=problems[0].value)
+    return Calendar(**found, comment="")

@@ -1,0 +1,66 @@
+"""Points in time: integer microseconds since 1970 in UTC inside, RFC 3339 outside."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from ostinato.errors import SpecError
+
+Micros: TypeAlias = int
+SECOND: Micros = 1_000_000
+DAY_SECONDS = 86_400
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NAIVE_EPOCH = EPOCH.replace(tzinfo=None)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def from_datetime(moment: datetime) -> Micros:
+    """The instant of an aware datetime."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def to_datetime(instant: Micros) -> datetime:
+    return EPOCH + timedelta(microseconds=instant)
+
+
+def wall_micros(naive: datetime) -> Micros:
+    """A wall-clock reading as microseconds since 1970-01-01T00:00 on that same wall."""
+    return (naive - NAIVE_EPOCH) // _MICROSECOND
+
+
+def format_instant(instant: Micros) -> str:
+    moment = to_datetime(instant)
+    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
+    fraction = f"{moment.microsecond:06d}".rstrip("0")
+    return f"{text}.{fraction}Z" if fraction else f"{text}Z"
+
+
+def read_datetime(value: object, field: str) -> datetime:
+    """An ISO 8601 text or a datetime, naive or aware, as a datetime."""
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.strip())
+        except ValueError:
+            pass
+    raise SpecError(
+        f"{field} {value!r} is not a time",
+        field=field,
+        value=value,
+        hint="write it as '2026-03-01T09:00:00Z' or '2026-03-01T09:00:00+01:00'",
+    )
+
+
+def read_instant(value: object, field: str) -> Micros:
+    """An instant from an aware datetime or a text with an offset; a time without one is ambiguous."""
+    moment = read_datetime(value, field)
+    if moment.tzinfo is None:
+        raise SpecError(
+            f"{field} {value!s} has no offset, so it could be any of two dozen instants",
+            field=field,
+            value=value,
+            hint=f"write '{moment.isoformat()}Z' for UTC, or give a zone",
+        )
+    return from_datetime(moment)

@@ -1,0 +1,231 @@
+"""A spec: when things happen, as a value. Frozen, comparable, and the same after a trip through JSON.
+
+Whatever is wrong with one is said by `check()`; everything that comes in through a door goes through it.
+"""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, tzinfo
+from functools import cached_property
+from io import BytesIO
+from typing import Literal, TypeAlias
+
+from ostinato.errors import SpecError, TooManyExclusions
+from ostinato.when.calendars import Calendar
+from ostinato.when.compiled import Compiled
+from ostinato.when.durations import Duration
+from ostinato.when.exclusions import Exclusions
+from ostinato.when.grammar import Dialect
+from ostinato.when.instants import SECOND, Micros, format_instant, read_instant, to_datetime
+from ostinato.when.moments import read_date
+from ostinato.when.zones import FAR
+
+_NOTHING = Exclusions()
+Dst: TypeAlias = Literal["cron", "wall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Every so often, counted from 1970 and moved by `phase`."""
+
+    every: Micros
+    phase: Micros = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """`anchor`, and every `period` after it."""
+
+    anchor: Micros
+    period: Duration
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The union of its sources, less its exclusions, from `start` to `end`, both included.
+
+    No source at all is valid: such a schedule runs only when asked to. `dst` empty means the dialect's
+    own daylight-saving rule: `cron` for cron, `wall` for temporal.
+    """
+
+    crons: tuple[str, ...] = ()
+    calendars: tuple[Calendar, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    recurrences: tuple[Recurrence, ...] = ()
+    times: tuple[Micros, ...] = ()
+    exclude: Exclusions = _NOTHING
+    start: Micros | None = None
+    end: Micros | None = None
+    zone: str = ""
+    zone_data: bytes = b""
+    jitter: Micros = 0
+    dialect: Dialect = "cron"
+    dst: Dst | Literal[""] = ""
+
+    @property
+    def rule(self) -> Dst:
+        """The daylight-saving rule in force."""
+        return self.dst or ("wall" if self.dialect == "temporal" else "cron")
+
+    @property
+    def manual(self) -> bool:
+        """It has no times of its own."""
+        return not (self.crons or self.calendars or self.intervals or self.recurrences or self.times)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        return Compiled(self)
+
+    @cached_property
+    def tzinfo(self) -> tzinfo:
+        if self.zone_data:
+            return zoneinfo.ZoneInfo.from_file(BytesIO(self.zone_data))
+        return zoneinfo.ZoneInfo(self.compiled.zone.name)
+
+    # Times, as people handle them
+
+    def next(self, after: datetime) -> datetime | None:
+        """The first time later than `after`, on the clock of the spec's zone."""
+        return self._shown(self.compiled.next(read_instant(after, "after")))
+
+    def previous(self, before: datetime) -> datetime | None:
+        return self._shown(self.compiled.previous(read_instant(before, "before")))
+
+    def between(self, first: datetime, last: datetime) -> Iterator[datetime]:
+        """Every time from `first` to `last`, both included."""
+        for found in self.compiled.between(read_instant(first, "first"), read_instant(last, "last")):
+            yield to_datetime(found).astimezone(self.tzinfo)
+
+    def matches(self, moment: datetime) -> bool:
+        return self.compiled.matches(read_instant(moment, "moment"))
+
+    def describe(self) -> str:
+        """The spec in plain words."""
+        from ostinato.when.words import describe
+
+        return describe(self)
+
+    def _shown(self, found: Micros | None) -> datetime | None:
+        return None if found is None else to_datetime(found).astimezone(self.tzinfo)
+
+    # Putting specs together
+
+    def __or__(self, other: Spec) -> Spec:
+        """Both together. What belongs to the whole (zone, bounds, jitter, dialect) must agree or be unset."""
+        one = Spec()
+        found: dict[str, object] = {}
+        for name in ("start", "end", "zone", "zone_data", "jitter", "dialect", "dst"):
+            mine, theirs, unset = getattr(self, name), getattr(other, name), getattr(one, name)
+            if mine != theirs and mine != unset and theirs != unset:
+                raise SpecError(
+                    f"two specs with different {name} cannot be joined: {mine!r} and {theirs!r}",
+                    field=name,
+                    value=theirs,
+                    hint=f"give both the same {name}",
+                )
+            found[name] = theirs if mine == unset else mine
+        for name in ("crons", "calendars", "intervals", "recurrences", "times"):
+            found[name] = getattr(self, name) + getattr(other, name)
+        return _checked(Spec(**found, exclude=self.exclude | other.exclude))  # type: ignore[arg-type]
+
+    def without(self, *what: Calendar | Exclusions | date | str | tuple[datetime, datetime]) -> Spec:
+        """The same, less what is given: a calendar, a day, a stretch (first, end), or holidays."""
+        found = self.exclude
+        for one in what:
+            found |= read_exclusion(one)
+        return _checked(replace(self, exclude=found))
+
+    # At the door
+
+    def check(self) -> tuple[str, ...]:
+        """Refuse what cannot be meant; return the warnings for what is merely odd."""
+        if self.dialect not in ("cron", "temporal"):
+            raise SpecError(
+                f"dialect {self.dialect!r} is unknown",
+                field="dialect",
+                value=self.dialect,
+                hint="use 'cron' or 'temporal'",
+            )
+        if self.dst not in ("", "cron", "wall"):
+            raise SpecError(f"dst {self.dst!r} is unknown", field="dst", value=self.dst, hint="use 'cron' or 'wall'")
+        for interval in self.intervals:
+            _check_interval(interval)
+        for recurrence in self.recurrences:
+            if recurrence.period.months * 31 * 86_400 * SECOND + recurrence.period.exact < SECOND:
+                raise _too_short(str(recurrence.period))
+        if self.jitter < 0:
+            raise SpecError("jitter is negative", field="jitter", value=self.jitter, hint="a delay is zero or more")
+        if self.start is not None and self.end is not None and self.end < self.start:
+            raise SpecError(
+                f"end {format_instant(self.end)} is before start {format_instant(self.start)}",
+                field="end",
+                value=format_instant(self.end),
+                hint="exchange them",
+            )
+        for first, end in self.exclude.spans:
+            if end <= first:
+                raise SpecError(
+                    f"the excluded stretch from {format_instant(first)} ends at {format_instant(end)}",
+                    field="exclude.spans",
+                    value=format_instant(end),
+                    hint="the end comes after the start",
+                )
+        compiled = self.compiled
+        warnings = list(compiled.warnings)
+        if self.dialect == "temporal" or self.manual:
+            return tuple(warnings)
+        try:
+            found, _ = compiled.search(-FAR)
+        except TooManyExclusions as problem:
+            raise SpecError(
+                f"this spec can never match: {problem.message}", field="exclude", value=None, hint=problem.hint
+            ) from None
+        if found is None:
+            raise SpecError(
+                "this spec can never match: no time of it is left between its start and its end",
+                field="spec",
+                value=self.describe(),
+                hint="check start, end and the exclusions",
+            )
+        return tuple(warnings)
+
+    def to_json(self) -> dict[str, object]:
+        """What is not at its default, in a form that `read_spec` reads back to an equal spec."""
+        from ostinato.when.documents import spec_json
+
+        return spec_json(self)
+
+
+def _checked(spec: Spec) -> Spec:
+    spec.check()
+    return spec
+
+
+def _check_interval(interval: Interval) -> None:
+    if interval.every < SECOND:
+        raise _too_short(str(Duration(micros=interval.every)) if interval.every > 0 else interval.every)
+    if not 0 <= interval.phase < interval.every:
+        raise SpecError(
+            f"phase {Duration(micros=max(0, interval.phase))} is not shorter than the interval "
+            f"{Duration(micros=interval.every)}",
+            field="phase",
+            value=interval.phase,
+            hint="a phase is at least nothing and less than the interval",
+        )
+
+
+def _too_short(value: object) -> SpecError:
+    return SpecError(f"interval {value!r} is too short", field="interval", value=value, hint="one second is the least")
+
+
+def read_exclusion(what: object) -> Exclusions:
+    if isinstance(what, Exclusions):
+        return what
+    if isinstance(what, Calendar):
+        return Exclusions(calendars=(what.without_comment(),))
+    if isinstance(what, tuple | list) and len(what) == 2:
+        return Exclusions(spans=((read_instant(what[0], "exclude"), read_instant(what[1], "exclude")),))
+    return Exclusions(dates=(read_date(what, "exclude"),))

@@ -1,0 +1,204 @@
+"""Time zones as tables: where the offset changes, and what the wall clock reads there.
+
+A zone is a list of segments with one offset each. Between two changes, wall clock and instant differ
+by that offset and by nothing else, so every conversion is one bisect. The rules come from the system's
+zone files or from the `tzdata` package, in the order `zoneinfo` looks for them; reading them, once per
+zone and process, is the only time this package touches a file.
+"""
+
+from __future__ import annotations
+
+import struct
+import zoneinfo
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from importlib import resources
+from io import BytesIO
+from pathlib import Path
+
+from ostinato.errors import SpecError, did_you_mean
+from ostinato.when.instants import EPOCH
+
+FIRST_YEAR = 1900
+LAST_YEAR = 2199
+FAR = 1 << 62  # later than everything; its negative is earlier
+
+
+def epoch_second(year: int, month: int = 1, day: int = 1) -> int:
+    return (date(year, month, day) - date(1970, 1, 1)).days * 86_400
+
+
+class Zone:
+    """The offset changes of one zone from 1900 to 2199, in epoch seconds."""
+
+    __slots__ = ("ends_wall", "name", "offsets", "reach", "starts", "starts_wall")
+
+    def __init__(self, name: str, rules: zoneinfo.ZoneInfo, changes: list[int]) -> None:
+        self.name = name
+        starts, offsets = [-FAR], [_offset(rules, epoch_second(FIRST_YEAR))]
+        for change in changes:
+            offset = _offset(rules, change)
+            if offset != offsets[-1]:
+                starts.append(change)
+                offsets.append(offset)
+        self.starts = starts
+        self.offsets = offsets
+        self.starts_wall = [-FAR, *(s + o for s, o in zip(starts[1:], offsets[1:], strict=True))]
+        # What the wall clock reads at the end of each segment, in that segment's own offset.
+        self.ends_wall = [*(s + o for s, o in zip(starts[1:], offsets, strict=False)), FAR]
+        # The latest reading that any earlier segment has come to: below it, everything has been shown once.
+        self.reach = [-FAR]
+        for end in self.ends_wall[:-1]:
+            self.reach.append(max(self.reach[-1], end))
+
+    def segment(self, second: int) -> int:
+        return bisect_right(self.starts, second) - 1
+
+    def segment_before(self, second: int) -> int:
+        """The segment of the last second before this one."""
+        return bisect_left(self.starts, second) - 1
+
+    def offset(self, second: int) -> int:
+        return self.offsets[self.segment(second)]
+
+    def changes(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """Each change of offset from `first` to `last`: its second, the offset before and the one after."""
+        low, high = bisect_left(self.starts, first), bisect_right(self.starts, last)
+        return [(self.starts[i], self.offsets[i - 1], self.offsets[i]) for i in range(max(1, low), high)]
+
+    def instants(self, wall: int) -> list[int]:
+        """Every instant at which the wall clock reads `wall`: none in a gap, two in a repeated hour."""
+        low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
+        high = bisect_right(self.starts, wall + 2 * 86_400)
+        return [wall - self.offsets[i] for i in range(low, high) if self.starts_wall[i] <= wall < self.ends_wall[i]]
+
+    def first_at_or_past(self, wall: int) -> int:
+        """The first instant at which the wall clock reads `wall` or later."""
+        low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
+        while wall >= self.ends_wall[low]:
+            low += 1
+        return max(self.starts[low], wall - self.offsets[low])
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRules:
+    """Which edition of the zone rules is in force, and where it was found."""
+
+    version: str
+    source: str
+
+
+def zone(name: str, field: str = "zone") -> Zone:
+    """The zone of that name; an unknown one is an error that offers the nearest."""
+    try:
+        return _load(name or "UTC")
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        hint = did_you_mean(name, zone_names()) or "use a name such as 'Europe/Berlin'"
+        raise SpecError(f"{field} {name!r} is not a time zone", field=field, value=name, hint=hint) from None
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
+
+
+@lru_cache(maxsize=1)
+def rules_in_force() -> ZoneRules:
+    """The version of the zone rules that this process uses."""
+    for folder in map(Path, zoneinfo.TZPATH):
+        if (folder / "UTC").is_file():
+            return ZoneRules(_system_version(folder), str(folder))
+    try:
+        import tzdata
+    except ImportError:
+        return ZoneRules("none", "nowhere")
+    return ZoneRules(tzdata.IANA_VERSION, "tzdata")
+
+
+def _system_version(folder: Path) -> str:
+    marker = folder / "tzdata.zi"
+    if marker.is_file():
+        with marker.open(encoding="ascii", errors="replace") as lines:
+            first = lines.readline().split()
+        if first[:2] == ["#", "version"]:
+            return first[2]
+    plain = folder / "+VERSION"
+    return plain.read_text(encoding="ascii").strip() if plain.is_file() else "unknown"
+
+
+@lru_cache(maxsize=1024)
+def _load(name: str) -> Zone:
+    rules = zoneinfo.ZoneInfo(name)  # refuses names that lead out of the zone folders
+    return _from_tzif(name, _zone_bytes(name), rules)
+
+
+@lru_cache(maxsize=64)
+def zone_from_data(data: bytes) -> Zone:
+    """A zone from the bytes of a compiled zone file (TZif)."""
+    try:
+        rules = zoneinfo.ZoneInfo.from_file(BytesIO(data), key="given")
+    except (ValueError, struct.error, IndexError, EOFError):
+        raise SpecError(
+            "zone_data is not a compiled zone file",
+            field="zone_data",
+            value=f"{len(data)} bytes",
+            hint="give the bytes of a TZif file, or a zone's name",
+        ) from None
+    return _from_tzif("given", data, rules)
+
+
+def _zone_bytes(name: str) -> bytes:
+    for folder in zoneinfo.TZPATH:
+        path = Path(folder, name)
+        if path.is_file():
+            return path.read_bytes()
+    return resources.files("tzdata.zoneinfo").joinpath(*name.split("/")).read_bytes()
+
+
+def _from_tzif(name: str, data: bytes, rules: zoneinfo.ZoneInfo) -> Zone:
+    low, high = epoch_second(FIRST_YEAR), epoch_second(LAST_YEAR + 1)
+    listed = [t for t in _listed_changes(data) if low < t < high]
+    footer = data.rstrip(b"\n").rsplit(b"\n", 1)[-1]
+    if data[4:5] >= b"2" and b"," in footer:  # a rule goes on for ever after the listed changes
+        listed += _changes_by_rule(rules, max(listed, default=low), high)
+    return Zone(name, rules, listed)
+
+
+def _listed_changes(data: bytes) -> list[int]:
+    """The instants of change in a TZif file (RFC 8536): the 64-bit block, or the old one if it is alone."""
+    if data[:4] != b"TZif":
+        raise ValueError("not a TZif file")
+    at, width, code = 0, 4, "i"
+    if data[4:5] >= b"2":
+        utc, std, leap, times, types, chars = struct.unpack(">6I", data[20:44])
+        at, width, code = 44 + times * 5 + types * 6 + chars + leap * 8 + std + utc, 8, "q"
+    count = struct.unpack(">I", data[at + 32 : at + 36])[0]
+    return list(struct.unpack(f">{count}{code}", data[at + 44 : at + 44 + count * width]))
+
+
+def _changes_by_rule(rules: zoneinfo.ZoneInfo, after: int, until: int) -> list[int]:
+    """The changes that the file's closing rule makes; no rule keeps an offset for less than a fortnight."""
+    found = []
+    step = 14 * 86_400
+    at, offset = after, _offset(rules, after)
+    while at < until:
+        following = _offset(rules, at + step)
+        if following != offset:
+            low, high = at, at + step
+            while high - low > 1:
+                middle = (low + high) // 2
+                if _offset(rules, middle) == offset:
+                    low = middle
+                else:
+                    high = middle
+            found.append(high)
+            offset = following
+        at += step
+    return found
+
+
+def _offset(rules: zoneinfo.ZoneInfo, second: int) -> int:
+    offset = (EPOCH + timedelta(seconds=second)).astimezone(rules).utcoffset()
+    return round((offset or timedelta()).total_seconds())

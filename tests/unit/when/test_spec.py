@@ -1,0 +1,375 @@
+"""Specs as values: what they mean, how they join, and that JSON brings them back."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ostinato import Spec, SpecError, calendar, cron, during, every, manual, once
+from ostinato.when import (
+    Calendar,
+    DayRule,
+    Duration,
+    Exclusions,
+    Interval,
+    Range,
+    Recurrence,
+    parse_duration,
+    read_spec,
+)
+from ostinato.when.calendars import read_calendar
+from ostinato.when.instants import SECOND, Micros, format_instant, read_instant
+from ostinato.when.phrases import parse_phrase
+
+
+def at(text: str) -> Micros:
+    return read_instant(text, "test")
+
+
+def times(spec: Spec, after: str, count: int) -> list[str]:
+    found = []
+    for instant in spec.compiled.times(at(after)):
+        found.append(format_instant(instant))
+        if len(found) == count:
+            break
+    return found
+
+
+# Sources
+
+
+def test_intervals_are_counted_from_1970_and_moved_by_their_phase() -> None:
+    assert times(every("90m", phase="5m"), "2026-01-01T00:00:00Z", 3) == [
+        "2026-01-01T00:05:00Z",
+        "2026-01-01T01:35:00Z",
+        "2026-01-01T03:05:00Z",
+    ]
+
+
+def test_months_are_counted_from_the_anchor_and_never_drift() -> None:
+    spec = every("P1M", anchor="2026-01-31T09:00:00Z")
+    assert times(spec, "2026-01-01T00:00:00Z", 5) == [
+        "2026-01-31T09:00:00Z",
+        "2026-02-28T09:00:00Z",
+        "2026-03-31T09:00:00Z",
+        "2026-04-30T09:00:00Z",
+        "2026-05-31T09:00:00Z",
+    ]
+    assert times(spec, "2123-12-31T10:00:00Z", 2) == ["2124-01-31T09:00:00Z", "2124-02-29T09:00:00Z"]
+
+
+def test_days_of_a_recurrence_keep_the_time_on_the_wall() -> None:
+    spec = every("P1D", anchor="2026-03-28T02:30", tz="Europe/Berlin")
+    assert times(spec, "2026-03-28T00:00:00Z", 3) == [
+        "2026-03-28T01:30:00Z",
+        "2026-03-29T01:00:00Z",  # 02:30 does not exist: the first moment after the gap
+        "2026-03-30T00:30:00Z",
+    ]
+    literal = every("P1D", anchor="2026-10-24T02:30", tz="Europe/Berlin", dst="wall")
+    assert times(literal, "2026-10-24T12:00:00Z", 3) == [
+        "2026-10-25T00:30:00Z",
+        "2026-10-25T01:30:00Z",  # 02:30 comes twice
+        "2026-10-26T01:30:00Z",
+    ]
+
+
+def test_hours_of_a_recurrence_are_counted_on_a_stopwatch() -> None:
+    spec = every("PT6H", anchor="2026-03-28T20:00", tz="Europe/Berlin")
+    assert times(spec, "2026-03-28T00:00:00Z", 3) == [
+        "2026-03-28T19:00:00Z",
+        "2026-03-29T01:00:00Z",
+        "2026-03-29T07:00:00Z",
+    ]
+
+
+def test_a_mixed_period_adds_its_calendar_part_before_its_hours() -> None:
+    spec = every("P1Y2M3DT4H", anchor="2024-01-31T00:00:00Z")
+    assert times(spec, "2024-01-01T00:00:00Z", 3) == [
+        "2024-01-31T00:00:00Z",
+        "2025-04-03T04:00:00Z",  # 31 March + 3 days, 4 hours
+        "2026-06-06T08:00:00Z",  # 31 May + 6 days, 8 hours
+    ]
+
+
+@pytest.mark.parametrize("period", ["P1M", "P3M", "P1Y", "P7D", "P1M2D", "P1DT5H", "PT15M", "P2W", "P1Y2M3DT4H"])
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia"])
+@pytest.mark.parametrize("rule", ["cron", "wall"])
+def test_previous_mirrors_next_for_recurrences(period: str, zone: str, rule: str) -> None:
+    compiled = Spec(
+        recurrences=(Recurrence(at("2009-12-31T14:30:00Z"), parse_duration(period)),),
+        zone=zone,
+        dst=rule,  # type: ignore[arg-type]
+    ).compiled
+    found = []
+    for instant in compiled.times(0):
+        found.append(instant)
+        if len(found) == 60:
+            break
+    assert found[0] == at("2009-12-31T14:30:00Z")
+    assert found == sorted(set(found))
+    for earlier, later in pairwise(found):
+        assert compiled.previous(later) == earlier
+        assert compiled.next((earlier + later) // 2) == later
+    assert compiled.previous(found[0]) is None
+
+
+def test_single_times_come_in_order_and_once() -> None:
+    spec = once("2026-05-02T00:00Z", "2026-05-01T00:00Z", "2026-05-02T00:00Z")
+    assert times(spec, "2026-01-01T00:00:00Z", 9) == ["2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"]
+
+
+def test_a_manual_spec_has_no_times() -> None:
+    assert times(manual(), "2000-01-01T00:00:00Z", 1) == []
+    assert manual().compiled.previous(at("2100-01-01T00:00:00Z")) is None
+
+
+def test_a_time_that_two_sources_share_comes_once() -> None:
+    spec = cron("0 9 * * *") | cron("0 9,10 * * *")
+    assert times(spec, "2026-01-01T00:00:00Z", 3) == [
+        "2026-01-01T09:00:00Z",
+        "2026-01-01T10:00:00Z",
+        "2026-01-02T09:00:00Z",
+    ]
+
+
+def test_start_and_end_are_included() -> None:
+    spec = every("1h", start="2026-01-01T10:00Z", end="2026-01-01T12:00Z")
+    assert times(spec, "2020-01-01T00:00:00Z", 9) == [
+        "2026-01-01T10:00:00Z",
+        "2026-01-01T11:00:00Z",
+        "2026-01-01T12:00:00Z",
+    ]
+    assert spec.compiled.previous(at("2030-01-01T00:00:00Z")) == at("2026-01-01T12:00:00Z")
+    assert spec.compiled.previous(at("2026-01-01T10:00:00Z")) is None
+
+
+def test_between_includes_both_ends() -> None:
+    spec = every("1h")
+    found = list(spec.between(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 2, tzinfo=UTC)))
+    assert [t.hour for t in found] == [0, 1, 2]
+
+
+# Exclusions
+
+
+def test_whole_days_stretches_and_calendars_are_left_out() -> None:
+    spec = every("6h", tz="Europe/Berlin").without(
+        "2026-01-02",  # in Berlin: from the 1st 23:00Z to the 2nd 23:00Z
+        during(hour="13"),
+        (datetime(2026, 1, 3, 6, tzinfo=UTC), datetime(2026, 1, 3, 12, tzinfo=UTC)),
+    )
+    assert times(spec, "2026-01-01T00:00:00Z", 5) == [
+        "2026-01-01T06:00:00Z",
+        "2026-01-01T18:00:00Z",
+        "2026-01-03T00:00:00Z",
+        "2026-01-03T18:00:00Z",
+        "2026-01-04T00:00:00Z",
+    ]
+
+
+def test_previous_passes_over_exclusions_too() -> None:
+    spec = cron("0 * * * *").without(during(hour="1-5"), date(2026, 1, 1))
+    assert spec.compiled.previous(at("2026-01-02T05:30:00Z")) == at("2026-01-02T00:00:00Z")
+    assert spec.compiled.previous(at("2026-01-02T00:00:00Z")) == at("2025-12-31T23:00:00Z")
+
+
+def test_a_month_of_excluded_seconds_is_passed_over_at_once() -> None:
+    spec = Spec(crons=("* * * * * *",), exclude=Exclusions(calendars=(during(month="1-11"),)))
+    found, skipped = spec.compiled.search(at("2026-01-01T00:00:00Z"))
+    assert found == at("2026-12-01T00:00:00Z")
+    assert skipped < 400
+
+
+@pytest.mark.parametrize("exclusion", [during(), during(hour=9), during(minute=0), during(second=0)])
+def test_a_spec_that_excludes_everything_is_refused_in_bounded_time(exclusion: Calendar) -> None:
+    with pytest.raises(SpecError, match="can never match"):
+        cron("0 9 * * *", exclude=[exclusion])
+
+
+def test_a_span_that_covers_all_times_leaves_none() -> None:
+    with pytest.raises(SpecError, match="no time of it is left"):
+        once("2026-01-01T00:00Z", exclude=["2026-01-01"])
+
+
+# Jitter
+
+
+def test_jitter_is_deterministic_bounded_and_before_the_following_time() -> None:
+    spec = every("1m", jitter="10m")
+    nominal = at("2026-01-01T00:00:00Z")
+    found = {spec.compiled.jittered(nominal, seed) for seed in "abcdefgh"}
+    assert len(found) == 8
+    assert all(nominal <= t < nominal + 60 * SECOND for t in found)
+    assert spec.compiled.jittered(nominal, "a") == spec.compiled.jittered(nominal, "a")
+    alone = once("2026-01-01T00:00Z", jitter="10m")
+    assert any(alone.compiled.jittered(nominal, seed) >= nominal + 60 * SECOND for seed in "abcdefgh")
+
+
+# JSON
+
+field_values = st.sampled_from(["*", "0", "5", "1-4", "*/3", "2,4", "3/2"])
+calendars = st.builds(
+    lambda h, m, d, w: read_calendar({"hour": h, "minute": m, "day_of_month": d, "day_of_week": w}),
+    field_values,
+    field_values,
+    st.sampled_from(["*", "1", "1-7", "L", "LW", "15W", "1,L"]),
+    st.sampled_from(["*", "1-5", "5#2", "5L", "0,6"]),
+)
+
+
+def is_valid(spec: Spec) -> bool:
+    try:
+        spec.check()
+    except SpecError:
+        return False
+    return True
+
+
+instants = st.integers(at("1990-01-01T00:00:00Z"), at("2090-01-01T00:00:00Z"))
+lengths = st.integers(SECOND, 400 * 86_400 * SECOND)
+specs = st.builds(
+    Spec,
+    crons=st.lists(st.sampled_from(["0 9 * * 1-5", "*/5 * * * *", "0 0 L * *", "@daily"]), max_size=2).map(tuple),
+    calendars=st.lists(calendars, max_size=2).map(tuple),
+    intervals=st.lists(st.builds(Interval, lengths), max_size=2).map(tuple),
+    recurrences=st.lists(
+        st.builds(Recurrence, instants, st.builds(Duration, st.integers(0, 30), st.integers(1, 40), lengths)),
+        max_size=2,
+    ).map(tuple),
+    times=st.lists(instants, max_size=3).map(tuple),
+    exclude=st.builds(Exclusions, st.lists(calendars, max_size=2).map(tuple), st.just((date(2026, 12, 25),))),
+    start=st.none() | instants.map(lambda t: t - 40 * 366 * 86_400 * SECOND),
+    zone=st.sampled_from(["", "Europe/Berlin", "UTC"]),
+    jitter=st.integers(0, 10**10),
+    dst=st.sampled_from(["", "cron", "wall"]),
+).filter(is_valid)
+
+
+@given(specs)
+@settings(max_examples=150, deadline=None)
+def test_json_brings_back_an_equal_spec(spec: Spec) -> None:
+    assert read_spec(json.loads(json.dumps(spec.to_json()))) == spec
+    assert hash(spec) == hash(read_spec(spec.to_json()))
+
+
+@given(specs, instants)
+@settings(max_examples=150, deadline=None)
+def test_next_is_constant_up_to_its_answer_and_previous_mirrors_it(spec: Spec, start: Micros) -> None:
+    compiled = spec.compiled
+    found = compiled.next(start)
+    if found is None:
+        return
+    assert found > start
+    assert compiled.matches(found)
+    assert compiled.next(found - 1) == found
+    assert compiled.next((start + found) // 2) == found
+    assert compiled.previous(found + 1) == found
+    before = compiled.previous(found)
+    assert before is None or before <= start
+    following = compiled.next(found)
+    if following is not None:
+        assert compiled.previous(following) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ({"cron": ["0 9 * * *", "0 24 * * *"]}, "cron[1]"),
+        ({"calendars": [{"hour": "25"}]}, "calendars[0]: hour 25 is out of range 0–23"),
+        ({"calendars": [{"hours": "5"}]}, "did you mean 'hour'?"),
+        ({"calendar": []}, "did you mean 'calendars'?"),
+        ({"intervals": [{"every": "PT0.5S"}]}, "too short"),
+        ({"intervals": [{"every": "PT5M", "phase": "PT5M"}]}, "phase"),
+        ({"intervals": [{"every": "P1M"}]}, "no fixed length"),
+        ({"recurrences": [{"anchor": "2026-01-01T00:00", "period": "P1M"}]}, "has no offset"),
+        ({"times": ["yesterday"]}, "times[0] 'yesterday' is not a time"),
+        ({"exclude": {"dates": ["25.12.2026"]}}, "exclude.dates[0]"),
+        ({"exclude": {"spans": [["2026-01-02T00:00Z", "2026-01-01T00:00Z"]]}}, "excluded stretch"),
+        ({"start": "2026-02-01T00:00Z", "end": "2026-01-01T00:00Z"}, "is before start"),
+        ({"cron": "0 9 * * *", "zone": "Mars/Olympus"}, "not a time zone"),
+        ({"cron": "0 9 * * *", "dialect": "quartz"}, "dialect 'quartz' is unknown"),
+        ({"cron": "0 9 * * *", "dst": "summer"}, "dst 'summer' is unknown"),
+        ({"cron": [9]}, "cron[0] 9 is not text"),
+        ({"jitter": "-5m"}, "jitter"),
+        ({"zone_data": "???"}, "base64"),
+        ({"zone_data": "AAAA"}, "compiled zone file"),
+    ],
+)
+def test_a_wrong_document_names_the_place(given: dict[str, object], place: str) -> None:
+    with pytest.raises(SpecError) as problem:
+        read_spec(given)
+    assert place in str(problem.value)
+
+
+# One line
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0 9 * * 1-5", cron("0 9 * * 1-5")),
+        ("@daily", cron("@daily")),
+        ("every 15m", every("15m")),
+        ("90s", every("90s")),
+        ("PT15M", every("PT15M")),
+        ("every P1M from 2026-01-31T09:00Z", every("P1M", anchor="2026-01-31T09:00Z")),
+        ("R/2026-01-31T09:00Z/P1M", every("P1M", anchor="2026-01-31T09:00Z")),
+        ("2026-01-31T09:00Z", once("2026-01-31T09:00Z")),
+        ('{"cron": "0 9 * * *"}', cron("0 9 * * *")),
+    ],
+)
+def test_a_phrase_is_read_as_what_it_looks_like(text: str, expected: Spec) -> None:
+    assert parse_phrase(text) == expected
+
+
+# Joining
+
+
+def test_joined_specs_must_agree_on_what_holds_for_the_whole() -> None:
+    joined = cron("0 9 * * *", tz="Europe/Berlin") | every("1h")
+    assert joined.zone == "Europe/Berlin"
+    with pytest.raises(SpecError, match="different zone"):
+        cron("0 9 * * *", tz="Europe/Berlin") | cron("0 9 * * *", tz="Asia/Tokyo")
+
+
+def test_a_calendar_field_takes_numbers_texts_and_lists() -> None:
+    (one,) = calendar(hour=[9, "12-14"], day_of_week=range(1, 6), day_of_month=DayRule("last_day")).calendars
+    assert one.hour == (Range(9, 9), Range(12, 14))
+    assert one.day_of_week == tuple(Range(n, n) for n in range(1, 6))
+    with pytest.raises(SpecError, match="hour -1 is out of range"):
+        calendar(hour=-1)
+    with pytest.raises(SpecError, match="neither a number nor a text"):
+        calendar(hour=1.5)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="cannot hold"):
+        calendar(hour=DayRule("last_day"))
+
+
+@pytest.mark.parametrize(
+    ("text", "months", "days", "micros"),
+    [
+        ("P1Y2M3DT4H", 14, 3, 4 * 3600 * SECOND),
+        ("P2W", 0, 14, 0),
+        ("PT0.5S", 0, 0, SECOND // 2),
+        ("1h30m", 0, 0, 5400 * SECOND),
+        ("1.5d", 0, 0, 36 * 3600 * SECOND),
+        ("250ms", 0, 0, 250_000),
+    ],
+)
+def test_durations(text: str, months: int, days: int, micros: Micros) -> None:
+    found = parse_duration(text)
+    assert found == Duration(months, days, micros)
+    assert parse_duration(str(found)) == found
+
+
+@given(st.builds(Duration, st.integers(0, 500), st.integers(0, 500), st.integers(0, 10**14)))
+def test_durations_come_back_from_their_text(length: Duration) -> None:
+    assert parse_duration(str(length)) == length
+
+
+def test_a_timedelta_is_a_duration() -> None:
+    assert every(timedelta(minutes=15)) == every("15m")

@@ -1,0 +1,79 @@
+"""Zone tables agree with zoneinfo, for every zone, far into the future."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import zoneinfo
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ostinato import SpecError
+from ostinato.when import Spec, rules_in_force
+from ostinato.when.instants import EPOCH
+from ostinato.when.zones import LAST_YEAR, zone, zone_from_data, zone_names
+
+FIRST, LAST = (int(datetime(y, 1, 1, tzinfo=UTC).timestamp()) for y in (1901, LAST_YEAR))
+
+
+def offset(tz: zoneinfo.ZoneInfo, second: int) -> int:
+    found = (EPOCH + timedelta(seconds=second)).astimezone(tz).utcoffset()
+    assert found is not None
+    return round(found.total_seconds())
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_offsets_agree_with_zoneinfo(part: int) -> None:
+    dice = random.Random(part)
+    names = sorted(zone_names())[part::8]
+    assert len(names) > 40
+    for name in dice.sample(names, 25):
+        tz, table = zoneinfo.ZoneInfo(name), zone(name)
+        for _ in range(60):
+            second = dice.randrange(FIRST, LAST)
+            assert table.offset(second) == offset(tz, second), (name, second)
+        for change, before, after in dice.sample(table.changes(FIRST, LAST), min(10, len(table.changes(FIRST, LAST)))):
+            assert (offset(tz, change - 1), offset(tz, change)) == (before, after), (name, change)
+
+
+def test_rules_go_on_beyond_2037() -> None:
+    found = Spec(crons=("30 2 * * *",), zone="Europe/Berlin").next(datetime(2150, 3, 28, 12, tzinfo=UTC))
+    assert found is not None
+    assert found.isoformat() == "2150-03-29T03:00:00+02:00"
+
+
+def test_a_zone_may_be_given_as_bytes() -> None:
+    data = next(p for p in (Path(d, "Europe/Berlin") for d in zoneinfo.TZPATH) if p.is_file()).read_bytes()
+    given, named = zone_from_data(data), zone("Europe/Berlin")
+    assert (given.starts, given.offsets) == (named.starts, named.offsets)
+    spec = Spec(crons=("0 9 * * *",), zone_data=data)
+    found = spec.next(datetime(2026, 7, 1, tzinfo=UTC))
+    assert found is not None
+    assert found.astimezone(UTC).hour == 7
+    with pytest.raises(SpecError, match="zone_data"):
+        Spec(crons=("CRON_TZ=UTC 0 9 * * *",), zone_data=data).check()
+
+
+def test_the_version_in_force_can_be_asked_for() -> None:
+    rules = rules_in_force()
+    assert rules.version[:4].isdigit()
+    assert rules.source
+
+
+def test_without_system_rules_the_package_serves(tmp_path: Path) -> None:
+    script = (
+        "from ostinato.when import rules_in_force; from ostinato.when.zones import zone;"
+        "print(rules_in_force().source, zone('Europe/Berlin').offset(1782900000))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONTZPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["tzdata", "7200"]
