@@ -1,0 +1,1 @@
+"""Figures, made in one run: `make bench`. Each bench prints its machine, its versions and its method."""

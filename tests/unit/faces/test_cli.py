@@ -1,0 +1,169 @@
+"""The command line: what it prints, and what it says when the input is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from ostinato.faces.cli.page import State, render
+from ostinato.faces.cli.pictures import distance
+from ostinato.when.instants import SECOND, Micros, read_instant
+
+OSTINATO = str(Path(sys.executable).with_name("ostinato"))
+
+
+def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([OSTINATO, *args], input=stdin, capture_output=True, text=True, timeout=60)
+
+
+def test_when_says_the_words_the_times_and_the_change_of_the_clocks() -> None:
+    done = run("when", "30 2 * * *", "--tz", "Europe/Berlin", "--after", "2026-03-27T12:00", "--next", "3")
+    assert done.returncode == 0, done.stderr
+    assert "At 02:30, Europe/Berlin" in done.stdout
+    assert "Sun 2026-03-29 03:00:00" in done.stdout
+    assert "clocks go forward, 02:00 → 03:00" in done.stdout
+    assert "moved" in done.stdout
+    assert "28•29•30•" in done.stdout.replace("\n", "").replace(" ", "")
+
+
+def test_when_between_as_json() -> None:
+    done = run(
+        "when",
+        "30 2 * * *",
+        "--tz",
+        "Europe/Berlin",
+        "--between",
+        "2026-10-24",
+        "2026-10-26T12:00",
+        "--dst",
+        "wall",
+        "--json",
+    )
+    found = json.loads(done.stdout)
+    assert [t["utc"] for t in found["times"]] == [
+        "2026-10-24T00:30:00Z",
+        "2026-10-25T00:30:00Z",
+        "2026-10-25T01:30:00Z",
+        "2026-10-26T01:30:00Z",
+    ]
+    assert [t["note"] for t in found["times"]][1:3] == [
+        "this hour comes twice; first pass",
+        "this hour comes twice; second pass",
+    ]
+    assert found["clock_changes"] == [
+        {"utc": "2026-10-25T01:00:00Z", "before": "2026-10-25 03:00", "after": "2026-10-25 02:00"}
+    ]
+    assert found["dst"] == "wall"
+
+
+def test_the_temporal_dialect_warns() -> None:
+    done = run("when", "0 9 31 2 *", "--dialect", "temporal")
+    assert done.returncode == 0
+    assert "can never match" in done.stdout
+    assert "no times" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["0 24 * * *"], "error: hour 24 is out of range 0–23 in '0 24 * * *'; did you mean 0?"),
+        (["0 9 * * *", "--tz", "Europe/Berln"], "did you mean 'Europe/Berlin'?"),
+        (["0 9 * * *", "--between", "2026-02-01", "2026-01-01"], "ends before it starts"),
+        (["0 9 * * *", "--after", "soon"], "--after 'soon' is not a time"),
+        (["{}x"], "not JSON"),
+        (["[1-5] 9 * * *"], "'[1-5] 9 * * *'"),
+        ([""], "the spec is empty"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(args: list[str], message: str) -> None:
+    done = run("when", *args)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_version_names_the_zone_rules() -> None:
+    assert re.match(r"ostinato \d+\.\d+\.\d+, time-zone rules \d{4}", run("version").stdout)
+
+
+def test_the_page_answers_each_line_where_there_is_no_terminal() -> None:
+    done = run("page", "0 12 LW * *", stdin="every 90m\nnonsense\n")
+    assert "the last weekday of the month" in done.stdout
+    assert "Every 1 hour and 30 minutes" in done.stdout
+    assert "'nonsense' has 1 field" in done.stdout
+
+
+def test_the_page_lives_in_a_terminal_and_leaves_on_escape() -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [OSTINATO, "page", "0 9 * * 1-5"],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "45"},
+    )
+    os.close(follower)
+    try:
+        assert "on weekdays" in read_until(leader, "on weekdays")
+        os.write(leader, b"\x15*/5 * * * *")
+        assert "Every 5 minutes" in read_until(leader, "Every 5 minutes")
+        os.write(leader, b"\x1b")
+        read_until(leader, "\x00never", process)
+        assert process.wait(timeout=30) == 0
+    finally:
+        process.kill()
+        os.close(leader)
+
+
+def read_until(descriptor: int, wanted: str, process: subprocess.Popen[bytes] | None = None) -> str:
+    """What the terminal shows until the words come, for half a minute at the most."""
+    text, deadline = "", time.monotonic() + 30
+    while wanted not in text and time.monotonic() < deadline:
+        if process is not None and process.poll() is not None:
+            break
+        ready, _, _ = select.select([descriptor], [], [], 0.2)
+        if ready:
+            try:
+                text += os.read(descriptor, 65536).decode(errors="replace")
+            except OSError:
+                break
+    return text
+
+
+class Stopped:
+    def now(self) -> Micros:
+        return read_instant("2026-03-27T12:00:00Z", "now")
+
+
+def test_keys_change_what_is_typed() -> None:
+    state = State("0 9 * * *", "UTC")
+    assert state.press("\x7f").spec == "0 9 * * "
+    assert state.press("\x15").spec == ""
+    assert state.press("\t").press("x").zone == "UTCx"
+    assert state.press("\x1b[B").spec != state.spec
+    assert state.press("\x1b[A") == state
+
+
+def test_a_page_shows_an_error_instead_of_failing() -> None:
+    console = Console(width=100, file=StringIO())
+    console.print(render(State("0 99 * * *", "UTC"), Stopped()))
+    assert "hour 99 is out of range" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0 s"), (59, "59 s"), (61, "1 m 1 s"), (3600, "1 h 0 m"), (90_000, "1 d 1 h")]
+)
+def test_distances(seconds: int, words: str) -> None:
+    assert distance(seconds * SECOND) == words
