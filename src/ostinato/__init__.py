@@ -1,13 +1,39 @@
 """Ostinato: one durable clockwork for Python."""
 
-from ostinato.errors import OstinatoError, SpecError
+from ostinato.app import Ostinato, RunHandle
+from ostinato.engine.executor import Fatal, RetryLater
+from ostinato.errors import (
+    NotFound,
+    OstinatoError,
+    RunCancelled,
+    RunEnded,
+    RunFailed,
+    SpecError,
+    StoreError,
+    StoreUnavailable,
+)
+from ostinato.model import Limit, Retry
+from ostinato.views import RunInfo
 from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __version__ = "0.1.0"
 __all__ = [
+    "Fatal",
+    "Limit",
+    "NotFound",
+    "Ostinato",
     "OstinatoError",
+    "Retry",
+    "RetryLater",
+    "RunCancelled",
+    "RunEnded",
+    "RunFailed",
+    "RunHandle",
+    "RunInfo",
     "Spec",
     "SpecError",
+    "StoreError",
+    "StoreUnavailable",
     "__version__",
     "calendar",
     "cron",

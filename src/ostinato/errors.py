@@ -37,3 +37,38 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """A hint for a near miss, or nothing."""
     near = get_close_matches(word, list(choices), n=1)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+class StoreError(OstinatoError):
+    """Something is wrong with the store; the message says what to do."""
+
+
+class StoreUnavailable(StoreError):
+    """The store does not answer for now. What was acknowledged is safe; the call may be tried again."""
+
+
+class Conflict(OstinatoError):
+    """What was asked for contradicts what is there."""
+
+
+class NotFound(OstinatoError):
+    """There is no such thing."""
+
+
+class RunEnded(OstinatoError):
+    """A run whose result was waited for did not succeed."""
+
+    def __init__(self, run_id: str, status: str, reason: str | None, error: object = None) -> None:
+        super().__init__(f"run {run_id} {status.replace('_', ' ')}" + (f": {reason}" if reason else ""))
+        self.run_id = run_id
+        self.status = status
+        self.reason = reason
+        self.error = error
+
+
+class RunFailed(RunEnded):
+    """The run failed or timed out; `error` holds what it raised."""
+
+
+class RunCancelled(RunEnded):
+    """The run was cancelled or terminated."""

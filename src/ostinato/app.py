@@ -1,0 +1,530 @@
+"""`Ostinato`: the one object that wires everything. Jobs are declared on it, runs are started through it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import random
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import orjson
+
+from ostinato.clock import Clock, SystemClock
+from ostinato.engine.commits import Committer
+from ostinato.engine.context import to_json
+from ostinato.engine.engine import Engine, Settings
+from ostinato.engine.executor import Stop
+from ostinato.engine.handlers import Handler, context_parameter, fill, mode_of
+from ostinato.engine.listeners import Callback, Ended
+from ostinato.engine.nodes import NodeInfo, list_nodes
+from ostinato.engine.rows import read_event, whole_run, write_options
+from ostinato.engine.runs import Started, deadline_timer, start, stop
+from ostinato.engine.scanner import Finding, scan
+from ostinato.engine.telemetry import log
+from ostinato.errors import NotFound, OstinatoError, RunCancelled, RunFailed
+from ostinato.ids import Ids
+from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Options, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.store.borrowed import run_borrowed
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.store.urls import open_url
+from ostinato.views import LogLine, RunInfo, run_info
+from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=Callback)
+Length = str | int | float | timedelta
+_KEY = 512
+
+
+class RunHandle:
+    """A run that was started. `new` is false where the id was taken before."""
+
+    def __init__(self, app: Ostinato, id: str, new: bool) -> None:
+        self._app = app
+        self.id = id
+        self.new = new
+
+    async def result(self, timeout: Length | None = None) -> Any:
+        """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed."""
+        async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
+            ended = await self._app.engine.waiters.wait(self.id)
+        return _result(self.id, ended)
+
+    async def cancel(self, reason: str = "") -> str:
+        """Ask it to stop; returns where it stands after that."""
+        return await self._app.cancel(self.id, reason)
+
+    async def info(self) -> RunInfo:
+        return await self._app.get(self.id)
+
+    def __repr__(self) -> str:
+        return f"<run {self.id}>"
+
+
+def _result(id: str, ended: Ended) -> Any:
+    if ended.status == "succeeded":
+        return None if ended.result is None else orjson.loads(ended.result)
+    error = None if ended.error is None else orjson.loads(ended.error)
+    kind = RunFailed if ended.status in ("failed", "timed_out", "crashed") else RunCancelled
+    raise kind(id, ended.status, ended.reason, error)
+
+
+class Ostinato:
+    """An app: a store, the jobs it knows, and, while it runs, a node that does them.
+
+    `async with app:` runs a node; `async with app.connected():` only opens the store, to start and watch runs that
+    other processes do.
+    """
+
+    def __init__(
+        self,
+        store: str | Store = "sqlite:///ostinato.db",
+        *,
+        queues: Sequence[str] = ("default",),
+        concurrency: int = 100,
+        threads: int = 16,
+        lease: Length = "4s",
+        grace: Length = "10s",
+        keep_runs: Length = "30d",
+        keep_events: Length = "30d",
+        namespace: str = DEFAULT_NAMESPACE,
+        actor: str | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        dice: random.Random | None = None,
+    ) -> None:
+        if not 1 <= concurrency <= 10_000 or not 1 <= threads <= 1_000:
+            raise OstinatoError("concurrency is from 1 to 10,000 and threads from 1 to 1,000")
+        if not queues:
+            raise OstinatoError("a node needs at least one queue; leave queues out for 'default'")
+        self.store: Store = open_url(store) if isinstance(store, str) else store
+        self.namespace = namespace
+        self.actor = actor
+        self._clock = clock or SystemClock()
+        self._ids = ids or Ids()
+        self._dice = dice
+        self._handlers: dict[str, Handler] = {}
+        self._listeners: list[tuple[str, Callback, str | None]] = []
+        self.settings = Settings(
+            queues=tuple(queues),
+            concurrency=concurrency,
+            threads=threads,
+            lease=read_length(lease, "lease"),
+            grace=read_length(grace, "grace"),
+            keep_runs=read_length(keep_runs, "keep_runs"),
+            keep_events=read_length(keep_events, "keep_events"),
+        )
+        self._engine: Engine | None = None
+        self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
+        self._is_node = False
+
+    # Lifecycle
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            raise OstinatoError("the app is not running; use `async with app:` or `async with app.connected():`")
+        return self._engine
+
+    async def __aenter__(self) -> Ostinato:
+        await self._open(node=True)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._close()
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Ostinato]:
+        """Open the store without running anything here."""
+        await self._open(node=False)
+        try:
+            yield self
+        finally:
+            await self._close()
+
+    async def _open(self, *, node: bool) -> None:
+        from ostinato import __version__
+
+        if self._engine is not None:
+            raise OstinatoError("the app is running already")
+        engine = Engine(
+            self.store,
+            self._clock,
+            self._handlers,
+            self.settings,
+            ids=self._ids,
+            dice=self._dice,
+            version=__version__,
+        )
+        for pattern, callback, name in self._listeners:
+            engine.listeners.add(pattern, callback, name)
+        self._starts = Committer(self._commit_starts, lambda _: None, hopeful=False)
+        if node:
+            await engine.start()
+        else:
+            await engine.connect()
+        self._starts.start()
+        self._engine = engine
+        self._is_node = node
+
+    async def _close(self) -> None:
+        engine, self._engine = self._engine, None
+        if self._starts is not None:
+            await self._starts.drain()
+            await self._starts.stop()
+            self._starts = None
+        if engine is not None:
+            await (engine.stop() if self._is_node else engine.disconnect())
+        await self.store.close()
+
+    async def _close_after_crash(self) -> None:
+        """What is left of an app whose node was killed: nothing is drained, nothing is said."""
+        self._engine = None
+        if self._starts is not None:
+            await self._starts.stop()
+            self._starts = None
+        await self.store.close()
+
+    # Declaring
+
+    def job(
+        self,
+        *,
+        name: str | None = None,
+        retry: Retry | int | Mapping[str, Any] | None = None,
+        timeout: Length | None = None,
+        heartbeat: Length | None = None,
+        concurrency: Limit | int | None = None,
+        serial_key: str | None = None,
+        serial_hold: str = "chain",
+        queue: str = "default",
+        priority: int = 0,
+        at_most_once: bool = False,
+        process: bool = False,
+    ) -> Callable[[F], F]:
+        """Declare a function as a job. Async functions run as tasks, plain ones in threads, and with `process=True`
+        in a child process that can be killed."""
+
+        def declare(function: F) -> F:
+            handler = Handler(
+                name=name or function.__name__,
+                function=function,
+                mode=mode_of(function, process),
+                retry=read_retry(retry),
+                timeout=_length(timeout, "timeout"),
+                heartbeat=_length(heartbeat, "heartbeat"),
+                serial_key=serial_key,
+                serial_hold=serial_hold,
+                limit=_limit(concurrency, name or function.__name__),
+                queue=queue,
+                priority=priority,
+                at_most_once=at_most_once,
+                context=context_parameter(function),
+                signature=inspect.signature(function),
+            )
+            if serial_hold not in ("chain", "active"):
+                raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
+            known = self._handlers.get(handler.name)
+            if known is not None and known.function.__qualname__ != function.__qualname__:
+                raise OstinatoError(f"there are two jobs called {handler.name!r}; give one of them name=…")
+            self._handlers[handler.name] = handler
+            return function
+
+        return declare
+
+    def on(self, pattern: str, *, name: str | None = None) -> Callable[[C], C]:
+        """Call a function for events: `@app.on("run:*")`. With a `name` it hears every event at least once, also
+        those from before a restart; without, what happens from now on."""
+
+        def listen(callback: C) -> C:
+            self._listeners.append((pattern, callback, name))
+            if self._engine is not None:
+                self._engine.listeners.add(pattern, callback, name)
+            return callback
+
+        return listen
+
+    # Starting
+
+    async def start(
+        self,
+        job: str | Callable[..., Any],
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        connection: Any = None,
+        **options: Any,
+    ) -> RunHandle:
+        """Start a job, now or `at` a moment. With an `id` it is started once, however often this is called.
+        With a `connection` it is part of the transaction there: the run exists exactly if that commits.
+
+        `options`: queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once, parent, actor.
+        """
+        run, deadline = self._prepare(job, input, id, at, options)
+        if connection is not None:
+            timers = [deadline] if deadline else []
+            now = self.engine.clock.now()
+            (started,) = await run_borrowed(connection, lambda: start([run], now, timers, borrowed=True))
+            self.engine.hint()
+            return RunHandle(self, started.id, started.new)
+        assert self._starts is not None or self.engine
+        assert self._starts is not None
+        started = await self._starts.write((run, deadline))
+        return RunHandle(self, started.id, started.new)
+
+    async def start_many(
+        self,
+        job: str | Callable[..., Any],
+        inputs: Sequence[Mapping[str, Any]],
+        *,
+        ids: Sequence[str] | None = None,
+        at: datetime | str | None = None,
+        **options: Any,
+    ) -> list[RunHandle]:
+        """Start many runs of one job in as few transactions as may be."""
+        if ids is not None and len(ids) != len(inputs):
+            raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
+        prepared = [
+            self._prepare(job, given, ids[n] if ids is not None else None, at, options)
+            for n, given in enumerate(inputs)
+        ]
+        found: list[RunHandle] = []
+        for begin in range(0, len(prepared), 500):
+            started = await self._commit_starts(prepared[begin : begin + 500])
+            found += [RunHandle(self, one.id, one.new) for one in started]
+        return found
+
+    async def _commit_starts(self, starts: Sequence[tuple[Run, Timer | None]]) -> list[Started]:
+        engine = self.engine
+        now = engine.clock.now()
+        runs = [run for run, _ in starts]
+        deadlines = [timer for _, timer in starts if timer is not None]
+        started = await self.store.run(lambda _: start([replace(run) for run in runs], now, deadlines))
+        engine.nudge()
+        return started
+
+    def _prepare(
+        self,
+        job: str | Callable[..., Any],
+        input: Mapping[str, Any] | None,
+        id: str | None,
+        at: datetime | str | None,
+        options: Mapping[str, Any],
+    ) -> tuple[Run, Timer | None]:
+        name = job if isinstance(job, str) else self._name_of(job)
+        given = dict(input or {})
+        if any(not isinstance(key, str) for key in given):
+            raise OstinatoError(f"job {name!r}: the input is an object with names, not {input!r}")
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler.check(given)
+        _known(options)
+        if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _KEY):
+            raise OstinatoError(f"the id {id!r} is not a text of 1 to {_KEY} characters")
+        now = self.engine.clock.now()
+        limit = _limit(options.get("concurrency"), name) or (handler.limit if handler else None)
+        serial = options.get("serial_key") or (handler.serial_key if handler else None)
+        deadline = _length(options.get("deadline"), "deadline")
+        own = Options(
+            retry=read_retry(options["retry"]) if options.get("retry") is not None else None,
+            timeout=_length(options.get("timeout"), "timeout"),
+            deadline=None if deadline is None else now + deadline,
+            at_most_once=bool(options.get("at_most_once", handler.at_most_once if handler else False)),
+            limit=None if limit is None else replace(limit, key=fill(limit.key, given, "the concurrency key") or ""),
+        )
+        fresh = self._ids.new(now)
+        run = Run(
+            id=fresh,
+            root_id=fresh,
+            name=name,
+            namespace=self.namespace,
+            key=id,
+            queue=options.get("queue") or (handler.queue if handler else "default"),
+            priority=int(options.get("priority", handler.priority if handler else 0)),
+            due=now if at is None else max(now, read_instant(at, "at")),
+            created=now,
+            parent_id=options.get("parent"),
+            serial_key=fill(serial, given, "serial_key"),
+            serial_hold=(handler.serial_hold if handler else "chain") if serial else None,
+            concurrency_key=own.limit.key if own.limit else None,
+            options=write_options(own),
+            input=to_json(given, f"the input of job {name!r}") if given else None,
+            actor=options.get("actor", self.actor),
+        )
+        return run, None if own.deadline is None else deadline_timer(run, own.deadline)
+
+    def _name_of(self, function: Callable[..., Any]) -> str:
+        for handler in self._handlers.values():
+            if handler.function is function:
+                return handler.name
+        raise OstinatoError(f"{function!r} is not a job of this app; declare it with @app.job()")
+
+    # Stopping
+
+    async def cancel(self, id: str, reason: str = "") -> str:
+        """Cancel a run. One that is running is asked to stop: an async function is cancelled for real."""
+        return await self._stop(id, Status.CANCELLED, reason or "cancelled", force=False)
+
+    async def terminate(self, id: str, reason: str = "") -> str:
+        """End a run at once, whatever it is doing; what it still writes is refused."""
+        return await self._stop(id, Status.TERMINATED, reason or "terminated", force=True)
+
+    async def _stop(self, id: str, status: Status, reason: str, *, force: bool) -> str:
+        engine = self.engine
+        run = await self._newest(id)
+        now = engine.clock.now()
+        found = await self.store.run(lambda _: stop(run.root_id, status, reason, now, force=force))
+        if force and found is status:
+            engine.cancel_here(run.id, Stop(Status.CRASHED, None))
+            engine.waiters.ended(run.root_id, Ended(status.value, reason, None, None))
+        elif found is Status.ACTIVE:
+            engine.cancel_here(run.id, Stop(status, reason))
+        elif found.over:
+            engine.waiters.ended(run.root_id, Ended(found.value, reason, None, None))
+        engine.hint()
+        return found.value
+
+    # Looking
+
+    async def get(self, id: str) -> RunInfo:
+        """A run by its id, or by the id it was started with: its newest attempt."""
+        return run_info(await self._newest(id))
+
+    async def attempts(self, id: str) -> list[RunInfo]:
+        root = (await self._newest(id)).root_id
+
+        def chain(_: int) -> Operation[list[Any]]:
+            return (yield sql("chain", root=root))
+
+        return [run_info(whole_run(row)) for row in await self.store.read(chain)]
+
+    async def runs(
+        self,
+        *,
+        name: str | None = None,
+        status: str | None = None,
+        parent: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+        attempts: bool = False,
+    ) -> list[RunInfo]:
+        """Runs, newest first. `before` is the `run_id` of the last one of the page before."""
+        if status is not None and status not in set(Status):
+            raise OstinatoError(f"status {status!r} is unknown; there are {', '.join(Status)}")
+
+        def found(_: int) -> Operation[list[Any]]:
+            return (
+                yield sql(
+                    "list_runs",
+                    namespace=self.namespace,
+                    name=name,
+                    status=status,
+                    parent=parent,
+                    before=before,
+                    attempts=1 if attempts else 0,
+                    limit=max(1, min(limit, 1000)),
+                )
+            )
+
+        return [run_info(whole_run(row)) for row in await self.store.read(found)]
+
+    async def counts(self) -> dict[str, int]:
+        """How many attempts stand where."""
+
+        def counted(_: int) -> Operation[list[Any]]:
+            return (yield sql("count_runs", namespace=self.namespace))
+
+        return {row[0]: int(row[1]) for row in await self.store.read(counted)}
+
+    async def logs(self, id: str) -> list[LogLine]:
+        """What every attempt of a run has logged."""
+        found: list[LogLine] = []
+        for attempt in await self.attempts(id):
+
+            def lines(_: int, run: str = attempt.run_id) -> Operation[list[Any]]:
+                return (yield sql("logs_of", run=run))
+
+            found += [LogLine(to_datetime(at), level, text) for _, at, level, text in await self.store.read(lines)]
+        return found
+
+    async def events(self, *, after: int = 0, subject: str | None = None, limit: int = 100) -> list[Event]:
+        """Events in the order of their commits, after a number; all, or about one run."""
+
+        def found(_: int) -> Operation[list[Any]]:
+            if subject is not None:
+                return (yield sql("events_of", subject=subject, after=after, limit=limit))
+            return (yield sql("read_events", after=after, limit=limit))
+
+        return [read_event(row) for row in await self.store.read(found)]
+
+    async def upcoming(self, limit: int = 100) -> list[Timer]:
+        """What is to come, soonest first."""
+
+        def due(_: int) -> Operation[list[Any]]:
+            return (yield sql("list_timers", after=0, limit=limit))
+
+        return [Timer(*row[:6]) for row in await self.store.read(due)]
+
+    async def nodes(self) -> tuple[NodeInfo, ...]:
+        return await self.store.read(lambda _: list_nodes())
+
+    async def check(self, *, repair: bool = True) -> list[Finding]:
+        """Look for what must never be; repair what is safe to repair, and report all of it."""
+        now = self.engine.clock.now()
+        findings = await self.store.run(lambda _: scan(now, repair, self._ids.new))
+        for finding in findings:
+            log.error("an invariant is broken", action="invariant_broken", **finding.as_dict())
+        self.engine.hint()
+        return findings
+
+    async def _newest(self, id: str) -> Run:
+        def newest(_: int) -> Operation[list[Any]]:
+            rows = yield sql("run_of_chain", root=id)
+            if rows:
+                return rows
+            first = yield sql("run_by_key", namespace=self.namespace, key=id)
+            if not first:
+                return []
+            return (yield sql("run_of_chain", root=first[0][0]))
+
+        rows = await self.store.read(newest)
+        if not rows:
+            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
+        run = whole_run(rows[0])
+        if run.namespace != self.namespace:
+            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
+        return run
+
+
+_OPTIONS = frozenset("queue priority retry timeout deadline serial_key concurrency at_most_once parent actor".split())
+
+
+def _known(options: Mapping[str, Any]) -> None:
+    for option in options:
+        if option not in _OPTIONS:
+            raise OstinatoError(f"start() has no option {option!r}; there are {', '.join(sorted(_OPTIONS))}")
+
+
+def _length(value: Length | None, field: str) -> Micros | None:
+    if value is None:
+        return None
+    length = read_length(value, field)
+    if length <= 0:
+        raise OstinatoError(f"{field} {value!r} is not a length of time; it is more than nothing")
+    return length
+
+
+def _limit(value: Limit | int | None, name: str) -> Limit | None:
+    if value is None:
+        return None
+    limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
+    if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):
+        raise OstinatoError(f"{limit} lets nothing go: most and rate are at least 1")
+    if limit.weight < 1 or limit.per < 1000:
+        raise OstinatoError(f"{limit}: a weight is at least 1, a period at least a millisecond")
+    return limit

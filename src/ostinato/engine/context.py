@@ -1,0 +1,118 @@
+"""What a running function can know and say: its run, what it saved before, progress, log lines, signs of life."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+
+from ostinato.clock import Clock
+from ostinato.errors import OstinatoError
+from ostinato.model import Run
+from ostinato.when.instants import Micros
+
+LOG_LINES = 1000
+LOG_BYTES = 4096
+LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
+
+
+def to_json(value: Any, what: str) -> str:
+    """JSON for the store; what cannot be JSON, or is too large, is refused with its reason."""
+    try:
+        data = orjson.dumps(value)
+    except (TypeError, ValueError) as problem:
+        raise OstinatoError(f"{what} is not JSON: {problem}") from None
+    if len(data) > LARGEST:
+        raise OstinatoError(f"{what} is {len(data):,} bytes of JSON; at most {LARGEST:,} are kept")
+    return data.decode()
+
+
+class Context:
+    """Handed to a function that has a parameter `ctx`. Its methods work in async functions; in plain ones,
+    which run in a thread, the same names block until it is done."""
+
+    def __init__(self, run: Run, clock: Clock, save: Callable[[Run, str | None, str | None], Awaitable[None]]) -> None:
+        self._run = run
+        self._clock = clock
+        self._save = save
+        self._lines: list[tuple[Micros, str, str]] = []
+        self._dropped = 0
+        self.last_sign: Micros = clock.now()
+        self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
+
+    @property
+    def run_id(self) -> str:
+        """The id of the chain: the same for every attempt."""
+        return self._run.root_id
+
+    @property
+    def attempt(self) -> int:
+        return self._run.number
+
+    @property
+    def name(self) -> str:
+        return self._run.name
+
+    @property
+    def due(self) -> Micros:
+        """When this run was due, in microseconds since 1970."""
+        return self._run.due
+
+    @property
+    def namespace(self) -> str:
+        return self._run.namespace
+
+    async def checkpoint(self, value: Any) -> None:
+        """Keep a value; when this returns it is durable, and the next attempt finds it in `ctx.saved`."""
+        text = to_json(value, "the checkpoint")
+        self.last_sign = self._clock.now()
+        await self._save(self._run, text, None)
+        self.saved = value
+
+    async def progress(self, done: float, note: str = "") -> None:
+        """How far it is, from 0 to 1."""
+        self.last_sign = self._clock.now()
+        await self._save(self._run, None, to_json({"done": done, "note": note}, "the progress"))
+
+    async def heartbeat(self) -> None:
+        """A sign of life, for jobs that declare `heartbeat=…`."""
+        self.last_sign = self._clock.now()
+
+    def log(self, message: str, level: str = "info") -> None:
+        """A line kept with the run. The first thousand are kept, each up to 4 KiB."""
+        if len(self._lines) >= LOG_LINES:
+            self._dropped += 1
+            return
+        self._lines.append((self._clock.now(), level, str(message)[:LOG_BYTES]))
+
+    def lines(self) -> list[tuple[str, int, Micros, str, str]]:
+        rows = [(self._run.id, n, at, level, text) for n, (at, level, text) in enumerate(self._lines)]
+        if self._dropped:
+            at = self._clock.now()
+            rows.append((self._run.id, LOG_LINES, at, "warning", f"{self._dropped} more lines were not kept"))
+        return rows
+
+
+class ThreadContext:
+    """The same for functions in threads: each call waits for the engine's loop."""
+
+    def __init__(self, context: Context, loop: asyncio.AbstractEventLoop) -> None:
+        self._context = context
+        self._loop = loop
+
+    def checkpoint(self, value: Any) -> None:
+        asyncio.run_coroutine_threadsafe(self._context.checkpoint(value), self._loop).result()
+
+    def progress(self, done: float, note: str = "") -> None:
+        asyncio.run_coroutine_threadsafe(self._context.progress(done, note), self._loop).result()
+
+    def heartbeat(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._context.heartbeat(), self._loop).result()
+
+    def log(self, message: str, level: str = "info") -> None:
+        self._context.log(message, level)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)

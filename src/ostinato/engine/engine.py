@@ -1,0 +1,540 @@
+"""One node of the clockwork: it fires what is due, claims what is ready, runs it, commits how it went, and keeps
+its lease. Every background part is started and stopped here, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ostinato.clock import Clock, SharedClock
+from ostinato.engine import housekeeping, nodes, timers
+from ostinato.engine.claims import NodeLost, claim
+from ostinato.engine.commits import Committer
+from ostinato.engine.context import Context
+from ostinato.engine.executor import Executor, Outcome, Stop
+from ostinato.engine.handlers import Handler
+from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
+from ostinato.engine.outcomes import after_failure
+from ostinato.engine.rows import read_options
+from ostinato.engine.runs import End, end, wake
+from ostinato.engine.telemetry import Metrics, Spans, log
+from ostinato.errors import StoreError
+from ostinato.ids import Ids
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when import rules_in_force
+from ostinato.when.instants import SECOND, Micros
+
+_FIRE = 500
+_SLICE: Micros = 5 * SECOND  # the longest sleep, so that a suspend or a step of the clock is noticed
+_BACKLOG = 5_000  # outcomes waiting for the store before no more work is claimed
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a node works. Lengths in microseconds."""
+
+    queues: tuple[str, ...] = ("default",)
+    concurrency: int = 100
+    threads: int = 16
+    lease: Micros = 4 * SECOND
+    grace: Micros = 10 * SECOND
+    poll: Micros = 2 * SECOND
+    keep_runs: Micros = 30 * 86_400 * SECOND
+    keep_events: Micros = 30 * 86_400 * SECOND
+    name: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
+
+
+class _Task:
+    """A body that is running here."""
+
+    __slots__ = ("run", "stop", "task")
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.task: asyncio.Task[None] | None = None
+        self.stop: Stop | None = None
+
+
+class Engine:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        handlers: Mapping[str, Handler],
+        settings: Settings,
+        *,
+        ids: Ids | None = None,
+        dice: random.Random | None = None,
+        version: str = "",
+    ) -> None:
+        self.store = store
+        self.clock = SharedClock(clock)
+        self.handlers = handlers
+        self.settings = settings
+        self.ids = ids or Ids()
+        self.metrics = Metrics()
+        self.purposes: dict[tuple[str, str], timers.Fire] = {
+            **timers.PURPOSES,
+            **housekeeping.purposes(settings.keep_runs, settings.keep_events),
+        }
+        self.node = ""
+        self.waiters = Waiters(store, None if clock.virtual else 1.0)
+        self.listeners = Listeners(store, self.clock, lambda: self.node)
+        self._dice = dice or random.Random()
+        self._version = version
+        self._spans = Spans()
+        self._executor = Executor(settings.threads)
+        self._ends: Committer[End, None] = Committer(self._commit_ends, self._trouble)
+        self._saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, self._trouble)
+        self._running: dict[str, _Task] = {}
+        self._ready = asyncio.Event()
+        self._due = asyncio.Event()
+        self._room = asyncio.Event()
+        self._loops: list[asyncio.Task[None]] = []
+        self._token = 0
+        self._alive_since: Micros = 0
+        self._leave: frozenset[str] = frozenset()
+        self._processed: Micros = 0
+        self._stopping = False
+        self.beat_at: Micros = 0
+
+    # Lifecycle
+
+    async def start(self) -> None:
+        await self.store.open()
+        await self._measure_clock()
+        await self._join()
+        await self._first_timers()
+        self.store.on_change(self.hint)
+        self._ends.start()
+        self._saves.start()
+        await self.listeners.start()
+        self.beat_at = self.clock.now()
+        self._loops = [
+            asyncio.create_task(self._forever(self._beat, "beat")),
+            asyncio.create_task(self._forever(self._claims, "claim")),
+            asyncio.create_task(self._forever(self._pulse, "pulse")),
+        ]
+        log.info("node started", action="node_started", node=self.node, store=self.store.url)
+
+    async def connect(self) -> None:
+        """Open the store without becoming a node: to start and watch, not to work."""
+        await self.store.open()
+        await self._measure_clock()
+        self.store.on_change(self.hint)
+        await self.listeners.start()
+
+    async def disconnect(self) -> None:
+        await self._close()
+
+    async def stop(self) -> None:
+        """Claim no more; let what runs finish for a while, hand back the rest, commit everything, leave."""
+        if self._stopping:
+            return
+        self._stopping = True
+        claims, *others = [self._loops[1], self._loops[0], self._loops[2]]
+        claims.cancel()
+        await asyncio.gather(claims, return_exceptions=True)
+        tasks = [t.task for t in self._running.values() if t.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=self.settings.grace / SECOND)
+        await self._abandon(Stop(Status.READY, "handed back"))
+        for loop in others:
+            loop.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._saves.drain()
+        await self._ends.drain()
+        with suppress(StoreError):
+            await self.store.run(lambda _: nodes.leave(self.node))
+        await self._close()
+        log.info("node stopped", action="node_stopped", node=self.node)
+
+    async def kill(self) -> None:
+        """Stop as a crash would: nothing is finished, nothing is said. For tests."""
+        self._stopping = True
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        await self._abandon(Stop(Status.CRASHED, None))
+        await self._close()
+
+    async def _close(self) -> None:
+        await self._ends.stop()
+        await self._saves.stop()
+        await self.listeners.stop()
+        await self.waiters.stop()
+        self._executor.close()
+
+    async def _abandon(self, why: Stop) -> None:
+        """Stop every body that runs here."""
+        tasks = []
+        for one in list(self._running.values()):
+            one.stop = why
+            if one.task is not None:
+                one.task.cancel()
+                tasks.append(one.task)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _forever(self, part: Callable[[], object], name: str) -> None:
+        """Run one part; trouble with the store is waited out, anything else is logged and survived."""
+        pause = 0.05
+        while True:
+            begin = asyncio.get_running_loop().time()
+            try:
+                await part()  # type: ignore[misc]
+            except asyncio.CancelledError:
+                raise
+            except NodeLost:
+                await self._lost()
+            except StoreError as trouble:
+                self._trouble(trouble)
+            except Exception:
+                log.exception("a part of the engine failed", action="engine_failed", part=name)
+            pause = 0.05 if asyncio.get_running_loop().time() - begin > 5 else min(2.0, pause * 2)
+            await asyncio.sleep(pause)
+
+    def _trouble(self, trouble: Exception) -> None:
+        log.warning("the store is in trouble", action="store_trouble", problem=str(trouble))
+
+    # Being a node
+
+    async def _join(self) -> None:
+        now = self.clock.now()
+        self.node = self.ids.new(now)
+        self._alive_since = now
+        info = nodes.NodeInfo(
+            self.node,
+            self.settings.name,
+            now,
+            now + self.settings.lease,
+            self.settings.queues,
+            tuple(sorted(self.handlers)),
+            self._version,
+            rules_in_force().version,
+        )
+        await self.store.run(lambda _: nodes.join(info))
+
+    async def _first_timers(self) -> None:
+        now = self.clock.now()
+        await self.store.run(lambda _: housekeeping.first_timers(now))
+
+    async def _lost(self) -> None:
+        """Others have taken over: what runs here runs for nothing, so stop it and begin anew."""
+        if self._stopping:
+            return
+        log.warning("this node was given up for dead", action="node_lost", node=self.node)
+        await self._abandon(Stop(Status.CRASHED, None))
+        await self._join()
+
+    async def _pulse(self) -> None:
+        lease = self.settings.lease
+        while True:
+            now = self.clock.now()
+            renewed = await self.store.run(lambda _, now=now: nodes.heartbeat(self.node, now + lease))  # type: ignore[misc]
+            if not renewed.alive:
+                await self._lost()
+                continue
+            if self.clock.now() - now > lease:  # the store was away: others were just as unable to renew
+                self._alive_since = self.clock.now()
+            self._note(renewed)
+            await self._check_held()
+            await self._unpark()
+            now = self.clock.now()
+            expired = any(n.lease_until < now for n in renewed.nodes)
+            if expired and now - self._alive_since >= lease:
+                recovered = await self.store.run(lambda _, now=now: nodes.recover(now, self.ids.new))  # type: ignore[misc]
+                if recovered:
+                    log.warning("took over runs", action="runs_recovered", count=recovered)
+                    self.metrics.recovered.inc(recovered)
+                self.hint()
+            await self._measure_clock()
+            self.metrics.running.set(len(self._running))
+            self.metrics.threads.set(self._executor.threads_busy)
+            self.metrics.beat.set((self.clock.now() - self.beat_at) / SECOND)
+            await asyncio.sleep(lease / 4 / SECOND)
+
+    def _note(self, pulse: nodes.Pulse) -> None:
+        now = self.clock.now()
+        others = {h for n in pulse.nodes if n.id != self.node and n.lease_until >= now for h in n.handlers}
+        self._leave = frozenset(others - set(self.handlers))
+
+    async def _check_held(self) -> None:
+        """Stop what someone wants stopped, and what is no longer ours."""
+        began = list(self._running.values())
+        if not began:
+            return
+
+        def held(_: int) -> Operation[list[Row]]:
+            return (yield sql("held_by_node", node=self.node))
+
+        rows = {row[0]: row for row in await self.store.read(held)}
+        for one in began:
+            row = rows.get(one.run.id)
+            if row is None or row[1] != one.run.claim:
+                self.cancel_here(one.run.id, Stop(Status.CRASHED, None))
+            elif row[2] is not None:
+                self.cancel_here(one.run.id, Stop(Status.CANCELLED, row[3]))
+
+    async def _unpark(self) -> None:
+        """Runs that waited for a handler which this node has."""
+        names = [(name,) for name in self.handlers]
+        if not names:
+            return
+        now = self.clock.now()
+
+        def parked(_: int) -> Operation[int]:
+            rows = yield sql("unpark", names, limit=_FIRE)
+            if rows:
+                yield from wake([row[0] for row in rows], now)
+            return len(rows)
+
+        def any_parked(_: int) -> Operation[int]:
+            return len((yield sql("unpark", names, limit=1)))
+
+        if await self.store.read(any_parked):
+            await self.store.run(parked)
+            self._ready.set()
+
+    async def _measure_clock(self) -> None:
+        if self.clock.virtual:
+            return
+        before = self.clock.local.now()
+        shared = await self.store.clock_probe()
+        if shared is not None:
+            self.clock.measured(before, shared, self.clock.local.now())
+
+    # The beat
+
+    def hint(self) -> None:
+        """Something may have changed that this node did not do: look at everything."""
+        self.nudge()
+        self.waiters.hint()
+
+    def nudge(self) -> None:
+        """Runs were started, or timers set, from this process."""
+        self._ready.set()
+        self._due.set()
+        self.listeners.hint()
+
+    async def _beat(self) -> None:
+        while True:
+            self._due.clear()
+            # Never behind what was already processed, should the clock step back.
+            now = self._processed = max(self._processed, self.clock.now())
+            fired = await self._fire(now)
+            self.beat_at = self.clock.now()
+            if fired:
+                self.hint()
+                await self._check_held()
+                if fired >= _FIRE:
+                    continue
+            await self._sleep_until(await self._next_due())
+
+    async def _fire(self, now: Micros) -> int:
+        begin = await self._next_due()
+        if begin is None or begin > now:
+            return 0
+        try:
+            fired = await self.store.run(lambda _: timers.fire(now, _FIRE, self.purposes))
+        except StoreError:
+            raise
+        except Exception:
+            fired = await self._fire_one_by_one(now)
+        self.metrics.fired.inc(fired)
+        self.metrics.lag.observe(max(0, now - begin) / SECOND)
+        return fired
+
+    async def _fire_one_by_one(self, now: Micros) -> int:
+        """One of a batch is poison: find it, park it with its reason, let the others go."""
+        for count in range(_FIRE):
+            try:
+                if not await self.store.run(lambda _: timers.fire(now, 1, self.purposes)):
+                    return count
+            except timers.TimerFailed as problem:
+                log.error("a timer failed", action="timer_parked", problem=str(problem))
+                self.metrics.parked.inc()
+                parked, reason = problem.timer, str(problem)
+                await self.store.run(lambda _: timers.park(parked, reason))  # noqa: B023
+        return _FIRE
+
+    async def _next_due(self) -> Micros | None:
+        def due(_: int) -> Operation[Micros | None]:
+            rows = yield sql("next_due")
+            return int(rows[0][0]) if rows else None
+
+        return await self.store.read(due)
+
+    async def _sleep_until(self, due: Micros | None) -> None:
+        wait = None if due is None else max(0, due - self.clock.now())
+        if not self.clock.virtual:
+            wait = _SLICE if wait is None else min(wait, _SLICE)
+        await wait_for_event(self._due, None if wait is None else wait / SECOND)
+
+    # Claiming and running
+
+    async def _claims(self) -> None:
+        turn = 0
+        while True:
+            self._ready.clear()
+            room = self.settings.concurrency - len(self._running)
+            if room <= 0 or len(self._ends) > _BACKLOG:
+                self._room.clear()
+                await self._room.wait()
+                continue
+            got = 0
+            queues = self.settings.queues
+            for step in range(len(queues)):
+                if room - got <= 0:
+                    break
+                runs = await self._claim(queues[(turn + step) % len(queues)], room - got)
+                got += len(runs)
+                for run in runs:
+                    self._begin(run)
+            turn += 1
+            if got == 0:
+                await wait_for_event(self._ready, None if self.clock.virtual else self.settings.poll / SECOND)
+
+    async def _claim(self, queue: str, limit: int) -> list[Run]:
+        self._token += 1
+        token, now, node, leave = self._token, self.clock.now(), self.node, self._leave
+        runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
+        if runs:
+            self.metrics.claimed.inc(len(runs))
+            self.listeners.hint()
+        return runs
+
+    def _begin(self, run: Run) -> None:
+        handler = self.handlers.get(run.name)
+        if handler is None:
+            self._ends.put(End(run, Status.WAITING, "no_handler", finished=False, event="run:parked"))
+            return
+        running = self._running[run.id] = _Task(run)
+        running.task = asyncio.create_task(self._body(running, handler))
+
+    async def _body(self, running: _Task, handler: Handler) -> None:
+        run = running.run
+        context = Context(run, self.clock, self._save)
+        options = read_options(run.options)
+        timeout = options.timeout if options.timeout is not None else handler.timeout
+        try:
+            if self._spans.on:
+                with self._spans.tracer.start_as_current_span(
+                    f"run {run.name}", attributes={"ostinato.run_id": run.root_id, "ostinato.attempt": run.number}
+                ):
+                    outcome = await self._executor.execute(run, handler, context, timeout)
+            else:
+                outcome = await self._executor.execute(run, handler, context, timeout)
+            ending: End | None = self._decide(run, handler, outcome)
+        except asyncio.CancelledError:
+            ending = self._stopped(run, running.stop)
+        finally:
+            del self._running[run.id]
+            self._room.set()
+        if ending is not None:
+            if context.lines():
+                await self._keep_lines(context)
+            self._ends.put(ending)
+
+    def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
+        if outcome.status is Status.SUCCEEDED:
+            return End(run, outcome.status, result=outcome.result)
+        options = read_options(run.options)
+        retry = options.retry or handler.retry
+        if options.at_most_once or handler.at_most_once or outcome.retry is False:
+            return End(run, outcome.status, outcome.reason, error=outcome.error)
+        now = self.clock.now()
+        ending = after_failure(
+            run, outcome.status, outcome.reason, outcome.error, retry, self.ids.new(now), self._dice.random(), now
+        )
+        if outcome.retry is not None and ending.following is not None:
+            ending.following.due = now + int(outcome.retry)
+        return ending
+
+    def _stopped(self, run: Run, why: Stop | None) -> End | None:
+        """What to write for a body that was stopped: nothing, where the claim is gone anyway."""
+        if why is None:
+            return End(run, Status.CANCELLED, "cancelled from within")
+        if why.status is Status.READY:
+            return End(run, Status.READY, None, finished=False, event="run:handed_back")
+        if why.status is Status.CRASHED:
+            return None
+        return End(run, why.status, why.reason)
+
+    def cancel_here(self, run_id: str, why: Stop) -> bool:
+        """Stop a body that runs on this node."""
+        running = self._running.get(run_id)
+        if running is None or running.task is None:
+            return False
+        running.stop = why
+        running.task.cancel()
+        return True
+
+    # Writing
+
+    async def _commit_ends(self, ends: Sequence[End]) -> list[None]:
+        now, node = self.clock.now(), self.node
+        begin = asyncio.get_running_loop().time()
+        refused = await self.store.run(lambda _: end(ends, node, now))
+        self.metrics.commit.observe(asyncio.get_running_loop().time() - begin)
+        lost = {e.run.id for e in refused}
+        if lost:
+            self.metrics.refused.inc(len(lost))
+            log.warning("late outcomes were refused", action="writes_refused", count=len(lost))
+        following = False
+        counts: dict[str, int] = {}
+        for e in ends:
+            if e.run.id in lost:
+                continue
+            counts[e.status.value] = counts.get(e.status.value, 0) + 1
+            following = following or e.following is not None or not e.finished
+            if e.run.serial_key is not None or e.run.concurrency_key is not None:
+                following = True
+            if e.finished and e.following is None:
+                self.waiters.ended(e.run.root_id, Ended(e.status.value, e.reason, e.result, e.error))
+        for status, count in counts.items():
+            self.metrics.ended.labels(status).inc(count)
+        self.listeners.hint()
+        if following:
+            self._ready.set()
+            self._due.set()
+        return [None] * len(ends)
+
+    async def _save(self, run: Run, checkpoint: str | None, progress: str | None) -> None:
+        await self._saves.write((run, checkpoint, progress))
+
+    async def _commit_saves(self, saves: Sequence[tuple[Run, str | None, str | None]]) -> list[None]:
+        latest: dict[str, Row] = {}
+        for run, checkpoint, progress in saves:
+            before = latest.get(run.id, (run.id, run.claim, None, None))
+            latest[run.id] = (run.id, run.claim, checkpoint or before[2], progress or before[3])
+        node = self.node
+
+        def save(_: int) -> Operation[set[str]]:
+            rows = yield sql("save_checkpoints", list(latest.values()), node=node)
+            return {row[0] for row in rows}
+
+        saved = await self.store.run(save)
+        for run_id in latest.keys() - saved:
+            self.metrics.refused.inc()
+            self.cancel_here(run_id, Stop(Status.CRASHED, None))
+        return [None] * len(saves)
+
+    async def _keep_lines(self, context: Context) -> None:
+        lines = context.lines()
+
+        def keep(_: int) -> Operation[None]:
+            yield sql("insert_logs", lines)
+
+        await self.store.run(keep)
+
+    # Health
+
+    def late_by(self) -> Micros:
+        """How long the beat has not come round, over what it may sleep."""
+        return max(0, self.clock.now() - self.beat_at - _SLICE)

@@ -1,0 +1,164 @@
+"""The in-process executor: coroutines as tasks, plain functions in threads, killable ones in child processes.
+
+It says how a run went; what follows from that is decided elsewhere. A function in a thread cannot be stopped: its
+run ends all the same, its late result is refused by the fence, and its thread is counted until it is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ostinato.engine.child import run_in_child
+from ostinato.engine.context import Context, ThreadContext, to_json
+from ostinato.engine.handlers import Handler
+from ostinato.errors import OstinatoError
+from ostinato.model import Run, Status
+from ostinato.when.instants import SECOND, Micros
+
+
+class Fatal(OstinatoError):
+    """Raised by a job: fail now, do not try again."""
+
+
+class RetryLater(OstinatoError):
+    """Raised by a job: try again after this many seconds, whatever the backoff would be."""
+
+    def __init__(self, seconds: float, message: str = "") -> None:
+        super().__init__(message or f"asked to be tried again in {seconds} s")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt went. `retry`: None as the policy says, False never, a number: after so many microseconds."""
+
+    status: Status
+    result: str | None = None
+    error: str | None = None
+    reason: str | None = None
+    retry: Micros | bool | None = None
+
+
+class Stop(Exception):
+    """Why a task is being cancelled, by us: cancelled by someone, terminated, out of time, or handed back."""
+
+    def __init__(self, status: Status, reason: str | None) -> None:
+        self.status = status
+        self.reason = reason
+
+
+class Executor:
+    def __init__(self, threads: int = 16) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="ostinato-job")
+        self.threads_busy = 0  # late ones included
+
+    async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
+        """Run the function once. Never raises, but for a cancellation of its task."""
+        try:
+            given = orjson.loads(run.input) if run.input else {}
+            if timeout is None and handler.heartbeat is None:
+                value = await self._call(run, handler, context, given)
+            else:
+                value = await self._call_in_time(run, handler, context, given, timeout)
+            return Outcome(Status.SUCCEEDED, result=None if value is None else to_json(value, "the result"))
+        except TimeoutError as problem:
+            if isinstance(problem, _OutOfTime):
+                return Outcome(Status.TIMED_OUT, reason=problem.reason, error=describe_error(problem))
+            return self._failed(problem)
+        except Exception as problem:
+            return self._failed(problem)
+
+    def _failed(self, problem: Exception) -> Outcome:
+        retry: Micros | bool | None = None
+        if isinstance(problem, Fatal):
+            retry = False
+        elif isinstance(problem, RetryLater):
+            retry = int(problem.seconds * SECOND)
+        kind = type(problem).__name__
+        text = str(problem)
+        return Outcome(
+            Status.FAILED,
+            error=describe_error(problem),
+            reason=f"{kind}: {text}"[:500] if text else kind,
+            retry=retry,
+        )
+
+    async def _call(self, run: Run, handler: Handler, context: Context, given: dict[str, Any]) -> Any:
+        if handler.mode == "async":
+            if handler.context is not None:
+                given[handler.context] = context
+            return await handler.function(**given)
+        if handler.mode == "process":
+            return await run_in_child(handler, context, given)
+        loop = asyncio.get_running_loop()
+        if handler.context is not None:
+            given[handler.context] = ThreadContext(context, loop)
+        return await loop.run_in_executor(self._pool, self._in_thread, handler, given)
+
+    def _in_thread(self, handler: Handler, given: dict[str, Any]) -> Any:
+        self.threads_busy += 1
+        try:
+            return handler.function(**given)
+        finally:
+            self.threads_busy -= 1
+
+    async def _call_in_time(
+        self, run: Run, handler: Handler, context: Context, given: dict[str, Any], timeout: Micros | None
+    ) -> Any:
+        """With a limit on the whole, or on the silence between two signs of life."""
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        scope = asyncio.timeout(None)
+        watch: asyncio.TimerHandle | None = None
+        reason = ""
+
+        def look() -> None:
+            nonlocal watch, reason
+            limits = []
+            if timeout is not None:
+                limits.append((begin + timeout / SECOND, "timeout"))
+            if handler.heartbeat is not None:
+                silent = (context.last_sign - started) / SECOND
+                limits.append((begin + silent + handler.heartbeat / SECOND, "no heartbeat"))
+            at, reason = min(limits)
+            if at <= loop.time():
+                scope.reschedule(loop.time())
+            else:
+                watch = loop.call_at(at, look)
+
+        started = context.last_sign
+        try:
+            async with scope:
+                look()
+                return await self._call(run, handler, context, given)
+        except TimeoutError:
+            if scope.expired():
+                raise _OutOfTime(reason) from None
+            raise
+        finally:
+            if watch is not None:
+                watch.cancel()
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _OutOfTime(TimeoutError):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def describe_error(problem: BaseException) -> str:
+    """An exception as JSON: its kind, its words, and the end of its traceback."""
+    lines = traceback.format_exception(type(problem), problem, problem.__traceback__)
+    return orjson.dumps(
+        {"type": type(problem).__name__, "message": str(problem)[:2000], "traceback": "".join(lines)[-8000:]},
+        default=str,
+    ).decode()

@@ -1,0 +1,71 @@
+"""What runs run: functions registered under a name, with the policies they declare."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ostinato.errors import OstinatoError
+from ostinato.model import Limit, Retry
+from ostinato.when.instants import Micros
+
+_PLACE = re.compile(r"\{(\w+)\}")
+Mode = Literal["async", "thread", "process"]
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One registered function. `context` is the name of the parameter that takes the run's context, if any."""
+
+    name: str
+    function: Callable[..., Any]
+    mode: Mode
+    retry: Retry
+    timeout: Micros | None
+    heartbeat: Micros | None
+    serial_key: str | None
+    serial_hold: str
+    limit: Limit | None
+    queue: str
+    priority: int
+    at_most_once: bool
+    context: str | None
+    signature: inspect.Signature
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Refuse an input that the function cannot take, before anything is on record."""
+        extra = {self.context: None} if self.context else {}
+        try:
+            self.signature.bind(**{**given, **extra})
+        except TypeError as problem:
+            takes = ", ".join(p for p in self.signature.parameters if p != self.context) or "nothing"
+            raise OstinatoError(f"job {self.name!r}: {problem}; it takes {takes}") from None
+
+
+def context_parameter(function: Callable[..., Any]) -> str | None:
+    """The parameter called `ctx` or `context`, if the function has one."""
+    return next((name for name in inspect.signature(function).parameters if name in ("ctx", "context")), None)
+
+
+def mode_of(function: Callable[..., Any], process: bool) -> Mode:
+    if process:
+        return "process"
+    return "async" if inspect.iscoroutinefunction(function) else "thread"
+
+
+def fill(template: str | None, given: Mapping[str, Any], what: str) -> str | None:
+    """A key with its `{places}` filled from the input."""
+    if template is None or "{" not in template:
+        return template
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in given:
+            raise OstinatoError(
+                f"{what} {template!r} needs {match[1]!r} in the input; it has {sorted(given) or 'nothing'}"
+            )
+        return str(given[match[1]])
+
+    return _PLACE.sub(value, template)

@@ -1,0 +1,42 @@
+"""Keeping the store small: what is over and old is removed, a bounded bite at a time, by a timer like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ostinato.engine.rows import timer_row
+from ostinato.engine.timers import Fire
+from ostinato.ids import first_id_at
+from ostinato.model import Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+
+_BITE = 500
+_OFTEN: Micros = 6 * 3600 * SECOND
+_SOON: Micros = SECOND
+
+
+def first_timers(now: Micros) -> Operation[None]:
+    """Housekeeping begins with the first node, and every later one finds it there."""
+    yield sql("add_timers", [timer_row(Timer("engine", "store", "housekeeping", now + _OFTEN))])
+
+
+def purposes(keep_runs: Micros, keep_events: Micros) -> dict[tuple[str, str], Fire]:
+    def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+        removed = yield from prune(now - keep_runs, now - keep_events)
+        again = now + (_SOON if removed >= _BITE else _OFTEN)
+        yield sql("set_timers", [timer_row(Timer("engine", "store", "housekeeping", again))])
+        return []
+
+    return {("engine", "housekeeping"): fire}
+
+
+def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
+    """Remove up to a bite of runs that ended, and of events, before these moments. Whole chains only."""
+    rows = yield sql("old_runs", before=runs_before, before_id=first_id_at(runs_before), limit=_BITE)
+    ids = [(row[0],) for row in rows]
+    if ids:
+        yield sql("drop_logs", ids)
+        yield sql("drop_runs", ids)
+    events = yield sql("drop_events", before=events_before, limit=_BITE)
+    return max(len(ids), len(events))

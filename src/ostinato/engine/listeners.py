@@ -1,0 +1,221 @@
+"""Hearing of what happened: waiting for a chain to end, and functions called for events.
+
+A function with a name of its own has a durable place: it is called for every event at least once, by one node at a
+time. One without hears what happens from now on, in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ostinato.clock import Clock
+from ostinato.engine.rows import read_event
+from ostinato.engine.telemetry import log
+from ostinato.errors import StoreError
+from ostinato.model import Event
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.instants import SECOND, Micros
+
+_BATCH = 500
+_POLL = 1.0
+_HOLD: Micros = 30 * SECOND
+Callback = Callable[[Event], Awaitable[None] | None]
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
+    """Until the event, or so many seconds. (`asyncio.wait_for` may swallow a cancellation that comes together with
+    the event, and a part that does not hear of its end never ends.)"""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a chain ended."""
+
+    status: str
+    reason: str | None
+    result: str | None
+    error: str | None
+
+
+class Waiters:
+    """Who waits for which chain. Ends in this process are told at once; others are looked for."""
+
+    def __init__(self, store: Store, poll: float | None) -> None:
+        self._store = store
+        self._poll = poll
+        self._waiting: dict[str, list[asyncio.Future[Ended]]] = {}
+        self._look = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def wait(self, root: str) -> Ended:
+        future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(root, []).append(future)
+        try:
+            await self.look([root])  # it may be over already
+            if self._task is None:
+                self._task = asyncio.create_task(self._loop())
+            return await future
+        finally:
+            if root in self._waiting:
+                self._waiting[root] = [f for f in self._waiting[root] if f is not future]
+                if not self._waiting[root]:
+                    del self._waiting[root]
+
+    def ended(self, root: str, end: Ended) -> None:
+        for future in self._waiting.pop(root, ()):
+            if not future.done():
+                future.set_result(end)
+
+    def hint(self) -> None:
+        self._look.set()
+
+    async def look(self, roots: list[str]) -> None:
+        def ended(_: int) -> Operation[list[Any]]:
+            return (yield sql("chains_ended", [(root,) for root in roots]))
+
+        for root, status, reason, result, error, _ in await self._store.read(ended):
+            self.ended(root, Ended(status, reason, result, error))
+
+    async def _loop(self) -> None:
+        while self._waiting:
+            self._look.clear()
+            await wait_for_event(self._look, self._poll)
+            try:
+                roots = list(self._waiting)
+                for at in range(0, len(roots), _BATCH):
+                    await self.look(roots[at : at + _BATCH])
+            except StoreError as trouble:
+                log.warning("waiting for runs: the store is away", action="waiters_trouble", problem=str(trouble))
+        self._task = None
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
+class Listeners:
+    """Functions called for events, each with its own place in the order."""
+
+    def __init__(self, store: Store, clock: Clock, node: Callable[[], str]) -> None:
+        self._store = store
+        self._clock = clock
+        self._node = node
+        self._listeners: list[_Listener] = []
+        self._some = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._running = False
+
+    def add(self, pattern: str, callback: Callback, name: str | None) -> None:
+        listener = _Listener(pattern, callback, name)
+        self._listeners.append(listener)
+        if self._running:
+            self._tasks.append(asyncio.create_task(self._follow(listener, None)))
+
+    def hint(self) -> None:
+        for listener in self._listeners:
+            listener.some.set()
+
+    async def start(self) -> None:
+        self._running = True
+        last = await self._last() if self._listeners else None
+        self._tasks = [asyncio.create_task(self._follow(listener, last)) for listener in self._listeners]
+
+    async def stop(self) -> None:
+        self._running = False
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+        for listener in self._listeners:
+            if listener.name is not None:
+                with suppress(StoreError):
+                    await self._store.run(lambda _, name=listener.name: _release(name, self._node()))  # type: ignore[misc]
+
+    async def _last(self) -> int:
+        def last(_: int) -> Operation[int]:
+            return int((yield sql("last_event"))[0][0])
+
+        return await self._store.read(last)
+
+    async def _follow(self, listener: _Listener, last: int | None) -> None:
+        after = last if last is not None else await self._last()
+        if listener.name is not None:
+            await self._store.run(lambda _: _open(listener.name or "", after))
+        while True:
+            listener.some.clear()
+            try:
+                reached = await self._step(listener, after)
+                held_elsewhere = reached is None
+                after, more = reached or (after, False)
+            except StoreError as trouble:
+                log.warning("reading events: the store is away", action="listener_trouble", problem=str(trouble))
+                held_elsewhere = more = False
+            if not more:
+                wait = _HOLD / SECOND if held_elsewhere else None if self._clock.virtual else _POLL
+                await wait_for_event(listener.some, wait)
+
+    async def _step(self, listener: _Listener, after: int) -> tuple[int, bool] | None:
+        """Call for the next batch. Returns the place reached, and whether there may be more; None where another
+        node is the one to be called."""
+        if listener.name is not None:
+            held = await self._store.run(lambda _: _take(listener.name or "", self._node(), self._clock.now()))
+            if held is None:
+                return None
+            after = held
+        rows = await self._store.read(lambda _: _read(after))
+        for row in rows:
+            event = read_event(row)
+            if fnmatchcase(event.name, listener.pattern):
+                await listener.call(event)
+            after = event.seq
+        if listener.name is not None and rows:
+            await self._store.run(lambda _: _move(listener.name or "", self._node(), after))
+        return after, len(rows) == _BATCH
+
+
+class _Listener:
+    def __init__(self, pattern: str, callback: Callback, name: str | None) -> None:
+        self.pattern = pattern
+        self.callback = callback
+        self.name = name
+        self.some = asyncio.Event()
+
+    async def call(self, event: Event) -> None:
+        """One failing callback must not silence the others; it is logged and the order goes on."""
+        try:
+            answer = self.callback(event)
+            if inspect.isawaitable(answer):
+                await answer
+        except Exception:
+            log.exception("a callback failed", action="callback_failed", event=event.name, seq=event.seq)
+
+
+def _open(name: str, seq: int) -> Operation[None]:
+    yield sql("open_cursor", [(name, seq, 0)])
+
+
+def _take(name: str, node: str, now: Micros) -> Operation[int | None]:
+    rows = yield sql("take_cursor", name=name, node=node, until=now + _HOLD, now=now)
+    return int(rows[0][0]) if rows else None
+
+
+def _release(name: str, node: str) -> Operation[None]:
+    yield sql("release_cursor", name=name, node=node)
+
+
+def _move(name: str, node: str, seq: int) -> Operation[None]:
+    yield sql("move_cursor", name=name, node=node, seq=seq)
+
+
+def _read(after: int) -> Operation[list[Any]]:
+    return (yield sql("read_events", after=after, limit=_BATCH))

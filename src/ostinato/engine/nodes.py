@@ -1,0 +1,90 @@
+"""Nodes and their leases: joining, renewing, leaving, and taking over from those that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+
+from ostinato.engine.outcomes import after_crash
+from ostinato.engine.rows import whole_run
+from ostinato.engine.runs import end
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+_BITE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class NodeInfo:
+    id: str
+    name: str
+    started: Micros
+    lease_until: Micros
+    queues: tuple[str, ...]
+    handlers: tuple[str, ...]
+    version: str
+    zone_rules: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """What a heartbeat learns. Not `alive`: the node was given up for dead, and its claims are gone."""
+
+    alive: bool
+    nodes: tuple[NodeInfo, ...] = ()
+
+
+def join(node: NodeInfo) -> Operation[None]:
+    yield sql(
+        "add_node",
+        id=node.id,
+        name=node.name,
+        now=node.started,
+        lease_until=node.lease_until,
+        queues=orjson.dumps(node.queues).decode(),
+        handlers=orjson.dumps(node.handlers).decode(),
+        version=node.version,
+        zone_rules=node.zone_rules,
+    )
+
+
+def heartbeat(node: str, lease_until: Micros) -> Operation[Pulse]:
+    """Renew the lease; learn who else is there."""
+    renewed = yield sql("renew_lease", id=node, lease_until=lease_until)
+    if not renewed:
+        return Pulse(False)
+    nodes = yield from list_nodes()
+    drafts = yield sql("any_drafts")
+    if drafts:
+        yield sql("move_drafts")
+    return Pulse(True, nodes)
+
+
+def list_nodes() -> Operation[tuple[NodeInfo, ...]]:
+    rows = yield sql("list_nodes")
+    return tuple(
+        NodeInfo(id, name, started, until, tuple(orjson.loads(queues)), tuple(orjson.loads(handlers)), version, rules)
+        for id, name, started, until, queues, handlers, version, rules in rows
+    )
+
+
+def recover(now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
+    """Take over from nodes whose lease has run out: their runs follow their kind's own rule. In bounded bites;
+    returns how many runs were recovered, and leaves a node on record until it has none."""
+    recovered = 0
+    expired = yield sql("expired_nodes", now=now)
+    for (node,) in expired:
+        rows = yield sql("active_of_node", node=node, limit=_BITE)
+        runs = [whole_run(row) for row in rows]
+        if runs:
+            yield from end([after_crash(run, new_id(now), now) for run in runs], node, now)
+            recovered += len(runs)
+        if len(runs) < _BITE:
+            yield sql("drop_node", id=node)
+    return recovered
+
+
+def leave(node: str) -> Operation[None]:
+    yield sql("drop_node", id=node)

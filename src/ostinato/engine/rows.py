@@ -1,0 +1,182 @@
+"""Runs, events and timers as rows, both ways."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from ostinato.model import Event, Limit, Options, Retry, Run, Status, Timer
+from ostinato.store.contract import Row
+from ostinato.when.instants import Micros
+
+
+def insert_row(run: Run) -> Row:
+    """For `insert_runs`."""
+    return (
+        run.id,
+        run.namespace,
+        run.kind,
+        run.name,
+        run.key,
+        run.status.value,
+        run.reason,
+        run.queue,
+        run.priority,
+        run.due,
+        run.ready_at,
+        run.created,
+        run.root_id,
+        run.retry_of,
+        run.number,
+        run.parent_id,
+        run.serial_key,
+        run.serial_hold,
+        run.concurrency_key,
+        run.hold,
+        run.options,
+        run.input,
+        run.checkpoint,
+        run.crashes,
+        run.actor,
+    )
+
+
+def claimed_run(row: Row, node: str, now: Micros) -> Run:
+    """From what a claim returns."""
+    run = Run(row[0], row[1], row[2], row[3])
+    (
+        run.queue,
+        run.priority,
+        run.due,
+        run.created,
+        run.root_id,
+        run.number,
+        run.parent_id,
+        run.claim,
+        run.serial_key,
+        run.serial_hold,
+        run.concurrency_key,
+        run.options,
+        run.input,
+        run.checkpoint,
+        run.crashes,
+        run.actor,
+        run.key,
+    ) = row[4:]
+    run.status = Status.ACTIVE
+    run.node = node
+    run.started = now
+    return run
+
+
+def whole_run(row: Row) -> Run:
+    """From `SELECT *`: the columns in the order of the schema."""
+    (
+        id,
+        namespace,
+        kind,
+        name,
+        key,
+        status,
+        reason,
+        queue,
+        priority,
+        due,
+        ready_at,
+        created,
+        started,
+        finished,
+        root_id,
+        retry_of,
+        number,
+        parent_id,
+        node,
+        claim,
+        _token,
+        serial_key,
+        serial_hold,
+        concurrency_key,
+        hold,
+        options,
+        input,
+        result,
+        error,
+        checkpoint,
+        progress,
+        cancel_requested,
+        superseded,
+        crashes,
+        actor,
+    ) = row
+    return Run(
+        id=id,
+        name=name,
+        kind=kind,
+        namespace=namespace,
+        key=key,
+        status=Status(status),
+        reason=reason,
+        queue=queue,
+        priority=priority,
+        due=due,
+        ready_at=ready_at,
+        created=created,
+        started=started,
+        finished=finished,
+        root_id=root_id,
+        retry_of=retry_of,
+        number=number,
+        parent_id=parent_id,
+        node=node,
+        claim=claim,
+        serial_key=serial_key,
+        serial_hold=serial_hold,
+        concurrency_key=concurrency_key,
+        hold=hold,
+        options=options,
+        input=input,
+        result=result,
+        error=error,
+        checkpoint=checkpoint,
+        progress=progress,
+        cancel_requested=cancel_requested,
+        superseded=bool(superseded),
+        crashes=crashes,
+        actor=actor,
+    )
+
+
+def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
+    """A fact about a run; its subject is the chain."""
+    body = orjson.dumps({"name": run.name, "run_id": run.id, "attempt": run.number, **data}).decode()
+    return (now, run.namespace, name, run.root_id, body, run.actor)
+
+
+def read_event(row: Row) -> Event:
+    seq, at, namespace, name, subject, data, actor = row
+    return Event(seq, at, namespace, name, subject, orjson.loads(data) if data else {}, actor)
+
+
+def timer_row(timer: Timer) -> Row:
+    return (timer.kind, timer.owner, timer.purpose, timer.due, timer.namespace, timer.data)
+
+
+def read_options(text: str | None) -> Options:
+    if not text:
+        return Options()
+    found = orjson.loads(text)
+    retry, limit = found.get("retry"), found.get("limit")
+    return Options(
+        retry=Retry(**retry) if retry else None,
+        timeout=found.get("timeout"),
+        deadline=found.get("deadline"),
+        at_most_once=found.get("at_most_once", False),
+        limit=Limit(**limit) if limit else None,
+    )
+
+
+def write_options(options: Options) -> str | None:
+    found = {name: value for name, value in asdict(options).items() if value}
+    return orjson.dumps(found).decode() if found else None

@@ -1,0 +1,236 @@
+"""What happens to runs: starting, waking, ending, stopping. Each is one operation, one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ostinato.engine.gates import let_in, let_out
+from ostinato.engine.rows import event_row, insert_row, timer_row, whole_run
+from ostinato.errors import NotFound
+from ostinato.model import Run, Status, Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+
+def wake_timer(run: Run, due: Micros) -> Timer:
+    return Timer("run", run.id, "wake", due, run.namespace)
+
+
+def deadline_timer(run: Run, due: Micros) -> Timer:
+    return Timer("run", run.root_id, "deadline", due, run.namespace)
+
+
+def has_deadline(run: Run) -> bool:
+    return run.options is not None and '"deadline"' in run.options
+
+
+class Started(NamedTuple):
+    """`id` is the chain's; `new` is false where the key was taken before."""
+
+    id: str
+    new: bool
+
+
+def start(
+    runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
+) -> Operation[list[Started]]:
+    """Put runs on record. Those with a key that is taken are not started again; their chain's id comes back."""
+    rows = []
+    gated: list[Run] = []
+    for run in runs:
+        if run.due > now:
+            run.status = Status.WAITING
+        elif run.serial_key is None and run.concurrency_key is None:
+            run.status, run.ready_at = Status.READY, run.due
+        else:
+            run.status, run.hold = Status.BUFFERED, "serial" if run.serial_key is not None else "limit"
+            gated.append(run)
+        rows.append(insert_row(run))
+    inserted = {row[0] for row in (yield sql("insert_runs", rows))}
+    new = runs if len(inserted) == len(runs) else [r for r in runs if r.id in inserted]
+    roots = {run.id: run.root_id for run in runs}
+    if len(new) < len(runs):
+        keyed = [r for r in runs if r.key is not None and r.id not in inserted]
+        found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in keyed])
+        by_key = {(namespace, key): id for namespace, key, id, _ in found}
+        for run in keyed:
+            roots[run.id] = by_key[run.namespace, run.key]
+    if gated:
+        yield from let_in([r for r in gated if r.id in inserted], now)
+    timers = [timer_row(wake_timer(r, r.due)) for r in new if r.status is Status.WAITING]
+    timers += [timer_row(t) for t in deadlines if t.owner in inserted]
+    if timers:
+        yield sql("set_timers", timers)
+    if new:
+        yield sql("notify")
+        yield sql("draft_events" if borrowed else "insert_events", [_created(r, now) for r in new])
+    return [Started(roots[run.id], run.id in inserted) for run in runs]
+
+
+def _created(run: Run, now: Micros) -> Row:
+    if run.status is Status.WAITING:
+        return event_row(now, run, "run:created", due=run.due)
+    return event_row(now, run, "run:created")
+
+
+def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
+    """Waiting runs whose time has come, or whose handler has: through their gates. Returns events to write."""
+    rows = yield sql("runs_for_update", [(id,) for id in ids])
+    waiting = [r for r in map(whole_run, rows) if r.status is Status.WAITING]
+    free = [r for r in waiting if r.serial_key is None and r.concurrency_key is None]
+    gated = [r for r in waiting if r.serial_key is not None or r.concurrency_key is not None]
+    if free:
+        yield sql("set_ready", [(r.id, now) for r in free])
+    if gated:
+        yield sql("set_buffered", [(r.id, "serial" if r.serial_key is not None else "limit", None) for r in gated])
+        yield from let_in(gated, now)
+    return []
+
+
+@dataclass(slots=True)
+class End:
+    """What becomes of a claimed run. Not `finished`: it only leaves its worker (waiting, or ready again)."""
+
+    run: Run
+    status: Status
+    reason: str | None = None
+    result: str | None = None
+    error: str | None = None
+    finished: bool = True
+    following: Run | None = None
+    event: str = ""
+
+
+def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
+    """The outcomes of claimed runs, those still fenced to `node` only. Returns the ends that were refused."""
+    rows = [
+        (
+            e.run.id,
+            e.run.claim,
+            e.status.value,
+            e.reason,
+            e.result,
+            e.error,
+            now if e.finished else None,
+            1 if e.following is not None else 0,
+            now if e.status is Status.READY else None,
+            None,
+        )
+        for e in ends
+    ]
+    accepted = {row[0] for row in (yield sql("end_runs", rows, node=node))}
+    if len(accepted) == len(ends):
+        taken: Sequence[End] = ends
+        refused: list[End] = []
+    else:
+        taken = [e for e in ends if e.run.id in accepted]
+        refused = yield from _refused([e for e in ends if e.run.id not in accepted], node)
+    if not taken:
+        return refused
+    following = [e.following for e in taken if e.following is not None]
+    if following:
+        yield from _follow(following, now)
+    leaving = [e for e in taken if e.status is not Status.READY]
+    serials = [e.run for e in leaving if e.run.serial_key is not None and _frees_serial(e)]
+    limits = [e.run for e in leaving if e.run.concurrency_key is not None]
+    if serials or limits:
+        yield from let_out(serials, limits, now)
+    timed = [("run", e.run.root_id) for e in leaving if e.finished and e.following is None and has_deadline(e.run)]
+    if timed:
+        yield sql("drop_timers", timed)
+    if following or serials or limits:
+        yield sql("notify")
+    yield sql("insert_events", [_ended(e, now) for e in taken])
+    return refused
+
+
+def _frees_serial(end: End) -> bool:
+    if end.run.serial_hold == "active":
+        return True
+    return end.finished and end.following is None
+
+
+def _refused(ends: list[End], node: str) -> Operation[list[End]]:
+    """Tell what an earlier try of this very write has done from what the fence keeps out."""
+    states = {row[0]: row for row in (yield sql("states_of", [(e.run.id,) for e in ends]))}
+
+    def repeated(e: End) -> bool:
+        row = states.get(e.run.id)
+        return row is not None and row[1] == e.status.value and row[2] == node and row[3] == e.run.claim
+
+    return [e for e in ends if not repeated(e)]
+
+
+def _follow(runs: list[Run], now: Micros) -> Operation[None]:
+    """Next attempts: waiting until their time, or through their gates at once."""
+    gated: list[Run] = []
+    timers: list[Row] = []
+    for run in runs:
+        if run.due > now:
+            run.status = Status.WAITING
+            timers.append(timer_row(wake_timer(run, run.due)))
+        elif run.serial_key is None and run.concurrency_key is None:
+            run.status, run.ready_at = Status.READY, now
+        else:
+            run.status, run.hold = Status.BUFFERED, "serial" if run.serial_key is not None else "limit"
+            gated.append(run)
+    yield sql("insert_runs", [insert_row(r) for r in runs])
+    if gated:
+        yield from let_in(gated, now)
+    if timers:
+        yield sql("set_timers", timers)
+
+
+def _ended(e: End, now: Micros) -> Row:
+    data: dict[str, object] = {}
+    if e.reason:
+        data["reason"] = e.reason
+    if e.following is not None:
+        data["next_attempt"] = e.following.id
+        data["due"] = e.following.due
+    return event_row(now, e.run, e.event or f"run:{e.status.value}", **data)
+
+
+def stop(root: str, status: Status, reason: str | None, now: Micros, *, force: bool = False) -> Operation[Status]:
+    """Cancel or terminate a chain. A run that a node holds is asked to stop, or with `force` ended at once.
+    Returns where it stands then."""
+    found, events = yield from _stop(root, status, reason, now, force)
+    if events:
+        yield sql("notify")
+        yield sql("insert_events", events)
+    return found
+
+
+def _stop(
+    root: str, status: Status, reason: str | None, now: Micros, force: bool
+) -> Operation[tuple[Status, list[Row]]]:
+    newest = yield sql("run_of_chain", root=root)
+    if not newest:
+        raise NotFound(f"there is no run {root!r}")
+    (row,) = yield sql("runs_for_update", [(newest[0][0],)])
+    run = whole_run(row)
+    if run.status.over:
+        return run.status, []
+    if run.status is Status.ACTIVE and not force:
+        asked = yield sql("request_cancel", [(run.id, reason)], now=now)
+        return run.status, [event_row(now, run, "run:cancel_requested", reason=reason)] if asked else []
+    was = run.status
+    yield sql("terminate_runs" if was is Status.ACTIVE else "stop_runs", [(run.id, status.value, reason)], now=now)
+    yield sql("drop_timers", [("run", run.id), ("run", run.root_id)])
+    held_limit = [run] if run.concurrency_key is not None and was in (Status.READY, Status.ACTIVE) else []
+    held_serial = [run] if run.serial_key is not None else []
+    yield from let_out(held_serial, held_limit, now)
+    return status, [event_row(now, run, f"run:{status.value}", reason=reason)]
+
+
+def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
+    """Chains whose deadline has come, wherever they stand. Returns events to write."""
+    events: list[Row] = []
+    for root in roots:
+        newest = yield sql("run_of_chain", root=root)
+        if newest:
+            _, more = yield from _stop(root, Status.TIMED_OUT, "deadline", now, True)
+            events += more
+    return events

@@ -1,0 +1,97 @@
+"""The invariant scanner: looks for what must never be, repairs what is safe, reports all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ostinato.engine.gates import Gate, let_in, let_out, open_by_rate
+from ostinato.engine.outcomes import after_crash
+from ostinato.engine.rows import whole_run
+from ostinato.engine.runs import end, wake
+from ostinato.model import Run
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+
+_BITE = 200
+_LONG: Micros = 60 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that must not be. `subject` names it, `repaired` says whether it is mended now."""
+
+    rule: str
+    subject: str
+    words: str
+    repaired: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def scan(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Operation[list[Finding]]:
+    found: list[Finding] = []
+    found += yield from _orphans(now, repair, new_id)
+    found += yield from _sleepers(now, repair)
+    found += yield from _serials(now, repair)
+    found += yield from _limits(now, repair)
+    for kind, owner, purpose, due in (yield sql("overdue", long_ago=now - _LONG, limit=_BITE)):
+        words = f"due {(now - due) // SECOND} s ago and not fired: is any node running?"
+        found.append(Finding("overdue_timer", f"{kind} {owner} {purpose}", words, False))
+    for id, _, status in (yield sql("endless", limit=_BITE)):
+        found.append(Finding("no_end", id, f"is {status}, but has no time of ending", False))
+    return found
+
+
+def _orphans(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Operation[list[Finding]]:
+    rows = yield sql("orphans", long_ago=now - _LONG, limit=_BITE)
+    runs = [whole_run(row) for row in rows]
+    by_node: dict[str, list[Run]] = {}
+    for run in runs:
+        by_node.setdefault(run.node or "", []).append(run)
+    if repair:
+        for node, held in by_node.items():
+            yield from end([after_crash(run, new_id(now), now) for run in held], node, now)
+    return [
+        Finding("active_under_no_node", r.id, f"is active under node {r.node}, which is gone", repair) for r in runs
+    ]
+
+
+def _sleepers(now: Micros, repair: bool) -> Operation[list[Finding]]:
+    rows = yield sql("sleepers", limit=_BITE)
+    if rows and repair:
+        yield from wake([row[0] for row in rows], now)
+    return [Finding("waiting_for_nothing", row[0], "waits without a timer or a reason", repair) for row in rows]
+
+
+def _serials(now: Micros, repair: bool) -> Operation[list[Finding]]:
+    dead: list[Row] = yield sql("dead_holders", limit=_BITE)
+    if dead and repair:
+        gone = [Run(id=holder, root_id=holder, name="", namespace=ns, serial_key=key) for ns, key, holder in dead]
+        yield from let_out(gone, [], now)
+    free = yield sql("free_lines", limit=_BITE)
+    if free and repair:
+        yield from let_in([whole_run(row) for row in free], now)
+    found = [
+        Finding("serial_held_by_the_dead", f"{ns}/{key}", f"held by {holder}, which is over", repair)
+        for ns, key, holder in dead
+    ]
+    return found + [
+        Finding("in_line_for_nothing", row[0], "in line for a serial key that is free", repair) for row in free
+    ]
+
+
+def _limits(now: Micros, repair: bool) -> Operation[list[Finding]]:
+    rows = yield sql("miscounted", limit=_BITE)
+    found = []
+    for *gate_row, counted in rows:
+        gate = Gate(*gate_row)
+        words = f"says {gate.used} go, {counted} do"
+        found.append(Finding("limit_miscounted", f"{gate.namespace}/{gate.key}", words, repair))
+        if repair:
+            gate = replace(gate, used=counted)
+            yield sql("save_limits", [(gate.namespace, gate.key, gate.used, gate.arrival)])
+            yield from open_by_rate([(gate.namespace, gate.key)], now)
+    return found

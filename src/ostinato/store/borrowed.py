@@ -1,0 +1,119 @@
+"""Operations inside a caller's own transaction: on connections of asyncpg, psycopg, sqlite3 and SQLAlchemy.
+
+Nothing here begins, commits or rolls back; that is the caller's.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ostinato.errors import StoreError
+from ostinato.store.contract import Operation, Rows, Statement
+from ostinato.store.postgres import execute_postgres
+from ostinato.store.sql import queries
+from ostinato.store.sqlite import drive, execute_sqlite
+
+T = TypeVar("T")
+
+
+async def run_borrowed(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    """Run an operation on a connection that is someone else's."""
+    module = type(connection).__module__.partition(".")[0]
+    if isinstance(connection, sqlite3.Connection):
+        return drive(make(), _sqlite(connection))
+    if module == "asyncpg":
+        return await _drive(make(), lambda s: execute_postgres(connection, queries("postgres")[s.name], s))
+    if module == "psycopg":
+        return await _psycopg(connection, make)
+    if module == "sqlalchemy":
+        return await _sqlalchemy(connection, make)
+    raise StoreError(
+        f"a connection of {type(connection).__module__}.{type(connection).__name__} cannot be used here; "
+        "give one of sqlite3, asyncpg, psycopg or SQLAlchemy"
+    )
+
+
+def run_borrowed_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    """The same for connections that block."""
+    if isinstance(connection, sqlite3.Connection):
+        return drive(make(), _sqlite(connection))
+    module = type(connection).__module__.partition(".")[0]
+    if module == "psycopg" and not hasattr(connection, "__aenter__"):
+        return drive(make(), lambda s: _psycopg_sync(connection, s))
+    if module == "sqlalchemy":
+        return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
+    raise StoreError(f"a connection of {type(connection).__module__} cannot be used without await")
+
+
+def _sqlite(connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
+    if not connection.in_transaction:
+        connection.execute("BEGIN IMMEDIATE")
+    return lambda s: execute_sqlite(connection, queries("sqlite")[s.name], s)
+
+
+async def _drive(operation: Operation[T], execute: Callable[[Statement], Any]) -> T:
+    try:
+        statement = next(operation)
+        while True:
+            statement = operation.send(await execute(statement))
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    if not hasattr(connection, "__aenter__"):
+        return drive(make(), lambda s: _psycopg_sync(connection, s))
+
+    async def execute(statement: Statement) -> Rows:
+        query = queries("postgres")[statement.name]
+        if not query.text or (statement.rows is not None and not statement.rows):
+            return []
+        text, values = query.render("pyformat", statement.params, statement.rows)
+        cursor = await connection.execute(text, values)
+        return await cursor.fetchall() if cursor.description else []
+
+    return await _drive(make(), execute)
+
+
+def _psycopg_sync(connection: Any, statement: Statement) -> Rows:
+    query = queries("postgres")[statement.name]
+    if not query.text or (statement.rows is not None and not statement.rows):
+        return []
+    text, values = query.render("pyformat", statement.params, statement.rows)
+    cursor = connection.execute(text, values)
+    return cursor.fetchall() if cursor.description else []
+
+
+async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    if hasattr(connection, "run_sync"):
+        return await connection.run_sync(  # type: ignore[no-any-return]
+            lambda sync: drive(make(), _sqlalchemy_execute(_sync_connection(sync)))
+        )
+    return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
+
+
+def _sync_connection(connection: Any) -> Any:
+    """A Session's connection, or the connection itself."""
+    return connection.connection() if hasattr(connection, "get_bind") else connection
+
+
+def _sqlalchemy_execute(connection: Any) -> Callable[[Statement], Rows]:
+    dialect = connection.dialect
+    if dialect.name == "sqlite":
+        raw = connection.connection.driver_connection
+        if not isinstance(raw, sqlite3.Connection):
+            raise StoreError("of SQLAlchemy's SQLite drivers only the built-in one (pysqlite) can be used here")
+        return _sqlite(raw)
+    style: Any = "dollar" if dialect.paramstyle.startswith("numeric") else "pyformat"
+
+    def execute(statement: Statement) -> Rows:
+        query = queries("postgres")[statement.name]
+        if not query.text or (statement.rows is not None and not statement.rows):
+            return []
+        text, values = query.render(style, statement.params, statement.rows)
+        found = connection.exec_driver_sql(text, tuple(values) if style == "dollar" else values)
+        return [tuple(row) for row in found.fetchall()] if found.returns_rows else []
+
+    return execute

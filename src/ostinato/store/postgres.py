@@ -1,0 +1,195 @@
+"""The store to grow onto: PostgreSQL, through asyncpg.
+
+A lost connection or a deadlock is answered by trying the operation again; it is made so that it may.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from ostinato.errors import StoreError, StoreUnavailable
+from ostinato.store.contract import Make, Operation, Rows, Statement
+from ostinato.store.migrate import migrate_postgres
+from ostinato.store.sql import Query, queries
+from ostinato.when.instants import Micros
+
+T = TypeVar("T")
+# With our batches of known size a nested loop over an index is always right, while a look at the statistics of a
+# table that has just grown or shrunk tempts the planner into scanning all of it.
+_SETTINGS = {
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_seqscan": "off",
+    "jit": "off",
+    "application_name": "ostinato",
+}
+_LOST = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    ConnectionError,
+    OSError,
+    TimeoutError,
+)
+_AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+
+
+class PostgresStore:
+    """`patience` is how many seconds a call waits for a server that is away."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str, *, connections: int = 8, patience: float = 60.0) -> None:
+        self.url = hide_password(url)
+        self._dsn = url
+        self._connections = connections
+        self._patience = patience
+        self._queries = queries("postgres")
+        self._pool: asyncpg.Pool | None = None
+        self._wakes: list[Callable[[], None]] = []
+        self._listener: asyncio.Task[None] | None = None
+
+    # Lifecycle
+
+    async def open(self) -> None:
+        if self._pool is not None:
+            return
+        try:
+            await self._connect()
+        except BaseException:
+            if self._pool is not None:
+                await self._pool.close()
+                self._pool = None
+            raise
+        self._listener = asyncio.create_task(self._listen())
+
+    async def _connect(self) -> None:
+        try:
+            self._pool = await asyncpg.create_pool(
+                self._dsn, min_size=1, max_size=self._connections, server_settings=_SETTINGS, timeout=10
+            )
+            async with self._pool.acquire() as connection:
+                await migrate_postgres(connection, self.url)
+        except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError) as problem:
+            raise StoreError(f"the store {self.url} refuses the user or password: {problem}") from problem
+        except asyncpg.InvalidCatalogNameError as problem:
+            raise StoreError(f"the store {self.url} has no such database: create it first ({problem})") from problem
+        except asyncpg.InsufficientPrivilegeError as problem:
+            raise StoreError(f"the store {self.url} does not let this user create tables: {problem}") from problem
+        except _LOST as problem:
+            raise StoreUnavailable(
+                f"the store {self.url} does not answer: {problem}; is PostgreSQL running?"
+            ) from problem
+
+    async def close(self) -> None:
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.gather(self._listener, return_exceptions=True)
+            self._listener = None
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            try:
+                await asyncio.wait_for(pool.close(), timeout=5)
+            except (TimeoutError, *_LOST):
+                pool.terminate()
+
+    # Operations
+
+    async def run(self, make: Make[T]) -> T:
+        return await self._persist(make, True)
+
+    async def read(self, make: Make[T]) -> T:
+        return await self._persist(make, False)
+
+    async def _persist(self, make: Make[T], write: bool) -> T:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._patience
+        tries, pause = 0, 0.02
+        while True:
+            if self._pool is None:
+                raise StoreError("the store is not open; call open() first")
+            try:
+                async with self._pool.acquire() as connection:
+                    if not write:
+                        return await self.drive(make(tries), connection)
+                    async with connection.transaction():
+                        return await self.drive(make(tries), connection)
+            except _AGAIN:
+                tries += 1
+                if tries > 50:
+                    raise StoreUnavailable(f"the store {self.url} is in deadlock after {tries} tries") from None
+            except asyncpg.DiskFullError as problem:
+                raise StoreUnavailable(
+                    f"the disk of the store {self.url} is full; nothing is lost, make room and it goes on"
+                ) from problem
+            except asyncpg.ReadOnlySQLTransactionError as problem:
+                raise StoreUnavailable(f"the store {self.url} is read-only (a standby?): {problem}") from problem
+            except _LOST as problem:
+                tries += 1
+                if loop.time() > deadline:
+                    raise StoreUnavailable(f"the store {self.url} does not answer: {problem}") from problem
+                await asyncio.sleep(pause)
+                pause = min(1.0, pause * 2)
+
+    async def drive(self, operation: Operation[T], connection: Any) -> T:
+        """Run an operation to its end on one connection."""
+        try:
+            statement = next(operation)
+            while True:
+                statement = operation.send(await execute_postgres(connection, self._queries[statement.name], statement))
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+
+    def on_change(self, wake: Callable[[], None]) -> None:
+        self._wakes.append(wake)
+
+    async def clock_probe(self) -> Micros | None:
+        if self._pool is None:
+            return None
+        async with self._pool.acquire() as connection:
+            return int(await connection.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
+
+    async def _listen(self) -> None:
+        """Hints from other nodes, on a connection of its own that comes back when the server does."""
+        while True:
+            connection = None
+            try:
+                connection = await asyncpg.connect(self._dsn, timeout=10)
+                gone = asyncio.Event()
+                connection.add_termination_listener(lambda *_, gone=gone: gone.set())
+                await connection.add_listener("ostinato", lambda *_: self._wake())
+                self._wake()  # whatever was said while nobody listened
+                await gone.wait()
+            except _LOST:
+                pass
+            finally:
+                if connection is not None and not connection.is_closed():
+                    connection.terminate()
+            await asyncio.sleep(1)
+
+    def _wake(self) -> None:
+        for wake in self._wakes:
+            wake()
+
+
+async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:
+    if not query.text or (statement.rows is not None and not statement.rows):
+        return []
+    text, values = query.render("dollar", statement.params, statement.rows)
+    return await connection.fetch(text, *values)  # type: ignore[no-any-return]
+
+
+def hide_password(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username}:***@{host}"))

@@ -1,0 +1,131 @@
+"""Named SQL from files, in one text for both stores where that is possible.
+
+A file holds statements, each under a comment that names it:
+
+    -- claim_ready [postgres]: what it is for.
+
+A statement without a dialect in brackets serves both. `:name` is a parameter. `{rows r(id text, claim int)}`
+stands for a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A statement
+marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any, Literal, TypeAlias
+
+Dialect: TypeAlias = Literal["sqlite", "postgres"]
+Style: TypeAlias = Literal["qmark", "dollar", "pyformat"]
+_HEADER = re.compile(r"^-- (?P<name>[a-z_]+)(?: \[(?P<tags>[a-z ]+)\])?: ", re.MULTILINE)
+_ROWS = re.compile(r"\{rows (?P<alias>\w+)\((?P<columns>[^)]*)\)\}")
+_PARAMETER = re.compile(r"(?<![:\w]):(?P<name>[a-z_]+)")
+_TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement of one dialect. `columns` are those of its `{rows …}`."""
+
+    name: str
+    text: str
+    columns: tuple[tuple[str, str], ...]
+    each: bool
+
+    def render(self, style: Style, params: Mapping[str, Any], rows: Sequence[Sequence[Any]] | None) -> tuple[str, Any]:
+        """The text and the parameters for one driver call."""
+        if style == "qmark":
+            text, order = _qmark(self, len(rows) if rows is not None else 0)
+            values: list[Any] = []
+            for name in order:
+                if name == "":
+                    for row in rows or ():
+                        values.extend(row)
+                else:
+                    values.append(params[name])
+            return text, values
+        text, names = _numbered(self, style)
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.columns)
+        if style == "dollar":
+            return text, [list(columns[n]) if isinstance(n, int) else params[n] for n in names]
+        return text, {
+            f"p{n}" if isinstance(n, int) else n: list(columns[n]) if isinstance(n, int) else params[n] for n in names
+        }
+
+
+@lru_cache(maxsize=8192)
+def _qmark(query: Query, count: int) -> tuple[str, tuple[str, ...]]:
+    """SQLite's form for a batch of `count` rows, and the order of its parameters ('' is the batch)."""
+    order: list[str] = []
+
+    def rows(match: re.Match[str]) -> str:
+        order.append("")
+        one = "(" + ",".join("?" * len(query.columns)) + ")"
+        named = ", ".join(f"column{n + 1} AS {name}" for n, (name, _) in enumerate(query.columns))
+        return f"(SELECT {named} FROM (VALUES {','.join([one] * count)})) AS {match['alias']}"
+
+    def either(match: re.Match[str]) -> str:
+        if match.group(0).startswith("{"):
+            return rows(_ROWS.fullmatch(match.group(0)) or match)
+        order.append(match.group(0)[1:])
+        return "?"
+
+    both = re.compile(f"{_ROWS.pattern.replace('?P<alias>', '').replace('?P<columns>', '')}|(?<![:\\w]):[a-z_]+")
+    return both.sub(either, query.text), tuple(order)
+
+
+@lru_cache(maxsize=4096)
+def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
+    """PostgreSQL's form; a number in the order is a column of the batch."""
+    names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
+
+    def place(name: str | int) -> str:
+        if name not in names:
+            names.append(name)
+        if style == "dollar":
+            return f"${names.index(name) + 1}"
+        return f"%(p{name})s" if isinstance(name, int) else f"%({name})s"
+
+    def rows(match: re.Match[str]) -> str:
+        arrays = ", ".join(f"{place(n)}::{_TYPES[kind]}[]" for n, (_, kind) in enumerate(query.columns))
+        return f"unnest({arrays}) AS {match['alias']}({', '.join(name for name, _ in query.columns)})"
+
+    text = query.text if style == "dollar" else query.text.replace("%", "%%")
+    text = _ROWS.sub(rows, text)
+    text = _PARAMETER.sub(lambda match: place(match["name"]), text)
+    return text, tuple(names)
+
+
+@lru_cache(maxsize=2)
+def queries(dialect: Dialect) -> dict[str, Query]:
+    """Every statement of a dialect, by name."""
+    found: dict[str, Query] = {}
+    for file in sorted(resources.files("ostinato.store").joinpath("sql").iterdir(), key=lambda f: f.name):
+        if not file.name.endswith(".sql"):
+            continue
+        text = file.read_text(encoding="utf-8")
+        headers = list(_HEADER.finditer(text))
+        for header, following in zip(headers, [*headers[1:], None], strict=True):
+            tags = (header["tags"] or "").split()
+            if tags and dialect not in tags:
+                continue
+            body = text[header.start() : following.start() if following else len(text)]
+            found[header["name"]] = _query(header["name"], body, "each" in tags)
+    return found
+
+
+def _query(name: str, body: str, each: bool) -> Query:
+    text = "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
+    match = _ROWS.search(text)
+    columns: tuple[tuple[str, str], ...] = ()
+    if match:
+        pairs = [column.split() for column in match["columns"].split(",")]
+        columns = tuple((column, kind) for column, kind in pairs)
+    if each:
+        listed = re.search(r"\[sqlite each\]: \((?P<columns>[^)]*)\)", body)
+        assert listed, f"{name}: name its columns first"
+        columns = tuple((column.strip(), "text") for column in listed["columns"].split(","))
+    return Query(name, text, columns, each)

@@ -1,0 +1,21 @@
+-- old_runs: runs that ended before :before, of chains that are over. Ids rise with time, so the oldest come first.
+SELECT u.id FROM ostinato_runs u WHERE u.id < :before_id AND u.finished < :before
+    AND NOT EXISTS (SELECT 1 FROM ostinato_runs l WHERE l.root_id = u.root_id AND l.retry_of IS NOT NULL
+        AND (l.finished IS NULL OR l.finished >= :before))
+ORDER BY u.id LIMIT :limit
+
+-- drop_runs [sqlite each]: (id) remove a run.
+DELETE FROM ostinato_runs WHERE id = :id
+
+-- drop_runs [postgres]: remove runs.
+DELETE FROM ostinato_runs u USING {rows r(id text)} WHERE u.id = r.id
+
+-- drop_logs [sqlite each]: (id) remove a run's lines.
+DELETE FROM ostinato_logs WHERE run_id = :id
+
+-- drop_logs [postgres]: remove runs' lines.
+DELETE FROM ostinato_logs l USING {rows r(id text)} WHERE l.run_id = r.id
+
+-- drop_events: remove a bite of the oldest events, if they are old enough.
+DELETE FROM ostinato_events WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM ostinato_events ORDER BY seq LIMIT :limit) o WHERE o.at < :before)
+RETURNING seq

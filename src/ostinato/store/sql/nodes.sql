@@ -1,0 +1,25 @@
+-- add_node: a process that claims work.
+INSERT INTO ostinato_nodes (id, name, started, lease_until, queues, handlers, version, zone_rules)
+VALUES (:id, :name, :now, :lease_until, :queues, :handlers, :version, :zone_rules)
+ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+
+-- renew_lease: no row comes back if the node was given up for dead; then its claims are gone.
+UPDATE ostinato_nodes SET lease_until = :lease_until WHERE id = :id RETURNING id
+
+-- list_nodes: every node.
+SELECT id, name, started, lease_until, queues, handlers, version, zone_rules FROM ostinato_nodes ORDER BY started
+
+-- expired_nodes [sqlite]: nodes whose lease has run out.
+SELECT id FROM ostinato_nodes WHERE lease_until < :now
+
+-- expired_nodes [postgres]: nodes whose lease has run out, each taken by one rescuer.
+SELECT id FROM ostinato_nodes WHERE lease_until < :now FOR UPDATE SKIP LOCKED
+
+-- drop_node: the node is gone.
+DELETE FROM ostinato_nodes WHERE id = :id
+
+-- hold_node [sqlite]: whether this node is still on record; a node that is not must claim nothing.
+SELECT id FROM ostinato_nodes WHERE id = :id
+
+-- hold_node [postgres]: the same, and nobody may give it up for dead until this transaction ends.
+SELECT id FROM ostinato_nodes WHERE id = :id FOR SHARE

@@ -1,0 +1,174 @@
+-- insert_runs: new runs, whatever state they begin in. A key that is taken already leaves its run out.
+-- Uses ostinato_runs_key: one chain for each key.
+INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, reason, queue, priority, due, ready_at, created,
+    root_id, retry_of, number, parent_id, serial_key, serial_hold, concurrency_key, hold, options, input, checkpoint,
+    crashes, actor)
+SELECT * FROM {rows r(id text, namespace text, kind text, name text, key text, status text, reason text, queue text,
+    priority int, due int, ready_at int, created int, root_id text, retry_of text, number int, parent_id text,
+    serial_key text, serial_hold text, concurrency_key text, hold text, options text, input text, checkpoint text,
+    crashes int, actor text)} WHERE true
+ON CONFLICT DO NOTHING RETURNING id
+
+-- runs_by_keys: the first run of each chain with one of these keys.
+SELECT k.namespace, k.key, id, name FROM {rows k(namespace text, key text)}
+JOIN ostinato_runs u ON u.namespace = k.namespace AND u.key = k.key
+
+-- claim_ready [sqlite]: take up to :limit ready runs of one queue for this node, by priority, then by when they became ready.
+-- Uses ostinato_runs_ready. Who may be ready at all is settled before: see serials and limits.
+UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, token = :token, started = :now
+WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
+    ORDER BY priority DESC, ready_at, id LIMIT :limit)
+RETURNING id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+
+-- claim_ready [postgres]: the same; rows that another node is claiming are passed over.
+WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
+    ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
+UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
+FROM c WHERE u.id = c.id
+RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+
+-- claim_ready_except [sqlite]: the same, leaving the names in :names (JSON) to the nodes that know them.
+UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, token = :token, started = :now
+WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
+    AND name NOT IN (SELECT value FROM json_each(:names)) ORDER BY priority DESC, ready_at, id LIMIT :limit)
+RETURNING id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+
+-- claim_ready_except [postgres]: the same.
+WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
+    AND name NOT IN (SELECT json_array_elements_text(:names::json))
+    ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
+UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
+FROM c WHERE u.id = c.id
+RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+
+-- claimed_by_token: what an earlier try of the same claim took, where nobody knows whether it was committed.
+-- Uses ostinato_runs_active.
+SELECT id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+FROM ostinato_runs WHERE status = 'active' AND node = :node AND token = :token
+
+-- end_runs [sqlite]: the outcome of claimed runs. Only who still holds the claim may write: node and claim must match.
+-- Uses the primary key; the + keeps the planner from ostinato_runs_active.
+UPDATE ostinato_runs SET status = r.status, reason = r.reason, result = r.result, error = r.error,
+    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold,
+    cancel_requested = CASE WHEN r.finished IS NULL THEN NULL ELSE cancel_requested END
+FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
+    ready_at int, hold text)}
+WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
+    AND ostinato_runs.status || '' = 'active'
+RETURNING ostinato_runs.id
+
+-- end_runs [postgres]: the same; what is done to node and status keeps the planner from ostinato_runs_active and its
+-- dead entries (3 to 100 times slower).
+UPDATE ostinato_runs u SET status = r.status, reason = r.reason, result = r.result, error = r.error,
+    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold,
+    cancel_requested = CASE WHEN r.finished IS NULL THEN NULL ELSE cancel_requested END
+FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
+    ready_at int, hold text)}
+WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active'
+RETURNING u.id
+
+-- states_of: where runs stand, to tell a repeated write from a refused one.
+SELECT u.id, u.status, u.node, u.claim FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+
+-- save_checkpoints: what running runs want to keep, fenced like an outcome. NULL leaves a column as it is.
+UPDATE ostinato_runs SET checkpoint = coalesce(r.checkpoint, ostinato_runs.checkpoint),
+    progress = coalesce(r.progress, ostinato_runs.progress)
+FROM {rows r(id text, claim int, checkpoint text, progress text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.claim = r.claim AND ostinato_runs.node || '' = :node
+    AND ostinato_runs.status || '' = 'active'
+RETURNING ostinato_runs.id
+
+-- set_ready: runs that may go now, out of any state that waits.
+UPDATE ostinato_runs SET status = 'ready', ready_at = r.ready_at, hold = NULL, reason = NULL
+FROM {rows r(id text, ready_at int)} WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' IN ('buffered', 'waiting')
+RETURNING ostinato_runs.id
+
+-- set_buffered: runs that must stand in line now.
+UPDATE ostinato_runs SET status = 'buffered', hold = r.hold, reason = r.reason
+FROM {rows r(id text, hold text, reason text)} WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' IN ('buffered', 'waiting')
+RETURNING ostinato_runs.id
+
+-- runs_for_update [sqlite]: these runs, whole; no other writer can come between on SQLite.
+SELECT u.* FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+
+-- runs_for_update [postgres]: these runs, whole, locked in the order of their ids.
+SELECT u.* FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id ORDER BY u.id FOR UPDATE OF u
+
+-- runs_by_ids: these runs, whole.
+SELECT u.* FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+
+-- run_of_chain: the newest attempt of a chain.
+SELECT * FROM ostinato_runs WHERE id = :root OR (root_id = :root AND retry_of IS NOT NULL)
+ORDER BY number DESC LIMIT 1
+
+-- chain: every attempt of a chain, the first one first. Uses ostinato_runs_chain.
+SELECT * FROM ostinato_runs WHERE id = :root
+UNION ALL SELECT * FROM ostinato_runs WHERE root_id = :root AND retry_of IS NOT NULL
+ORDER BY number
+
+-- run_by_key: the first attempt of the chain with this key.
+SELECT * FROM ostinato_runs WHERE namespace = :namespace AND key = :key
+
+-- chains_ended: which of these chains are over, and how. Uses the primary key and ostinato_runs_chain.
+SELECT r.root, u.status, u.reason, u.result, u.error, u.id FROM {rows r(root text)}
+JOIN ostinato_runs u ON u.id = r.root WHERE u.superseded = 0 AND u.finished IS NOT NULL
+UNION ALL
+SELECT r.root, u.status, u.reason, u.result, u.error, u.id FROM {rows r(root text)}
+JOIN ostinato_runs u ON u.root_id = r.root AND u.retry_of IS NOT NULL WHERE u.superseded = 0 AND u.finished IS NOT NULL
+
+-- stop_runs: end runs that no node holds.
+UPDATE ostinato_runs SET status = r.status, reason = r.reason, finished = :now, hold = NULL
+FROM {rows r(id text, status text, reason text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' IN ('buffered', 'ready', 'waiting')
+RETURNING ostinato_runs.id
+
+-- terminate_runs: end runs whoever holds them. The claim moves on, so that the holder's writes are refused.
+UPDATE ostinato_runs SET status = r.status, reason = r.reason, finished = :now, hold = NULL, claim = ostinato_runs.claim + 1
+FROM {rows r(id text, status text, reason text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'active'
+RETURNING ostinato_runs.id
+
+-- request_cancel: ask the node that holds them to stop these runs.
+UPDATE ostinato_runs SET cancel_requested = :now, reason = r.reason
+FROM {rows r(id text, reason text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'active' AND ostinato_runs.cancel_requested IS NULL
+RETURNING ostinato_runs.id
+
+-- held_by_node: what this node holds, and whether it is asked to stop it. Uses ostinato_runs_active.
+SELECT id, claim, cancel_requested, reason FROM ostinato_runs WHERE status = 'active' AND node = :node
+
+-- active_of_node: what a node holds, in bounded bites. Uses ostinato_runs_active.
+SELECT * FROM ostinato_runs WHERE status = 'active' AND node = :node ORDER BY id LIMIT :limit
+
+-- unpark: runs that waited for a handler which this node knows. Uses ostinato_runs_parked.
+SELECT id FROM ostinato_runs WHERE status = 'waiting' AND reason = 'no_handler'
+    AND name IN (SELECT name FROM {rows r(name text)}) LIMIT :limit
+
+-- list_runs [sqlite]: runs by what they are, newest first, from a cursor on; only the last attempt of each chain unless :attempts.
+SELECT * FROM ostinato_runs
+WHERE namespace = :namespace AND (:name IS NULL OR name = :name) AND (:status IS NULL OR status = :status)
+    AND (:parent IS NULL OR parent_id = :parent) AND (:before IS NULL OR id < :before)
+    AND (:attempts = 1 OR superseded = 0)
+ORDER BY id DESC LIMIT :limit
+
+-- list_runs [postgres]: the same, with the types that PostgreSQL cannot guess.
+SELECT * FROM ostinato_runs
+WHERE namespace = :namespace AND (:name::text IS NULL OR name = :name) AND (:status::text IS NULL OR status = :status)
+    AND (:parent::text IS NULL OR parent_id = :parent) AND (:before::text IS NULL OR id < :before)
+    AND (:attempts::bigint = 1 OR superseded = 0)
+ORDER BY id DESC LIMIT :limit
+
+-- count_runs: how many runs stand where.
+SELECT status, count(*) FROM ostinato_runs WHERE namespace = :namespace GROUP BY status
+
+-- insert_logs: lines that runs wrote.
+INSERT INTO ostinato_logs (run_id, line, at, level, message)
+SELECT * FROM {rows r(run_id text, line int, at int, level text, message text)} WHERE true ON CONFLICT DO NOTHING
+
+-- logs_of: the lines of a run.
+SELECT line, at, level, message FROM ostinato_logs WHERE run_id = :run ORDER BY line

@@ -1,0 +1,34 @@
+-- orphans: runs that are active under a node which is not there, or whose lease has long run out.
+SELECT u.* FROM ostinato_runs u LEFT JOIN ostinato_nodes n ON n.id = u.node
+WHERE u.status = 'active' AND (n.id IS NULL OR n.lease_until < :long_ago) ORDER BY u.id LIMIT :limit
+
+-- sleepers: runs that wait, but for nothing: no timer, no reason.
+SELECT u.id, u.root_id FROM ostinato_runs u WHERE u.status = 'waiting' AND u.reason IS NULL
+    AND NOT EXISTS (SELECT 1 FROM ostinato_timers t WHERE t.kind = 'run' AND t.owner = u.id) LIMIT :limit
+
+-- free_lines: runs that stand in line for a serial key which nobody holds.
+SELECT u.* FROM ostinato_runs u WHERE u.status = 'buffered' AND u.hold = 'serial'
+    AND NOT EXISTS (SELECT 1 FROM ostinato_serials s WHERE s.namespace = u.namespace AND s.key = u.serial_key)
+LIMIT :limit
+
+-- dead_holders: serial keys held by a chain that is over.
+SELECT s.namespace, s.key, s.holder FROM ostinato_serials s
+WHERE NOT EXISTS (SELECT 1 FROM ostinato_runs u WHERE u.id = s.holder AND u.finished IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM ostinato_runs u WHERE u.root_id = s.holder AND u.retry_of IS NOT NULL AND u.finished IS NULL)
+LIMIT :limit
+
+-- miscounted: limits whose count is not the number of runs that go.
+SELECT l.namespace, l.key, l.most, l.rate, l.per, l.weight, l.used, l.arrival,
+    (SELECT count(*) FROM ostinato_runs u WHERE u.namespace = l.namespace AND u.concurrency_key = l.key
+        AND u.status IN ('ready', 'active')) AS counted
+FROM ostinato_limits l
+WHERE l.used <> (SELECT count(*) FROM ostinato_runs u WHERE u.namespace = l.namespace AND u.concurrency_key = l.key
+        AND u.status IN ('ready', 'active'))
+LIMIT :limit
+
+-- overdue: timers that were due long ago and that nobody has fired.
+SELECT kind, owner, purpose, due FROM ostinato_timers WHERE parked IS NULL AND due < :long_ago ORDER BY due LIMIT :limit
+
+-- endless: runs that are over without saying when.
+SELECT id, root_id, status FROM ostinato_runs
+WHERE finished IS NULL AND status NOT IN ('buffered', 'ready', 'active', 'waiting') LIMIT :limit

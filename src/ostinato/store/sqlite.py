@@ -1,0 +1,342 @@
+"""The embedded store: one SQLite file, one writer thread, full durability.
+
+Operations that wait while a transaction is on its way go into the next one together, so that many callers
+share one flush to disk. Several processes may use the file; a locked file is waited for, never reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ostinato.errors import StoreError, StoreUnavailable
+from ostinato.store.contract import Make, Operation, Row, Rows, Statement
+from ostinato.store.migrate import migrate_sqlite
+from ostinato.store.sql import Query, queries
+from ostinato.when.instants import Micros
+
+T = TypeVar("T")
+_VARIABLES = 30_000  # SQLite takes 32,766 in one statement
+_ROWS = 100  # in one statement: more gain nothing
+_TOGETHER = 64  # operations in one transaction
+_PATIENCE = 60.0  # seconds to wait for a locked file before saying so
+
+
+class SqliteStore:
+    """`inline` runs everything on the calling thread: for virtual time, where nothing may happen beside it.
+    Without `durable` nothing is flushed: for stores that live no longer than a test."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: str, *, inline: bool = False, durable: bool = True) -> None:
+        self.url = f"sqlite:///{path}"
+        self.path = path
+        self._inline = inline
+        self._durable = durable
+        self._queries = queries("sqlite")
+        self._writer: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
+        self._watcher: sqlite3.Connection | None = None
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._wakes: list[Callable[[], None]] = []
+        self._watch: asyncio.Task[None] | None = None
+
+    # Lifecycle
+
+    async def open(self) -> None:
+        if self._writer is not None:
+            return
+        check_version()
+        if self._inline:
+            self._connect()
+        else:
+            await asyncio.to_thread(self._connect)
+            self._threads = [
+                threading.Thread(target=self._write_loop, name="ostinato-writer", daemon=True),
+                threading.Thread(target=self._read_loop, name="ostinato-reader", daemon=True),
+            ]
+            for thread in self._threads:
+                thread.start()
+            self._watch = asyncio.create_task(self._look_for_changes())
+
+    async def close(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+            self._watch = None
+        if self._threads:
+            self._jobs.put(None)
+            self._reads.put(None)
+            for thread in self._threads:
+                await asyncio.to_thread(thread.join)
+            self._threads = []
+        for connection in (self._writer, self._reader, self._watcher):
+            if connection is not None:
+                connection.close()
+        self._writer = self._reader = self._watcher = None
+
+    def _connect(self) -> None:
+        self._writer = connect(self.path)
+        try:
+            if not self._durable:
+                self._writer.execute("PRAGMA synchronous = OFF")
+            check_file(self._writer, self.path)
+            _patiently(lambda: migrate_sqlite(self._connection, self.path))
+            if not self._inline:
+                self._reader = connect(self.path)
+                self._watcher = connect(self.path)
+        except BaseException:
+            self._writer.close()
+            self._writer = None
+            raise
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._writer is None:
+            raise StoreError("the store is not open; call open() first")
+        return self._writer
+
+    # Operations
+
+    async def run(self, make: Make[T]) -> T:
+        if self._inline:
+            return self._alone(make)
+        self._connection  # noqa: B018  # refuses where the store is closed
+        job = _Job(make, asyncio.get_running_loop())
+        self._jobs.put(job)
+        return await job.future  # type: ignore[no-any-return]
+
+    async def read(self, make: Make[T]) -> T:
+        if self._inline:
+            return drive(make(0), self._executor(self._connection))
+        self._connection  # noqa: B018
+        job = _Job(make, asyncio.get_running_loop())
+        self._reads.put(job)
+        return await job.future  # type: ignore[no-any-return]
+
+    def on_change(self, wake: Callable[[], None]) -> None:
+        self._wakes.append(wake)
+
+    async def clock_probe(self) -> Micros | None:
+        return None
+
+    async def _look_for_changes(self) -> None:
+        """Another process's commit changes the file's data version; looking is a few microseconds."""
+        assert self._watcher is not None
+        seen = None
+        while True:
+            version = self._watcher.execute("PRAGMA data_version").fetchone()[0]
+            if seen is not None and version != seen:
+                for wake in self._wakes:
+                    wake()
+            seen = version
+            await asyncio.sleep(0.25)
+
+    def _write_loop(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            jobs = [job]
+            last = False
+            while len(jobs) < _TOGETHER:
+                try:
+                    more = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+                if more is None:
+                    last = True
+                    break
+                jobs.append(more)
+            self._together(jobs)
+            if last:
+                return
+
+    def _together(self, jobs: list[_Job]) -> None:
+        """All in one transaction; if one of them fails, each on its own, so that it harms no other."""
+        if len(jobs) > 1:
+            try:
+                found = self._transaction([job.make for job in jobs])
+            except Exception:
+                pass
+            else:
+                for job, value in zip(jobs, found, strict=True):
+                    job.answer(value)
+                return
+        for job in jobs:
+            try:
+                job.answer(self._alone(job.make))
+            except BaseException as problem:
+                job.refuse(problem)
+
+    def _alone(self, make: Make[T]) -> T:
+        return self._transaction([make])[0]  # type: ignore[no-any-return]
+
+    def _transaction(self, makes: list[Make[Any]]) -> list[Any]:
+        connection = self._connection
+        execute = self._executor(connection)
+        try:
+            _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+            try:
+                found = [drive(make(0), execute) for make in makes]
+                _patiently(lambda: connection.execute("COMMIT"))
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as problem:
+            raise explain(problem, self.path) from problem
+        return found
+
+    def _read_loop(self) -> None:
+        assert self._reader is not None
+        execute = self._executor(self._reader)
+        while (job := self._reads.get()) is not None:
+            try:
+                job.answer(_patiently(lambda job=job: drive(job.make(0), execute)))  # type: ignore[misc]
+            except sqlite3.Error as problem:
+                job.refuse(explain(problem, self.path))
+            except BaseException as problem:
+                job.refuse(problem)
+
+    def _executor(self, connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
+        found = self._queries
+
+        def execute(statement: Statement) -> Rows:
+            return execute_sqlite(connection, found[statement.name], statement)
+
+        return execute
+
+
+def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Statement) -> Rows:
+    """Run one statement; a large batch in several goes."""
+    if not query.text:
+        return []
+    if statement.rows is None:
+        text, values = query.render("qmark", statement.params, None)
+        return connection.execute(text, values).fetchall()
+    rows: list[Row] = []
+    if query.each:
+        names = [name for name, _ in query.columns]
+        for row in statement.rows:
+            text, values = query.render("qmark", {**statement.params, **dict(zip(names, row, strict=True))}, None)
+            rows += connection.execute(text, values).fetchall()
+        return rows
+    size = min(_ROWS, _VARIABLES // max(1, len(query.columns)))
+    for at in range(0, len(statement.rows), size):
+        text, values = query.render("qmark", statement.params, statement.rows[at : at + size])
+        rows += connection.execute(text, values).fetchall()
+    return rows
+
+
+def drive(operation: Operation[T], execute: Callable[[Statement], Rows]) -> T:
+    """Run an operation to its end on a synchronous connection."""
+    try:
+        statement = next(operation)
+        while True:
+            statement = operation.send(execute(statement))
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+
+
+class _Job:
+    __slots__ = ("future", "loop", "make")
+
+    def __init__(self, make: Make[Any], loop: asyncio.AbstractEventLoop) -> None:
+        self.make = make
+        self.loop = loop
+        self.future: asyncio.Future[Any] = loop.create_future()
+
+    def answer(self, value: Any) -> None:
+        self._tell(self._resolve, value)
+
+    def refuse(self, problem: BaseException) -> None:
+        self._tell(self._reject, problem)
+
+    def _tell(self, how: Callable[[Any], None], what: Any) -> None:
+        with suppress(RuntimeError):  # the caller's loop may be gone, and the caller with it
+            self.loop.call_soon_threadsafe(how, what)
+
+    def _resolve(self, value: Any) -> None:
+        if not self.future.done():
+            self.future.set_result(value)
+
+    def _reject(self, problem: BaseException) -> None:
+        if not self.future.done():
+            self.future.set_exception(problem)
+
+
+# Connections, and what can be wrong with a file
+
+
+def connect(path: str) -> sqlite3.Connection:
+    folder = Path(path).absolute().parent
+    if path != ":memory:" and not folder.is_dir():
+        raise StoreError(f"the folder {folder} of the store {path} does not exist; create it, or choose another URL")
+    try:
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, cached_statements=1024, timeout=5.0
+        )
+        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA cache_size = -32000")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+    except sqlite3.Error as problem:
+        raise explain(problem, path) from problem
+    return connection
+
+
+def check_version() -> None:
+    if sqlite3.sqlite_version_info < (3, 38):
+        raise StoreError(f"Ostinato needs SQLite 3.38 or newer; this Python has {sqlite3.sqlite_version}")
+
+
+def check_file(connection: sqlite3.Connection, path: str) -> None:
+    try:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.Error as problem:
+        raise explain(problem, path) from problem
+    if found != "ok":
+        raise StoreError(
+            f"the store {path} is damaged ({found}); restore it from a backup, or salvage it with sqlite3's .recover"
+        )
+
+
+def _patiently(action: Callable[[], T]) -> T:
+    """Try again while another process holds the lock."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return action()
+        except sqlite3.OperationalError as problem:
+            busy = (problem.sqlite_errorcode or 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.002)
+
+
+def explain(problem: sqlite3.Error, path: str) -> StoreError:
+    """What an error of SQLite means for the person who runs this."""
+    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+    match code:
+        case sqlite3.SQLITE_FULL:
+            return StoreUnavailable(f"the disk of the store {path} is full; nothing is lost, make room and it goes on")
+        case sqlite3.SQLITE_READONLY:
+            return StoreError(f"the store {path} cannot be written; check the rights of the file and its folder")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return StoreError(f"the store {path} is damaged or not a SQLite file; restore it from a backup")
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreError(f"the store {path} cannot be opened; check that its folder exists and may be written")
+        case sqlite3.SQLITE_IOERR:
+            return StoreUnavailable(f"the disk of the store {path} fails: {problem}")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreUnavailable(f"another process has held the store {path} for a minute; find it and end it")
+        case _:
+            return StoreError(f"the store {path} refused: {problem}")

@@ -1,0 +1,27 @@
+"""Which store a URL means."""
+
+from __future__ import annotations
+
+from ostinato.errors import StoreError
+from ostinato.store.contract import Store
+from ostinato.store.sqlite import SqliteStore
+
+_HINT = "write sqlite:///ostinato.db or postgresql://user@host/database"
+
+
+def open_url(url: str, *, inline: bool = False) -> Store:
+    """The store for a URL: `sqlite:///file.db` (or a plain file name), `postgresql://…`."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        if not url or "?" in url:
+            raise StoreError(f"the store URL {url!r} names no store; {_HINT}")
+        return SqliteStore(url, inline=inline)
+    if scheme == "sqlite":
+        if not rest.startswith("/") or rest == "/":
+            raise StoreError(f"the store URL {url!r} names no file; write sqlite:///ostinato.db (three slashes)")
+        return SqliteStore(rest[1:], inline=inline)
+    if scheme in ("postgresql", "postgres"):
+        from ostinato.store.postgres import PostgresStore
+
+        return PostgresStore(url)
+    raise StoreError(f"the store URL {url!r} has an unknown scheme {scheme!r}; {_HINT}")

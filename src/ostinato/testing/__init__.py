@@ -1,0 +1,6 @@
+"""Tests for people who use Ostinato: virtual time, a world with a real engine, a pytest fixture."""
+
+from ostinato.testing.virtual import SkewedClock, VirtualClock, VirtualLoop, run_virtual
+from ostinato.testing.world import World
+
+__all__ = ["SkewedClock", "VirtualClock", "VirtualLoop", "World", "run_virtual"]

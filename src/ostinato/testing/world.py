@@ -1,0 +1,150 @@
+"""A world for tests: a real engine on a real store, on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ostinato.app import Ostinato, RunHandle
+from ostinato.model import read_length
+from ostinato.store.contract import Make, Store
+from ostinato.store.sqlite import SqliteStore
+from ostinato.store.urls import open_url
+from ostinato.testing.virtual import VirtualClock, VirtualLoop
+from ostinato.views import RunInfo
+from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
+
+T = TypeVar("T")
+_FOREVER = 100 * 366 * 86_400  # a lease that a simulated century does not outlast
+
+
+class World:
+    """`world.app` is where jobs are declared; the node starts with the first call that needs it."""
+
+    def __init__(self, store: Store | str | None = None, *, clock: VirtualClock | None = None, **settings: Any) -> None:
+        self.clock = clock or VirtualClock()
+        self._folder = tempfile.TemporaryDirectory(prefix="ostinato-") if store is None else None
+        if store is None:
+            assert self._folder is not None
+            store = SqliteStore(str(Path(self._folder.name, "world.db")), inline=True, durable=False)
+        elif isinstance(store, str):
+            store = open_url(store, inline=True)
+        self._store: Store = store if isinstance(store, SqliteStore) else _Still(store)
+        self._settings = {"lease": _FOREVER, **settings}
+        self.app = Ostinato(self._store, clock=self.clock, **self._settings)
+        self._up = False
+
+    @property
+    def now(self) -> datetime:
+        return to_datetime(self.clock.now())
+
+    # Running
+
+    async def up(self) -> None:
+        """Start the node, if it is not running."""
+        if not self._up:
+            await self.app.__aenter__()
+            self._up = True
+
+    async def down(self) -> None:
+        """Stop the node in good order."""
+        if self._up:
+            self._up = False
+            await self.app.__aexit__()
+
+    async def crash(self) -> None:
+        """Stop the node as a crash would; nothing is finished, nothing is said."""
+        if self._up:
+            self._up = False
+            engine = self.app.engine
+            await engine.kill()
+            await self.app._close_after_crash()
+
+    async def close(self) -> None:
+        await self.down()
+        await self._store.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    # Time
+
+    async def advance(self, length: str | int | float) -> None:
+        """Let time pass; whatever becomes due on the way happens."""
+        await self.up()
+        await asyncio.sleep(read_length(length, "length") / SECOND)
+        await self.settle()
+
+    async def advance_to(self, moment: str | datetime) -> None:
+        await self.up()
+        await self._sleep_to(read_instant(moment, "moment"))
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Return when nothing is left to do at this moment."""
+        for _ in range(3):
+            await asyncio.sleep(2 / SECOND)
+
+    async def outage(self, first: str | datetime, last: str | datetime) -> None:
+        """No node runs between two moments."""
+        await self.advance_to(first)
+        await self.down()
+        await self._sleep_to(read_instant(last, "last"))
+        await self.up()
+        await self.settle()
+
+    async def _sleep_to(self, instant: Micros) -> None:
+        await asyncio.sleep(max(0, instant - self.clock.now()) / SECOND)
+
+    # Runs
+
+    async def start(
+        self, job: str | Callable[..., Any], input: Mapping[str, Any] | None = None, **options: Any
+    ) -> RunHandle:
+        await self.up()
+        return await self.app.start(job, input, **options)
+
+    async def runs(self, name: str | None = None, **filters: Any) -> list[RunInfo]:
+        """Runs, oldest first."""
+        await self.up()
+        return list(reversed(await self.app.runs(name=name, limit=1000, **filters)))
+
+    async def outcomes(self, name: str | None = None) -> list[str]:
+        """How the runs of a job stand, oldest first: `["succeeded", "failed: ValueError: no"]`."""
+        return [f"{r.status}: {r.reason}" if r.reason else r.status for r in await self.runs(name)]
+
+
+class _Still:
+    """A store over a real connection, on virtual time: while it works, time stands still."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.url = store.url
+
+    async def _still(self, call: Callable[[], Any]) -> Any:
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, VirtualLoop):
+            return await call()
+        with loop.standing_still():
+            return await call()
+
+    async def open(self) -> None:
+        await self._still(self._store.open)
+
+    async def close(self) -> None:
+        await self._still(self._store.close)
+
+    async def run(self, make: Make[T]) -> T:
+        return await self._still(lambda: self._store.run(make))  # type: ignore[no-any-return]
+
+    async def read(self, make: Make[T]) -> T:
+        return await self._still(lambda: self._store.read(make))  # type: ignore[no-any-return]
+
+    def on_change(self, wake: Callable[[], None]) -> None:
+        """Hints come in real time, which does not pass here; the world has one process and needs none."""
+
+    async def clock_probe(self) -> Micros | None:
+        return None

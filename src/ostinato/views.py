@@ -1,0 +1,92 @@
+"""What users see of runs and events: parsed, with datetimes, the chain as one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from ostinato.model import Run
+from ostinato.when.instants import Micros, to_datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """Where a run stands. `id` is the chain's, `attempt` the number of the attempt shown."""
+
+    id: str
+    name: str
+    kind: str
+    namespace: str
+    key: str | None
+    status: str
+    reason: str | None
+    attempt: int
+    queue: str
+    priority: int
+    due: datetime
+    created: datetime
+    started: datetime | None
+    finished: datetime | None
+    input: Any
+    result: Any
+    error: Any
+    checkpoint: Any
+    progress: Any
+    node: str | None
+    parent_id: str | None
+    serial_key: str | None
+    concurrency_key: str | None
+    actor: str | None
+    run_id: str
+
+    @property
+    def over(self) -> bool:
+        return self.finished is not None
+
+
+def run_info(run: Run) -> RunInfo:
+    return RunInfo(
+        id=run.root_id,
+        name=run.name,
+        kind=run.kind,
+        namespace=run.namespace,
+        key=run.key,
+        status=run.status.value,
+        reason=run.reason,
+        attempt=run.number,
+        queue=run.queue,
+        priority=run.priority,
+        due=to_datetime(run.due),
+        created=to_datetime(run.created),
+        started=_moment(run.started),
+        finished=_moment(run.finished),
+        input=_json(run.input),
+        result=_json(run.result),
+        error=_json(run.error),
+        checkpoint=_json(run.checkpoint),
+        progress=_json(run.progress),
+        node=run.node,
+        parent_id=run.parent_id,
+        serial_key=run.serial_key,
+        concurrency_key=run.concurrency_key,
+        actor=run.actor,
+        run_id=run.id,
+    )
+
+
+def _moment(instant: Micros | None) -> datetime | None:
+    return None if instant is None else to_datetime(instant)
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else orjson.loads(text)
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    at: datetime
+    level: str
+    message: str

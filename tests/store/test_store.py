@@ -1,0 +1,247 @@
+"""What every store promises, and what it says when it cannot keep it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ostinato.engine.rows import timer_row
+from ostinato.errors import StoreError, StoreUnavailable
+from ostinato.model import Timer
+from ostinato.store.contract import Operation, sql
+from ostinato.store.sql import queries
+from ostinato.store.sqlite import SqliteStore
+from ostinato.store.urls import open_url
+
+
+def set_timer(due: int, owner: str = "o") -> Operation[None]:
+    yield sql("set_timers", [timer_row(Timer("test", owner, "p", due))])
+
+
+def next_due(_: int = 0) -> Operation[int | None]:
+    rows = yield sql("next_due")
+    return int(rows[0][0]) if rows else None
+
+
+def test_both_dialects_have_the_same_statements() -> None:
+    assert set(queries("sqlite")) == set(queries("postgres"))
+
+
+async def _roundtrip(url: str) -> None:
+    store = open_url(url)
+    await store.open()
+    try:
+        await store.run(lambda _: set_timer(5))
+        assert await store.read(next_due) == 5
+
+        def fails(_: int) -> Operation[None]:
+            yield from set_timer(1)
+            raise RuntimeError("half way")
+
+        with pytest.raises(RuntimeError, match="half way"):
+            await store.run(fails)
+        assert await store.read(next_due) == 5
+    finally:
+        await store.close()
+
+
+def test_an_operation_is_all_or_nothing(store_url: str) -> None:
+    asyncio.run(_roundtrip(store_url))
+
+
+def test_one_failing_operation_harms_no_other_in_its_batch(store_url: str) -> None:
+    async def main() -> Sequence[object]:
+        store = open_url(store_url)
+        await store.open()
+
+        def bad(_: int) -> Operation[None]:
+            yield from set_timer(1, "bad")
+            raise ValueError("poison")
+
+        tasks = [store.run(lambda _, n=n: set_timer(100 + n, f"o{n}")) for n in range(20)]  # type: ignore[misc]
+        found = await asyncio.gather(*tasks[:10], store.run(bad), *tasks[10:], return_exceptions=True)
+        assert await store.read(next_due) == 100
+        await store.close()
+        return found
+
+    found = asyncio.run(main())
+    assert [type(f) for f in found if f is not None] == [ValueError]
+
+
+def test_opening_twice_migrates_once_and_keeps_everything(store_url: str) -> None:
+    async def main() -> None:
+        for due in (7, 3):
+            store = open_url(store_url)
+            await store.open()
+            await store.run(lambda _, due=due: set_timer(due, str(due)))  # type: ignore[misc]
+            await store.close()
+        store = open_url(store_url)
+        await store.open()
+        assert await store.read(next_due) == 3
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_many_openers_at_once_migrate_once(store_url: str) -> None:
+    async def main() -> None:
+        stores = [open_url(store_url) for _ in range(6)]
+        await asyncio.gather(*(store.open() for store in stores))
+        await asyncio.gather(*(s.run(lambda _, n=n: set_timer(n, str(n))) for n, s in enumerate(stores)))  # type: ignore[misc]
+        assert await stores[0].read(next_due) == 0
+        for store in stores:
+            await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_newer_schema_is_left_alone(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        await store.close()
+        if store_url.startswith("sqlite"):
+            connection = sqlite3.connect(store_url.removeprefix("sqlite:///"))
+            connection.execute("UPDATE ostinato_meta SET value = '999'")
+            connection.commit()
+            connection.close()
+        else:
+            import asyncpg
+
+            remote = await asyncpg.connect(store_url)
+            await remote.execute("UPDATE ostinato_meta SET value = '999'")
+            await remote.close()
+        with pytest.raises(StoreError, match="made by a newer Ostinato"):
+            await open_url(store_url).open()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("mysql://localhost/x", "unknown scheme 'mysql'"),
+        ("sqlite://ostinato.db", "three slashes"),
+        ("sqlite:///", "names no file"),
+        ("", "names no store"),
+        ("postgresql://nobody@127.0.0.1:1/none", "is PostgreSQL running"),
+        ("sqlite:////nowhere/at/all/x.db", "does not exist"),
+    ],
+)
+def test_a_wrong_url_says_what_would_be_right(url: str, words: str) -> None:
+    with pytest.raises(StoreError, match=words):
+        asyncio.run(open_url(url).open())
+
+
+def test_a_missing_database_is_named(postgres_server: str) -> None:
+    from urllib.parse import urlsplit, urlunsplit
+
+    url = urlunsplit(urlsplit(postgres_server)._replace(path="/not_there"))
+    with pytest.raises(StoreError, match="no such database"):
+        asyncio.run(open_url(url).open())
+
+
+def test_a_damaged_file_is_found_at_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    path.write_bytes(b"this is not a database, but it is long enough to look like one" * 50)
+    with pytest.raises(StoreError, match="damaged or not a SQLite file"):
+        asyncio.run(SqliteStore(str(path)).open())
+
+
+def test_a_torn_page_is_found_at_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+
+    async def fill() -> None:
+        store = SqliteStore(str(path))
+        await store.open()
+        for n in range(20):
+            await store.run(lambda _, n=n: set_timer(n, "x" * 500 + str(n)))  # type: ignore[misc]
+        await store.close()
+
+    asyncio.run(fill())
+    data = bytearray(path.read_bytes())
+    for page in range(2, len(data) // 4096):
+        data[page * 4096 : page * 4096 + 200] = b"\xff" * 200
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="damaged"):
+        asyncio.run(SqliteStore(str(path)).open())
+
+
+def test_a_file_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    asyncio.run(_touch(path))
+    script = (
+        "import asyncio, os, sys\n"
+        "from ostinato.store.migrate import migrations\n"
+        "from ostinato.store.sqlite import SqliteStore\n"
+        "store = SqliteStore(sys.argv[1])\n"
+        "migrations('sqlite')\n"
+        "if os.geteuid() == 0: os.setuid(65534)\n"
+        "try:\n"
+        "    asyncio.run(store.open())\n"
+        "except Exception as problem:\n"
+        "    print(type(problem).__name__, problem)\n"
+    )
+    for folder in [tmp_path, *tmp_path.parents[:3]]:
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH | stat.S_IROTH)
+    path.chmod(0o444)
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60)
+    assert "StoreError" in done.stdout, done.stderr
+    assert "cannot be written" in done.stdout or "cannot be opened" in done.stdout
+
+
+async def _touch(path: Path) -> None:
+    store = SqliteStore(str(path))
+    await store.open()
+    await store.close()
+
+
+def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    """The file's own page limit stands for the disk: SQLite answers both with the same error."""
+
+    async def fill(store: SqliteStore) -> None:
+        for n in range(1000):
+            await store.run(lambda _, n=n: set_timer(n + 2, "x" * 2000 + str(n)))  # type: ignore[misc]
+
+    async def main() -> None:
+        store = SqliteStore(str(tmp_path / "store.db"))
+        await store.open()
+        await store.run(lambda _: set_timer(1, "before"))
+        assert store._writer is not None
+        pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
+        store._writer.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreUnavailable, match="full"):
+            await fill(store)
+        assert await store.read(next_due) == 1
+        store._writer.execute("PRAGMA max_page_count = 1000000")
+        await store.run(lambda _: set_timer(0, "after"))
+        assert await store.read(next_due) == 0
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_another_process_holding_the_lock_is_waited_for(tmp_path: Path) -> None:
+    async def main() -> None:
+        path = str(tmp_path / "store.db")
+        store = SqliteStore(path)
+        await store.open()
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        writing = asyncio.create_task(store.run(lambda _: set_timer(9)))
+        done, _ = await asyncio.wait([writing], timeout=0.05)
+        assert not done
+        other.execute("COMMIT")
+        other.close()
+        await writing
+        assert await store.read(next_due) == 9
+        await store.close()
+
+    asyncio.run(main())
