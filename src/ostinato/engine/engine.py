@@ -20,7 +20,7 @@ from ostinato.engine.executor import Executor, Outcome, Stop
 from ostinato.engine.handlers import Handler
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
 from ostinato.engine.outcomes import after_failure
-from ostinato.engine.rows import read_options
+from ostinato.engine.rows import read_options, whole_run
 from ostinato.engine.runs import End, end, wake
 from ostinato.engine.telemetry import Metrics, Spans, log
 from ostinato.errors import StoreError
@@ -98,6 +98,8 @@ class Engine:
         self._room = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
         self._token = 0
+        self._claiming = 0  # the token of the claim that is under way
+        self._begun: dict[str, int] = {}  # what this node began and has not committed the end of: run, claim
         self._alive_since: Micros = 0
         self._leave: frozenset[str] = frozenset()
         self._processed: Micros = 0
@@ -230,6 +232,7 @@ class Engine:
             return
         log.warning("this node was given up for dead", action="node_lost", node=self.node)
         await self._abandon(Stop(Status.CRASHED, None))
+        self._begun.clear()
         await self._join()
 
     async def _pulse(self) -> None:
@@ -257,7 +260,7 @@ class Engine:
             self.metrics.running.set(len(self._running))
             self.metrics.threads.set(self._executor.threads_busy)
             self.metrics.beat.set((self.clock.now() - self.beat_at) / SECOND)
-            await asyncio.sleep(lease / 4 / SECOND)
+            await asyncio.sleep(lease / 5 / SECOND)
 
     def _note(self, pulse: nodes.Pulse) -> None:
         now = self.clock.now()
@@ -265,10 +268,8 @@ class Engine:
         self._leave = frozenset(others - set(self.handlers))
 
     async def _check_held(self) -> None:
-        """Stop what someone wants stopped, and what is no longer ours."""
+        """Stop what someone wants stopped and what is no longer ours; begin what we claimed without hearing of it."""
         began = list(self._running.values())
-        if not began:
-            return
 
         def held(_: int) -> Operation[list[Row]]:
             return (yield sql("held_by_node", node=self.node))
@@ -280,6 +281,22 @@ class Engine:
                 self.cancel_here(one.run.id, Stop(Status.CRASHED, None))
             elif row[2] is not None:
                 self.cancel_here(one.run.id, Stop(Status.CANCELLED, row[3]))
+        unheard = [id for id, claim, _, _, token in rows.values() if self._unheard(id, claim, token)]
+        if unheard:
+            await self._begin_unheard(unheard)
+
+    def _unheard(self, run_id: str, run_claim: int, token: int) -> bool:
+        """A claim that was committed though its answer was lost. One that is under way is not that."""
+        return self._begun.get(run_id) != run_claim and token != self._claiming
+
+    async def _begin_unheard(self, ids: list[str]) -> None:
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("runs_by_ids", [(id,) for id in ids]))
+
+        for row in await self.store.read(found):
+            run = whole_run(row)
+            if run.status is Status.ACTIVE and run.node == self.node and self._begun.get(run.id) != run.claim:
+                self._begin(run)
 
     async def _unpark(self) -> None:
         """Runs that waited for a handler which this node has."""
@@ -403,13 +420,18 @@ class Engine:
     async def _claim(self, queue: str, limit: int) -> list[Run]:
         self._token += 1
         token, now, node, leave = self._token, self.clock.now(), self.node, self._leave
-        runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
+        self._claiming = token
+        try:
+            runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
+        finally:
+            self._claiming = 0
         if runs:
             self.metrics.claimed.inc(len(runs))
             self.listeners.hint()
         return runs
 
     def _begin(self, run: Run) -> None:
+        self._begun[run.id] = run.claim
         handler = self.handlers.get(run.name)
         if handler is None:
             self._ends.put(End(run, Status.WAITING, "no_handler", finished=False, event="run:parked"))
@@ -463,6 +485,7 @@ class Engine:
         if why.status is Status.READY:
             return End(run, Status.READY, None, finished=False, event="run:handed_back")
         if why.status is Status.CRASHED:
+            self._begun.pop(run.id, None)
             return None
         return End(run, why.status, why.reason)
 
@@ -483,6 +506,9 @@ class Engine:
         refused = await self.store.run(lambda _: end(ends, node, now))
         self.metrics.commit.observe(asyncio.get_running_loop().time() - begin)
         lost = {e.run.id for e in refused}
+        for e in ends:
+            if self._begun.get(e.run.id) == e.run.claim:
+                del self._begun[e.run.id]
         if lost:
             self.metrics.refused.inc(len(lost))
             log.warning("late outcomes were refused", action="writes_refused", count=len(lost))

@@ -140,7 +140,7 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
     timed = [("run", e.run.root_id) for e in leaving if e.finished and e.following is None and has_deadline(e.run)]
     if timed:
         yield sql("drop_timers", timed)
-    if following or serials or limits:
+    if following or serials or limits or len(leaving) < len(taken):
         yield sql("notify")
     yield sql("insert_events", [_ended(e, now) for e in taken])
     return refused

@@ -49,6 +49,7 @@ class SqliteStore:
         self._threads: list[threading.Thread] = []
         self._wakes: list[Callable[[], None]] = []
         self._watch: asyncio.Task[None] | None = None
+        self._notified = False
 
     # Lifecycle
 
@@ -181,6 +182,7 @@ class SqliteStore:
     def _transaction(self, makes: list[Make[Any]]) -> list[Any]:
         connection = self._connection
         execute = self._executor(connection)
+        self._notified = False
         try:
             _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
@@ -192,6 +194,9 @@ class SqliteStore:
                 raise
         except sqlite3.Error as problem:
             raise explain(problem, self.path) from problem
+        if self._inline and self._notified:
+            for wake in self._wakes:  # several apps may share one inline store
+                wake()
         return found
 
     def _read_loop(self) -> None:
@@ -209,6 +214,9 @@ class SqliteStore:
         found = self._queries
 
         def execute(statement: Statement) -> Rows:
+            if statement.name == "notify":
+                self._notified = True
+                return []
             return execute_sqlite(connection, found[statement.name], statement)
 
         return execute

@@ -140,7 +140,7 @@ WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'active' AND osti
 RETURNING ostinato_runs.id
 
 -- held_by_node: what this node holds, and whether it is asked to stop it. Uses ostinato_runs_active.
-SELECT id, claim, cancel_requested, reason FROM ostinato_runs WHERE status = 'active' AND node = :node
+SELECT id, claim, cancel_requested, reason, token FROM ostinato_runs WHERE status = 'active' AND node = :node
 
 -- active_of_node: what a node holds, in bounded bites. Uses ostinato_runs_active.
 SELECT * FROM ostinato_runs WHERE status = 'active' AND node = :node ORDER BY id LIMIT :limit

@@ -1,0 +1,162 @@
+"""Stores that fail on purpose, and what must hold however they fail."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ostinato.app import Ostinato
+from ostinato.errors import StoreUnavailable
+from ostinato.store.contract import Make, Operation, Rows, Statement, Store
+from ostinato.when.instants import Micros
+
+T = TypeVar("T")
+
+
+class Dropped(Exception):
+    """The connection was lost here, and the process with it."""
+
+
+class FaultyStore:
+    """Passes operations on, and sometimes breaks: before the commit (nothing happened), after it (it happened, but
+    the caller hears of an error), or for a while. Like PostgresStore it tries again by itself."""
+
+    def __init__(self, store: Store, dice: random.Random, lost: float = 0.0, ambiguous: float = 0.0) -> None:
+        self._store = store
+        self._dice = dice
+        self.lost = lost
+        self.ambiguous = ambiguous
+        self.faults = 0
+        self.url = store.url
+
+    async def open(self) -> None:
+        await self._store.open()
+
+    async def close(self) -> None:
+        await self._store.close()
+
+    async def run(self, make: Make[T]) -> T:
+        tries = 0
+        while True:
+            chance = self._dice.random()
+            if chance < self.lost:
+                self.faults += 1
+                if self._dice.random() < 0.3:
+                    raise StoreUnavailable("away for now")
+                tries += 1
+                continue
+            found = await self._store.run(lambda _, tries=tries: make(tries))  # type: ignore[misc]
+            if chance < self.lost + self.ambiguous:
+                self.faults += 1
+                tries += 1
+                continue  # it was applied; the caller does not know, and tries again
+            return found
+
+    async def read(self, make: Make[T]) -> T:
+        return await self._store.read(make)
+
+    def on_change(self, wake: Callable[[], None]) -> None:
+        self._store.on_change(wake)
+
+    async def clock_probe(self) -> Micros | None:
+        return None
+
+
+class DroppingStore:
+    """Breaks at the n-th statement: before it, or after the whole transaction was committed."""
+
+    def __init__(self, store: Store, at: int, after_commit: bool) -> None:
+        self._store = store
+        self._left = at
+        self._after = after_commit
+        self.statements = 0
+        self.broken = False
+        self.url = store.url
+
+    async def open(self) -> None:
+        await self._store.open()
+
+    async def close(self) -> None:
+        await self._store.close()
+
+    async def run(self, make: Make[T]) -> T:
+        if self.broken:
+            raise Dropped
+        hit = False
+
+        def counted(tries: int) -> Operation[T]:
+            nonlocal hit
+            operation = make(tries)
+            rows: Rows | None = None
+            while True:
+                try:
+                    statement: Statement = next(operation) if rows is None else operation.send(rows)
+                except StopIteration as done:
+                    return done.value  # type: ignore[no-any-return]
+                self.statements += 1
+                self._left -= 1
+                if self._left == 0:
+                    hit = True
+                    if not self._after:
+                        self.broken = True
+                        raise Dropped
+                rows = yield statement
+
+        found = await self._store.run(counted)
+        if hit:
+            self.broken = True
+            raise Dropped
+        return found
+
+    async def read(self, make: Make[T]) -> T:
+        if self.broken:
+            raise Dropped
+        return await self._store.read(make)
+
+    def on_change(self, wake: Callable[[], None]) -> None: ...
+
+    async def clock_probe(self) -> Micros | None:
+        return None
+
+
+class Ledger:
+    """What the bodies did, outside of every store: which attempt of which run began, and which ended."""
+
+    def __init__(self) -> None:
+        self.began: list[tuple[str, int]] = []
+        self.ended: list[tuple[str, int]] = []
+
+    def begin(self, ctx: Any) -> None:
+        self.began.append((ctx.run_id, ctx.attempt))
+
+    def end(self, ctx: Any) -> None:
+        self.ended.append((ctx.run_id, ctx.attempt))
+
+
+async def check_invariants(app: Ostinato, ledger: Ledger) -> None:
+    """What must hold when everything is quiet, whatever happened on the way."""
+    runs = await app.runs(limit=1000, attempts=True)
+    by_root: dict[str, list[Any]] = {}
+    for run in runs:
+        by_root.setdefault(run.id, []).append(run)
+    for root, attempts in by_root.items():
+        attempts.sort(key=lambda a: a.attempt)
+        assert [a.attempt for a in attempts] == list(range(1, len(attempts) + 1)), root
+        assert all(a.over for a in attempts), [(a.attempt, a.status, a.reason) for a in attempts]
+        assert all(a.status in ("crashed", "failed", "timed_out") for a in attempts[:-1]), root
+        # No attempt's body is executed twice: another execution is another attempt, with a crash on record between.
+        begun = [n for r, n in ledger.began if r == root]
+        assert len(begun) == len(set(begun)), (root, begun)
+    assert len(ledger.ended) == len(set(ledger.ended))
+    events = await app.events(limit=100_000)
+    assert [e.seq for e in events] == sorted({e.seq for e in events})
+    created = [e.subject for e in events if e.name == "run:created"]
+    assert sorted(created) == sorted(by_root)
+    finals = [
+        e
+        for e in events
+        if e.name in ("run:succeeded", "run:failed", "run:cancelled", "run:terminated", "run:timed_out")
+    ]
+    assert sorted(e.subject for e in finals) == sorted(by_root)
+    assert await app.check(repair=False) == []
