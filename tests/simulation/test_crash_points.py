@@ -13,7 +13,7 @@ from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
 from ostinato.testing.world import _Still
-from tests.simulation.faults import DroppingStore, Dropped, Ledger, check_invariants
+from tests.simulation.faults import Dropped, DroppingStore, Ledger, check_invariants
 
 LEASE = 4.0
 

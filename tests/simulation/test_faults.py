@@ -14,7 +14,6 @@ from ostinato import Ostinato
 from ostinato.ids import Ids
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import SkewedClock, VirtualClock, run_virtual
-from ostinato.when.instants import SECOND
 from tests.simulation.faults import FaultyStore, Ledger, check_invariants
 
 LEASE = 4.0

