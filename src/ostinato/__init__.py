@@ -13,10 +13,11 @@ from ostinato.errors import (
     StoreUnavailable,
 )
 from ostinato.model import Limit, Retry
+from ostinato.sync import SyncOstinato
+from ostinato.version import __version__
 from ostinato.views import RunInfo
 from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
-__version__ = "0.1.0"
 __all__ = [
     "Fatal",
     "Limit",
@@ -34,6 +35,7 @@ __all__ = [
     "SpecError",
     "StoreError",
     "StoreUnavailable",
+    "SyncOstinato",
     "__version__",
     "calendar",
     "cron",

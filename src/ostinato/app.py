@@ -28,9 +28,11 @@ from ostinato.engine.telemetry import log
 from ostinato.errors import NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Options, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.urls import open_url
+from ostinato.version import __version__
 from ostinato.views import LogLine, RunInfo, run_info
 from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
 
@@ -147,8 +149,6 @@ class Ostinato:
             await self._close()
 
     async def _open(self, *, node: bool) -> None:
-        from ostinato import __version__
-
         if self._engine is not None:
             raise OstinatoError("the app is running already")
         engine = Engine(
@@ -265,17 +265,27 @@ class Ostinato:
 
         `options`: queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once, parent, actor.
         """
-        run, deadline = self._prepare(job, input, id, at, options)
         if connection is not None:
-            timers = [deadline] if deadline else []
-            now = self.engine.clock.now()
-            (started,) = await run_borrowed(connection, lambda: start([run], now, timers, borrowed=True))
-            self.engine.hint()
+            (started,) = await run_borrowed(connection, self.starting(job, input, id=id, at=at, **options))
             return RunHandle(self, started.id, started.new)
-        assert self._starts is not None or self.engine
+        run, deadline = self._prepare(job, input, id, at, options)
         assert self._starts is not None
         started = await self._starts.write((run, deadline))
         return RunHandle(self, started.id, started.new)
+
+    def starting(
+        self,
+        job: str | Callable[..., Any],
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        **options: Any,
+    ) -> Callable[[], Operation[list[Started]]]:
+        """A start to be run within someone else's transaction."""
+        run, deadline = self._prepare(job, input, id, at, options)
+        now = self.engine.clock.now()
+        return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)
 
     async def start_many(
         self,
@@ -481,6 +491,10 @@ class Ostinato:
             log.error("an invariant is broken", action="invariant_broken", **finding.as_dict())
         self.engine.hint()
         return findings
+
+    async def backup(self, path: str, progress: Progress | None = None) -> None:
+        """Copy the embedded store to a file while it is in use."""
+        await backup(self.store, path, progress)
 
     async def _newest(self, id: str) -> Run:
         def newest(_: int) -> Operation[list[Any]]:

@@ -1,0 +1,26 @@
+"""Functions that run in child processes, imported there by name."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+
+def child_that_sleeps(path: str) -> None:
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(60)
+
+
+def child_that_saves(ctx: Any, n: int) -> dict[str, int]:
+    print("this goes nowhere near the answer")
+    ctx.log("in the child")
+    ctx.checkpoint(n)
+    ctx.progress(0.5, "half")
+    ctx.heartbeat()
+    return {"saved": ctx.saved}
+
+
+def child_that_dies() -> None:
+    os._exit(7)

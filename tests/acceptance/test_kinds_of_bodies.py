@@ -1,0 +1,233 @@
+"""Threads that cannot be stopped, child processes that can, shutting down, backing up, and many apps at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ostinato import Ostinato, RunCancelled, RunFailed, StoreError
+from ostinato.store.backup import restore
+from tests.acceptance.bodies import child_that_dies, child_that_saves, child_that_sleeps
+
+
+async def until(condition: Any, seconds: float = 30) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def test_a_thread_that_is_too_late_is_refused_and_counted_until_it_ends(store_url: str) -> None:
+    release = threading.Event()
+
+    async def main() -> None:
+        app = Ostinato(store_url)
+
+        @app.job(timeout="50ms")
+        def stuck() -> str:
+            release.wait(30)
+            return "too late"
+
+        async with app:
+            run = await app.start("stuck")
+            with pytest.raises(RunFailed, match="timed out"):
+                await run.result(timeout=30)
+            assert app.engine._executor.threads_busy == 1
+            release.set()
+            await until(lambda: app.engine._executor.threads_busy == 0)
+            info = await run.info()
+            assert (info.status, info.result) == ("timed_out", None)
+
+    asyncio.run(main())
+
+
+def test_a_child_process_is_killed_when_its_run_is_cancelled(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_that_sleeps)
+        app.job(process=True, timeout="500ms", name="short")(child_that_sleeps)
+        async with app:
+            marker = tmp_path / "pid"
+            run = await app.start("child_that_sleeps", {"path": str(marker)})
+            await until(lambda: marker.exists() and marker.read_text())
+            await run.cancel("no more")
+            with pytest.raises(RunCancelled):
+                await run.result(timeout=30)
+            pid = int(marker.read_text())
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+            late = await app.start("short", {"path": str(tmp_path / "other")})
+            with pytest.raises(RunFailed, match="timed out"):
+                await late.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_a_child_process_checkpoints_logs_and_may_die(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_that_saves)
+        app.job(process=True)(child_that_dies)
+        async with app:
+            run = await app.start("child_that_saves", {"n": 3})
+            assert await run.result(timeout=30) == {"saved": 3}
+            info = await run.info()
+            assert (info.checkpoint, info.progress) == (3, {"done": 0.5, "note": "half"})
+            assert [line.message for line in await app.logs(run.id)] == ["in the child"]
+            dead = await app.start("child_that_dies")
+            with pytest.raises(RunFailed, match="exit code 7"):
+                await dead.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_shutting_down_lets_short_work_finish_and_hands_back_the_rest(store_url: str) -> None:
+    log: list[str] = []
+
+    def build() -> Ostinato:
+        app = Ostinato(store_url, grace="300ms")
+
+        @app.job()
+        async def short() -> None:
+            await asyncio.sleep(0.1)
+            log.append("short")
+
+        @app.job()
+        async def long() -> str:
+            log.append("long")
+            if log.count("long") == 1:
+                await asyncio.sleep(60)
+            return "second time"
+
+        return app
+
+    async def main() -> None:
+        first = build()
+        async with first:
+            await first.start("short", id="short")
+            await first.start("long", id="long")
+            await until(lambda: "long" in log)
+        second = build()
+        async with second:
+            assert (await second.get("short")).status == "succeeded"
+            run = await second.start("long", id="long")
+            assert await run.result(timeout=30) == "second time"
+            attempts = await second.attempts(run.id)
+            assert [(a.attempt, a.status) for a in attempts] == [(1, "succeeded")]
+            names = [e.name for e in await second.events(subject=run.id)]
+            assert names == ["run:created", "run:started", "run:handed_back", "run:started", "run:succeeded"]
+
+    asyncio.run(main())
+
+
+def test_a_backup_made_while_writing_is_whole_and_can_be_restored(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+
+        @app.job()
+        async def work(n: int) -> int:
+            return n
+
+        pages: list[tuple[int, int]] = []
+        async with app:
+            for n in range(300):
+                await app.start("work", {"n": n}, id=f"before-{n}")
+            writing = asyncio.gather(*(app.start("work", {"n": n}, id=f"during-{n}") for n in range(300)))
+            await app.backup(str(tmp_path / "copy.db"), lambda done, total: pages.append((done, total)))
+            await writing
+        assert pages[-1][0] == pages[-1][1] > 0
+        with pytest.raises(StoreError, match="exists"):
+            await restore(tmp_path / "copy.db", f"sqlite:///{tmp_path}/store.db")
+        with pytest.raises(StoreError, match="no backup"):
+            await restore(tmp_path / "nothing.db", f"sqlite:///{tmp_path}/new.db")
+        await restore(tmp_path / "copy.db", f"sqlite:///{tmp_path}/new.db")
+        restored = Ostinato(f"sqlite:///{tmp_path}/new.db")
+        async with restored.connected():
+            keys = {run.key for run in await restored.runs(limit=1000)}
+            assert {f"before-{n}" for n in range(300)} <= keys
+
+    asyncio.run(main())
+
+
+def test_postgres_is_backed_up_with_its_own_tools(postgres_url: str, tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(postgres_url)
+        async with app.connected():
+            with pytest.raises(StoreError, match="pg_dump"):
+                await app.backup(str(tmp_path / "copy.db"))
+
+    asyncio.run(main())
+
+
+def test_keys_hold_with_several_claimers(store_url: str) -> None:
+    """Random, blocked and hot keys, three nodes: no overlap, no inversion, nothing left in line."""
+    running: dict[str, int] = {}
+    order: dict[str, list[int]] = {}
+
+    def build() -> Ostinato:
+        app = Ostinato(store_url, concurrency=30)
+
+        @app.job(serial_key="{key}")
+        async def work(key: str, n: int) -> None:
+            running[key] = running.get(key, 0) + 1
+            assert running[key] == 1, f"two runs of {key} at once"
+            order.setdefault(key, []).append(n)
+            await asyncio.sleep(0)
+            running[key] -= 1
+
+        return app
+
+    async def main() -> None:
+        import random
+
+        dice = random.Random(5)
+        keys = [str(dice.randrange(100)) for _ in range(500)]
+        keys += [f"block{n // 20}" for n in range(300)]
+        keys += ["hot" if dice.random() < 0.5 else str(dice.randrange(20)) for _ in range(400)]
+        apps = [build() for _ in range(3)]
+        async with apps[0], apps[1], apps[2]:
+            inputs = [{"key": key, "n": n} for n, key in enumerate(keys)]
+            for begin in range(0, len(inputs), 100):
+                await apps[begin // 100 % 3].start_many("work", inputs[begin : begin + 100])
+            async with asyncio.timeout(90):
+                while sum(map(len, order.values())) < len(keys):
+                    await asyncio.sleep(0.05)
+                while set(await apps[0].counts()) != {"succeeded"}:
+                    await asyncio.sleep(0.05)
+            assert await apps[0].counts() == {"succeeded": len(keys)}
+            assert await apps[0].check(repair=False) == []
+        assert all(numbers == sorted(numbers) for numbers in order.values())
+
+    asyncio.run(main())
+
+
+def test_many_web_workers_start_the_same_thing_once(store_url: str) -> None:
+    """What an embedded app does at start-up in each of many workers happens once."""
+
+    async def main() -> None:
+        calls: list[int] = []
+
+        def build() -> Ostinato:
+            app = Ostinato(store_url)
+
+            @app.job()
+            async def once_only() -> None:
+                calls.append(1)
+
+            return app
+
+        async def worker() -> bool:
+            app = build()
+            async with app:
+                run = await app.start("once_only", id="at start-up")
+                await run.result(timeout=30)
+                return run.new
+
+        assert sorted(await asyncio.gather(*(worker() for _ in range(5)))) == [False] * 4 + [True]
+        assert calls == [1]
+
+    asyncio.run(main())

@@ -1,0 +1,202 @@
+"""A start inside the caller's own transaction: the run exists exactly if the caller commits."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+import psycopg
+import pytest
+import sqlalchemy
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.orm import Session
+
+from ostinato import Ostinato, StoreError, SyncOstinato
+
+Start = Callable[[Any, str], Awaitable[Any]]
+
+
+async def with_asyncpg(url: str, start: Start) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        for id, commit in [("kept", True), ("gone", False)]:
+            transaction = connection.transaction()
+            await transaction.start()
+            await start(connection, id)
+            await (transaction.commit() if commit else transaction.rollback())
+    finally:
+        await connection.close()
+
+
+async def with_psycopg(url: str, start: Start) -> None:
+    async with await psycopg.AsyncConnection.connect(url) as connection:
+        await start(connection, "kept")
+        await connection.commit()
+        await start(connection, "gone")
+        await connection.rollback()
+
+
+async def with_psycopg_that_blocks(url: str, start: Start) -> None:
+    with psycopg.connect(url) as connection:
+        await start(connection, "kept")
+        connection.commit()
+        await start(connection, "gone")
+        connection.rollback()
+
+
+async def with_sqlalchemy_asyncpg(url: str, start: Start) -> None:
+    await _async_engine(url, "postgresql+asyncpg", start)
+
+
+async def with_sqlalchemy_psycopg(url: str, start: Start) -> None:
+    await _async_engine(url, "postgresql+psycopg", start)
+
+
+async def _async_engine(url: str, scheme: str, start: Start) -> None:
+    engine = create_async_engine(url.replace("postgresql", scheme, 1))
+    async with engine.connect() as connection:
+        await start(connection, "kept")
+        await connection.commit()
+        await start(connection, "gone")
+        await connection.rollback()
+    await engine.dispose()
+
+
+async def with_a_session(url: str, start: Start) -> None:
+    scheme = "postgresql+psycopg" if url.startswith("postgresql") else "sqlite"
+    engine = sqlalchemy.create_engine(url.replace("postgresql", scheme, 1) if scheme != "sqlite" else url)
+    with Session(engine) as session:
+        await start(session, "kept")
+        session.commit()
+        await start(session, "gone")
+        session.rollback()
+    engine.dispose()
+
+
+async def with_sqlite3(url: str, start: Start) -> None:
+    connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+    connection.execute("CREATE TABLE orders (id text)")
+    connection.execute("INSERT INTO orders VALUES ('kept')")
+    await start(connection, "kept")
+    connection.commit()
+    connection.execute("INSERT INTO orders VALUES ('gone')")
+    await start(connection, "gone")
+    connection.rollback()
+    assert connection.execute("SELECT id FROM orders").fetchall() == [("kept",)]
+    connection.close()
+
+
+async def scenario(url: str, use: Callable[[str, Start], Awaitable[None]]) -> None:
+    app = Ostinato(url)
+
+    @app.job(serial_key="k")
+    async def work(n: int) -> int:
+        return n
+
+    async with app:
+
+        async def start(connection: Any, id: str) -> Any:
+            return await app.start("work", {"n": 4}, id=id, connection=connection)
+
+        await use(url, start)
+        run = await app.start("work", {"n": 4}, id="kept")
+        assert not run.new
+        assert await run.result(timeout=30) == 4
+        assert [r.key for r in await app.runs()] == ["kept"]
+        events = await app.events(subject=run.id)
+        assert [e.name for e in events] == ["run:created", "run:started", "run:succeeded"]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        with_asyncpg,
+        with_psycopg,
+        with_psycopg_that_blocks,
+        with_sqlalchemy_asyncpg,
+        with_sqlalchemy_psycopg,
+        with_a_session,
+    ],
+)
+def test_on_postgres(postgres_url: str, use: Callable[[str, Start], Awaitable[None]]) -> None:
+    asyncio.run(scenario(postgres_url, use))
+
+
+@pytest.mark.parametrize("use", [with_sqlite3, with_a_session])
+def test_on_sqlite(tmp_path: Any, use: Callable[[str, Start], Awaitable[None]]) -> None:
+    asyncio.run(scenario(f"sqlite:///{tmp_path}/store.db", use))
+
+
+def test_a_slow_caller_silences_nobody(postgres_url: str) -> None:
+    """An open transaction with a start in it must not keep other events from being read."""
+
+    async def main() -> None:
+        app = Ostinato(postgres_url)
+        seen: list[str] = []
+
+        @app.job()
+        async def work() -> None: ...
+
+        @app.on("run:*")
+        def hear(event: Any) -> None:
+            seen.append(event.subject)
+
+        async with app:
+            connection = await asyncpg.connect(postgres_url)
+            transaction = connection.transaction()
+            await transaction.start()
+            slow = await app.start("work", connection=connection)
+            quick = await app.start("work")
+            await quick.result(timeout=30)
+            async with asyncio.timeout(30):
+                while seen.count(quick.id) < 3:
+                    await asyncio.sleep(0.01)
+            assert slow.id not in seen
+            await transaction.commit()
+            await connection.close()
+            await slow.result(timeout=30)
+            async with asyncio.timeout(30):
+                while seen.count(slow.id) < 3:
+                    await asyncio.sleep(0.01)
+            numbers = [e.seq for e in await app.events()]
+            assert numbers == sorted(numbers)
+
+    asyncio.run(main())
+
+
+def test_a_strange_connection_is_refused(tmp_path: Any) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        async with app.connected():
+            with pytest.raises(StoreError, match="cannot be used here"):
+                await app.start("work", connection=object())
+            assert await app.runs() == []
+
+    asyncio.run(main())
+
+
+def test_the_same_without_await(store_url: str) -> None:
+    app = Ostinato(store_url)
+
+    @app.job()
+    def work(n: int) -> int:
+        return n * 2
+
+    with SyncOstinato(app, node=True) as sync:
+        assert sync.start(work, {"n": 21}).result(timeout=30) == 42
+        assert [run.result(timeout=30) for run in sync.start_many("work", [{"n": 1}, {"n": 2}])] == [2, 4]
+        connection: Any
+        if store_url.startswith("sqlite"):
+            connection = sqlite3.connect(store_url.removeprefix("sqlite:///"))
+        else:
+            connection = psycopg.connect(store_url)
+        kept = sync.start("work", {"n": 5}, id="kept", connection=connection)
+        connection.commit()
+        sync.start("work", {"n": 6}, id="gone", connection=connection)
+        connection.rollback()
+        connection.close()
+        assert kept.result(timeout=30) == 10
+        assert len(sync.runs()) == 4
