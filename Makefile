@@ -2,7 +2,6 @@
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
-SPEC ?=
 
 .PHONY: run test check bench soak clean
 .DEFAULT_GOAL := test
@@ -13,8 +12,8 @@ SPEC ?=
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,test,bench]'
 	@touch $@
 
-run: .venv/ready  ## a living page in the terminal: type a spec, see its times
-	@$(BIN)/ostinato page $(if $(SPEC),"$(SPEC)")
+run: .venv/ready  ## the engine on ostinato.db with a few demo jobs, living in the terminal
+	@$(BIN)/ostinato demo
 
 check: .venv/ready  ## style, types and layers
 	$(BIN)/ruff check .

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = {"text", "json", "yaml"}
+BOUNDED = {"OSTINATO_DEMO_SECONDS": "3"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def run(command: str, folder: Path) -> None:
     done = subprocess.run(
         ["bash", "-euc", command],
         cwd=folder,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **BOUNDED},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from ostinato import __version__
 from ostinato.errors import OstinatoError
+from ostinato.faces.cli.demo import demo
 from ostinato.faces.cli.page import page
 from ostinato.faces.cli.when import when
 from ostinato.when import rules_in_force
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(when)
 app.command()(page)
+app.command()(demo)
 
 
 @app.command()

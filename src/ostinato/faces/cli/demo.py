@@ -1,0 +1,174 @@
+"""`ostinato demo`: the engine on a file, with a few jobs that never stop, seen living in the terminal.
+
+Stop it whenever you like, kill it even; started again, it goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Annotated, Any
+
+import structlog
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ostinato.app import Ostinato
+from ostinato.faces.cli.pictures import distance
+from ostinato.model import Limit, Retry
+from ostinato.views import RunInfo
+from ostinato.when.instants import SECOND, from_datetime, to_datetime
+
+_COLOURS = {
+    "succeeded": "green",
+    "failed": "red",
+    "timed_out": "red",
+    "crashed": "red",
+    "active": "cyan",
+    "ready": "yellow",
+    "buffered": "yellow",
+    "waiting": "blue",
+}
+
+
+def build(url: str) -> Ostinato:
+    """The demo's jobs. Each starts the next of its kind, so that the demo goes on for ever."""
+    app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h")
+    dice = random.Random()
+
+    def soon(seconds: float) -> Any:
+        return to_datetime(app.engine.clock.now()) + timedelta(seconds=seconds)
+
+    @app.job(retry=Retry(attempts=4, delay=SECOND))
+    async def weather(ctx: Any, n: int) -> str:
+        await app.start("weather", {"n": n + 1}, id=f"weather-{n + 1}", at=soon(5))
+        if dice.random() < 0.4:
+            raise ConnectionError("the weather service does not answer")
+        return f"{dice.randint(-5, 30)} °C"
+
+    @app.job(timeout="1m")
+    async def report(ctx: Any, n: int) -> str:
+        await app.start("report", {"n": n + 1}, id=f"report-{n + 1}", at=soon(20))
+        begin = ctx.saved or 0
+        for page in range(begin, 20):
+            await asyncio.sleep(0.4)
+            await ctx.checkpoint(page + 1)
+            await ctx.progress((page + 1) / 20, f"page {page + 1} of 20")
+        return f"report {n}, {20 - begin} pages in this attempt"
+
+    @app.job(serial_key="customer-{customer}", concurrency=Limit("mail", rate=30, per=60 * SECOND))
+    async def mail(customer: int) -> None:
+        await asyncio.sleep(dice.random())
+
+    @app.job()
+    async def shop(n: int) -> int:
+        await app.start("shop", {"n": n + 1}, id=f"shop-{n + 1}", at=soon(8))
+        customers = [{"customer": dice.randint(1, 3)} for _ in range(dice.randint(1, 5))]
+        await app.start_many("mail", customers)
+        return len(customers)
+
+    return app
+
+
+def demo(
+    store: Annotated[str, typer.Option(help="Where to keep everything.")] = "sqlite:///ostinato.db",
+    seconds: Annotated[
+        float, typer.Option(help="Stop after so many seconds; 0 runs until Ctrl-C.", envvar="OSTINATO_DEMO_SECONDS")
+    ] = 0,
+) -> None:
+    """Run the engine with demo jobs, and watch it."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    asyncio.run(_run(store, seconds))
+
+
+async def _run(store: str, seconds: float) -> None:
+    app = build(store)
+    console = Console()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    if seconds:
+        loop.call_later(seconds, stop.set)
+    async with app:
+        before = sum((await app.counts()).values())
+        for job in ("weather", "report", "shop"):
+            await app.start(job, {"n": 1}, id=f"{job}-1")
+        with _screen(console) as show:
+            while not stop.is_set():
+                show(await picture(app))
+                await _wait(stop, 0.5 if sys.stdout.isatty() else 2)
+    words = f"It found {before} runs of an earlier time and went on." if before else "Run it again: it goes on."
+    console.print(f"Stopped. Everything is in {store}. {words}")
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        pass
+
+
+@contextmanager
+def _screen(console: Console) -> Iterator[Any]:
+    """A page that is drawn over where there is a terminal, and printed one below the other where there is none."""
+    if not console.is_terminal:
+        yield console.print
+        return
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        yield lambda page: live.update(page, refresh=True)
+
+
+async def picture(app: Ostinato) -> RenderableType:
+    """What is running, what has been, what is to come."""
+    counts = await app.counts()
+    runs = await app.runs(limit=12)
+    now = app.engine.clock.now()
+    head = Text("  ").join(
+        Text(f"{status} {count}", style=_COLOURS.get(status, "")) for status, count in sorted(counts.items())
+    )
+    timers = [t for t in await app.upcoming(20) if t.kind in ("run", "limit")][:6]
+    names = {r.run_id: r.name for r in await app.runs(limit=50, status="waiting")}
+    upcoming = Table.grid(padding=(0, 2))
+    for timer in timers:
+        what = f"{names.get(timer.owner, timer.owner)}: {timer.purpose}"
+        upcoming.add_row(Text(f"in {distance(timer.due - now)}", style="green"), what)
+    return Group(
+        Panel(head, title="Ostinato", title_align="left", border_style="cyan"),
+        Panel(_table(runs), title="newest runs", title_align="left"),
+        Panel(upcoming, title="to come", title_align="left"),
+        Text("Ctrl-C stops it in good order. Kill it, if you like: it goes on where it was.", style="dim"),
+    )
+
+
+def _table(runs: list[RunInfo]) -> Table:
+    table = Table(box=None, pad_edge=False, expand=True)
+    for column in ("job", "status", "attempt", "took", "what"):
+        table.add_column(column, no_wrap=True)
+    for run in runs:
+        took = ""
+        if run.started is not None and run.finished is not None:
+            took = f"{(from_datetime(run.finished) - from_datetime(run.started)) / 1000:.0f} ms"
+        table.add_row(
+            run.name, Text(run.status, style=_COLOURS.get(run.status, "")), str(run.attempt), took, _what(run)
+        )
+    return table
+
+
+def _what(run: RunInfo) -> RenderableType:
+    if run.status == "active" and isinstance(run.progress, dict):
+        bar = Table.grid(padding=(0, 1))
+        bar.add_row(ProgressBar(total=1.0, completed=run.progress["done"], width=20), run.progress["note"])
+        return bar
+    return Text(str(run.reason or ("" if run.result is None else run.result))[:60])

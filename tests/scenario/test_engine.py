@@ -1,0 +1,227 @@
+"""The engine's own conduct: poison, outages, invariants, clocks, what it tells about itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import structlog
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client import generate_latest
+from structlog.testing import capture_logs
+
+from ostinato.engine.rows import timer_row
+from ostinato.model import Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.testing import World, run_virtual
+from ostinato.when.instants import SECOND, Micros
+
+
+async def test_one_poison_timer_is_parked_and_the_rest_go_on(world: World) -> None:
+    fired: list[str] = []
+
+    def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+        for timer in timers:
+            if timer.owner == "poison":
+                raise ValueError("bad data")
+            fired.append(timer.owner)
+        return []
+        yield  # an operation, though it has nothing to ask the store
+
+    await world.up()
+    world.app.engine.purposes["test", "tick"] = fire
+    due = world.clock.now() + 10 * SECOND
+    owners = ["a", "poison", "b", "c"]
+    await world.app.store.run(lambda _: _set([Timer("test", o, "tick", due) for o in owners]))
+    world.app.engine.hint()
+    await world.advance("20s")
+    assert sorted(set(fired)) == ["a", "b", "c"]
+
+    def parked(_: int) -> Operation[list[Row]]:
+        return (yield sql("parked_timers", limit=10))
+
+    (row,) = await world.app.store.read(parked)
+    assert row[1] == "poison"
+    assert "bad data" in row[6]
+    run = await world.start("later", at="2026-01-02T00:00Z")
+    await world.advance_to("2026-01-02T00:00:01Z")
+    assert (await run.info()).reason == "no_handler"
+
+
+def _set(timers: list[Timer]) -> Operation[None]:
+    yield sql("set_timers", [timer_row(t) for t in timers])
+
+
+async def test_a_purpose_that_only_newer_nodes_know_is_left_to_them(world: World) -> None:
+    await world.up()
+    due = world.clock.now() + SECOND
+    await world.app.store.run(lambda _: _set([Timer("future", "x", "unknown", due)]))
+    world.app.engine.hint()
+    await world.advance("3s")
+    (timer,) = [t for t in await world.app.upcoming() if t.kind == "future"]
+    assert timer.due > due
+
+
+async def test_what_became_due_in_an_outage_happens_after_it(world: World) -> None:
+    @world.app.job()
+    async def work() -> None: ...
+
+    run = await world.start("work", at="2026-01-01T06:00Z")
+    await world.outage("2026-01-01T05:00Z", "2026-01-01T09:00Z")
+    info = await run.info()
+    assert info.status == "succeeded"
+    assert info.due.isoformat() == "2026-01-01T06:00:00+00:00"
+    assert info.started is not None
+    assert info.started.isoformat() == "2026-01-01T09:00:00+00:00"
+
+
+async def test_a_crashed_attempt_is_followed_by_another_but_not_for_ever(world: World) -> None:
+    world.app.settings = world.app.settings.__class__(lease=4 * SECOND)
+    began: list[int] = []
+
+    @world.app.job()
+    async def deadly(ctx: Any) -> None:
+        began.append(ctx.attempt)
+        await asyncio.sleep(3600)
+
+    @world.app.job(at_most_once=True)
+    async def careful() -> None:
+        await asyncio.sleep(3600)
+
+    runs = [await world.start("deadly"), await world.start("careful")]
+    for _ in range(3):
+        await world.advance("1s")
+        await world.crash()
+        await asyncio.sleep(5)
+        await world.up()
+        await world.advance("6s")
+    assert began == [1, 2, 3]
+    attempts = await world.app.attempts(runs[0].id)
+    assert [(a.status, a.reason) for a in attempts] == [
+        ("crashed", "node lost"),
+        ("crashed", "node lost"),
+        ("failed", "crash_loop"),
+    ]
+    careful_info = await runs[1].info()
+    assert (careful_info.attempt, careful_info.status) == (1, "failed")
+    assert "at most once" in (careful_info.reason or "")
+
+
+async def test_the_scanner_repairs_what_is_safe_and_reports_all(world: World) -> None:
+    @world.app.job(serial_key="k")
+    async def work() -> None: ...
+
+    @world.app.job(concurrency=3)
+    async def limited() -> None: ...
+
+    await world.up()
+
+    def break_things(_: int) -> Operation[None]:
+        yield sql("take_serials", [("default", "k", "nobody")])
+        yield sql("open_limits", [("default", "job:limited", 3, None, 1000, 1)])
+        yield sql("save_limits", [("default", "job:limited", 3, 0)])
+
+    await world.app.store.run(break_things)
+    stuck = await world.start("work")
+    also = await world.start("limited")
+    await world.settle()
+    assert (await stuck.info()).status == (await also.info()).status == "buffered"
+    reported = await world.app.check(repair=False)
+    assert {f.rule for f in reported} == {"serial_held_by_the_dead", "limit_miscounted"}
+    assert not any(f.repaired for f in reported)
+    repaired = await world.app.check()
+    assert all(f.repaired for f in repaired)
+    await stuck.result()
+    await also.result()
+    assert await world.app.check() == []
+
+
+async def test_logs_carry_an_action_and_metrics_count(world: World) -> None:
+    @world.app.job()
+    async def work() -> None: ...
+
+    heard = structlog.get_config()["wrapper_class"]
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(0))
+    with capture_logs() as lines:
+        run = await world.start("work")
+        await run.result()
+        await world.settle()
+        text = generate_latest(world.app.engine.metrics.registry).decode()
+        await world.down()
+    structlog.configure(wrapper_class=heard)
+    assert [line["action"] for line in lines] == ["node_started", "node_stopped"]
+    assert 'ostinato_runs_ended_total{status="succeeded"} 1.0' in text
+    assert "ostinato_runs_claimed_total 1.0" in text
+
+
+def test_spans_are_made_where_tracing_is_set_up() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    async def main() -> None:
+        world = World()
+
+        @world.app.job()
+        async def work() -> None: ...
+
+        await world.up()
+        world.app.engine._spans.on = True
+        world.app.engine._spans.tracer = trace.get_tracer("ostinato", tracer_provider=provider)
+        await (await world.start("work")).result()
+        await world.close()
+
+    run_virtual(main())
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "run work"
+    assert span.attributes is not None
+    assert span.attributes["ostinato.attempt"] == 1
+
+
+async def test_a_late_beat_is_noticed(world: World) -> None:
+    await world.up()
+    engine = world.app.engine
+    assert engine.late_by() == 0
+    for loop in engine._loops:
+        loop.cancel()
+    await asyncio.sleep(60)
+    assert engine.late_by() == pytest.approx(55 * SECOND, abs=SECOND)
+
+
+async def test_a_clock_that_steps_back_does_not_fire_twice(world: World) -> None:
+    times: list[int] = []
+
+    @world.app.job()
+    async def work() -> None:
+        times.append(world.clock.now())
+
+    await world.start("work", at="2026-01-01T01:00Z")
+    await world.advance_to("2026-01-01T01:00:01Z")
+    world.app.engine.clock.offset = -7200 * SECOND
+    await world.advance("3h")
+    assert len(times) == 1
+
+
+def test_a_year_passes_in_a_moment() -> None:
+    days: list[int] = []
+    world = World()
+
+    async def main() -> None:
+        @world.app.job()
+        async def daily(n: int) -> None:
+            days.append(n)
+            if n < 365:
+                await world.app.start("daily", {"n": n + 1}, at=world.now + timedelta(days=1))
+
+        await world.start("daily", {"n": 1})
+        await world.advance("366d")
+        await world.close()
+
+    run_virtual(main(), world.clock)
+    assert days == list(range(1, 366))

@@ -1,0 +1,133 @@
+"""The hot statements use their indexes, on fresh tables and on grown ones, before and after statistics."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+import pytest
+
+from ostinato.engine.rows import insert_row
+from ostinato.ids import Ids
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, sql
+from ostinato.store.postgres import _SETTINGS
+from ostinato.store.sql import queries
+from ostinato.store.urls import open_url
+
+END = ("id", 1, "succeeded", None, None, None, 1, 0, None, None)
+HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
+    "claim_ready": ({"node": "n", "token": 1, "now": 1, "queue": "default", "limit": 100}, None, "ostinato_runs_ready"),
+    "end_runs": ({"node": "n"}, END, "ostinato_runs_pkey"),
+    "save_checkpoints": ({"node": "n"}, ("id", 1, None, None), "ostinato_runs_pkey"),
+    "set_ready": ({}, ("id", 1), "ostinato_runs_pkey"),
+    "held_by_node": ({"node": "n"}, None, "ostinato_runs_active"),
+    "claimed_by_token": ({"node": "n", "token": 1}, None, "ostinato_runs_active"),
+    "serial_heads": ({}, ("default", "k"), "ostinato_runs_serial"),
+    "limit_heads": ({}, ("default", "k", 1), "ostinato_runs_limit"),
+    "unpark": ({"limit": 10}, ("name",), "ostinato_runs_parked"),
+    "runs_by_keys": ({}, ("default", "key"), "ostinato_runs_key"),
+    "runs_by_ids": ({}, ("id",), "ostinato_runs_pkey"),
+    "take_due": ({"now": 1, "limit": 100}, None, "ostinato_timers_due"),
+    "next_due": ({}, None, "ostinato_timers_due"),
+    "read_events": ({"after": 5, "limit": 10}, None, "ostinato_events_pkey"),
+    "events_of": ({"subject": "s", "after": 5, "limit": 10}, None, "ostinato_events_subject"),
+    "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),
+    "lock_limits": ({}, ("default", "k"), "ostinato_limits_pkey"),
+}
+# What SQLite calls the index behind a primary key.
+OWN = {
+    "ostinato_runs_pkey": "sqlite_autoindex_ostinato_runs_1",
+    "ostinato_events_pkey": "INTEGER PRIMARY KEY",
+    "ostinato_serials_pkey": "PRIMARY KEY",
+    "ostinato_limits_pkey": "PRIMARY KEY",
+}
+GROWN = 20_000
+
+
+async def grow(url: str) -> None:
+    """Mostly runs that are over, and a few of every other kind."""
+    store = open_url(url)
+    await store.open()
+    ids = Ids()
+    others = [(Status.READY, None), (Status.WAITING, None), (Status.BUFFERED, "serial"), (Status.ACTIVE, None)]
+    kinds = [(Status.SUCCEEDED, None)] * 96 + others
+
+    def fill(_: int) -> Operation[None]:
+        rows = []
+        for n in range(GROWN):
+            id = ids.new(1_700_000_000_000_000 + n)
+            status, hold = kinds[n % 100]
+            run = Run(
+                id, f"job{n % 5}", root_id=id, status=status, hold=hold, serial_key=f"k{n % 50}" if hold else None
+            )
+            run.ready_at, run.key = n, f"key{n}" if n % 3 == 0 else None
+            rows.append(insert_row(run))
+        for begin in range(0, GROWN, 500):
+            yield sql("insert_runs", rows[begin : begin + 500])
+            yield sql(
+                "set_timers", [("run", f"o{n}", "wake", n * 10, "default", None) for n in range(begin, begin + 500)]
+            )
+            yield sql(
+                "insert_events", [(n, "default", "run:x", f"s{n % 900}", None, None) for n in range(begin, begin + 500)]
+            )
+
+    await store.run(fill)
+    await store.close()
+
+
+@pytest.mark.parametrize("size", ["fresh", "grown", "grown and analysed"])
+def test_hot_statements_on_sqlite(tmp_path: Any, size: str) -> None:
+    path = tmp_path / "store.db"
+
+    async def prepare() -> None:
+        store = open_url(str(path))
+        await store.open()
+        await store.close()
+        if size != "fresh":
+            await grow(str(path))
+
+    asyncio.run(prepare())
+    connection = sqlite3.connect(path)
+    if size == "grown and analysed":
+        connection.execute("ANALYZE")
+        connection.commit()
+    for name, (params, row, index) in HOT.items():
+        query = queries("sqlite")[name]
+        if query.each:
+            assert row is not None
+            params = {**params, **dict(zip([c for c, _ in query.columns], row, strict=True))}
+            row = None
+        text, values = query.render("qmark", params, None if row is None else [row] * 3)
+        plan = [r[3] for r in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+        assert any(OWN.get(index, index) in step for step in plan), (name, plan)
+        whole = [s for s in plan if re.match(r"SCAN (ostinato_\w+|u|t|s|e)\b(?!.*USING)", s)]
+        assert whole == [], (name, plan)
+    connection.close()
+
+
+@pytest.mark.parametrize("size", ["fresh", "grown", "grown and analysed"])
+def test_hot_statements_on_postgres(postgres_url: str, size: str) -> None:
+    async def main() -> None:
+        store = open_url(postgres_url)
+        await store.open()
+        await store.close()
+        if size != "fresh":
+            await grow(postgres_url)
+        connection = await asyncpg.connect(postgres_url, server_settings=_SETTINGS)
+        if size == "grown and analysed":
+            await connection.execute("ANALYZE")
+        for name, (params, row, index) in HOT.items():
+            query = queries("postgres")[name]
+            text, values = query.render("dollar", params, None if row is None else [row] * 3)
+            statement = await connection.prepare(f"EXPLAIN {text}")
+            plan = "\n".join(r[0] for r in await statement.fetch(*values))
+            assert index in plan, (name, plan)
+            assert not re.search(r"Seq Scan on ostinato_(runs|timers|events)", plan), (name, plan)
+        await connection.close()
+
+    asyncio.run(main())
