@@ -480,6 +480,10 @@ class Ostinato:
 
         return [Timer(*row[:6]) for row in await self.store.read(due)]
 
+    def ready(self) -> bool:
+        """Whether this process does its work on time: false while it is not running, or its beat is late."""
+        return self._engine is not None and (not self._is_node or self._engine.late_by() == 0)
+
     async def nodes(self) -> tuple[NodeInfo, ...]:
         return await self.store.read(lambda _: list_nodes())
 

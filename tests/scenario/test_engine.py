@@ -190,8 +190,10 @@ async def test_a_late_beat_is_noticed(world: World) -> None:
     assert engine.late_by() == 0
     for loop in engine._loops:
         loop.cancel()
+    assert world.app.ready()
     await asyncio.sleep(60)
     assert engine.late_by() == pytest.approx(55 * SECOND, abs=SECOND)
+    assert not world.app.ready()
 
 
 async def test_a_clock_that_steps_back_does_not_fire_twice(world: World) -> None:
@@ -225,3 +227,17 @@ def test_a_year_passes_in_a_moment() -> None:
 
     run_virtual(main(), world.clock)
     assert days == list(range(1, 366))
+
+
+async def test_expectations_tell_what_they_found(world: World) -> None:
+    @world.app.job()
+    async def work(n: int) -> None:
+        if n == 2:
+            raise ValueError("two")
+
+    for n in (1, 2):
+        await world.start("work", {"n": n})
+    await world.settle()
+    await world.expect("work", "succeeded", "failed: ValueError*")
+    with pytest.raises(AssertionError, match="failed: ValueError: two"):
+        await world.expect("work", "succeeded", "succeeded")

@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,6 +116,15 @@ class World:
     async def outcomes(self, name: str | None = None) -> list[str]:
         """How the runs of a job stand, oldest first: `["succeeded", "failed: ValueError: no"]`."""
         return [f"{r.status}: {r.reason}" if r.reason else r.status for r in await self.runs(name)]
+
+    async def expect(self, name: str, *outcomes: str) -> None:
+        """The runs of a job stand exactly so, oldest first; a pattern such as `"failed: *"` fits many."""
+        found = await self.outcomes(name)
+        if len(found) == len(outcomes) and all(map(fnmatchcase, found, outcomes)):
+            return
+        wanted = "".join(f"\n  {one}" for one in outcomes) or " none"
+        there = "".join(f"\n  {one}" for one in found) or " none"
+        raise AssertionError(f"runs of {name!r} at {self.now:%Y-%m-%d %H:%M:%S}: expected{wanted}\nfound{there}")
 
 
 class _Still:
