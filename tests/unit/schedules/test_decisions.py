@@ -1,0 +1,251 @@
+"""Generator and invoker against the facts known about Temporal's, and their own properties."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ostinato import OstinatoError, cron, every
+from ostinato.schedules.generator import catch_up, generate, upcoming
+from ostinato.schedules.invoker import Waiting, process_buffer
+from ostinato.schedules.model import (
+    GRACE,
+    CatchUp,
+    Occurrence,
+    Overlap,
+    Policies,
+    Reason,
+    Schedule,
+    read_catchup,
+    read_overlap,
+)
+from ostinato.when.instants import SECOND, Micros, read_instant
+from ostinato.when.temporal import spec_from_temporal
+
+CASES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data/temporal_invoker_cases.json").read_text())
+NOW = read_instant("2025-03-31T12:00:00Z", "now")
+DAY = 86_400 * SECOND
+MINUTELY = Schedule("id", "sched-id", every("60s"), namespace="ns-id", reached=NOW)
+ALL_OF_A_YEAR = CatchUp("all", window=365 * DAY)
+
+
+def cases(section: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in CASES[section]])
+
+
+def schedule(case: dict[str, Any]) -> Schedule:
+    """The harness of the facts: every minute, a catch-up window of 300 s."""
+    window = case.get("catchup_window", 300)
+    catchup = ALL_OF_A_YEAR if not window else CatchUp("all", window=max(10, window) * SECOND)
+    remaining = case.get("remaining", case.get("remaining_actions"))
+    limited = case.get("limited", case.get("limited_actions"))
+    return replace(
+        MINUTELY,
+        policies=Policies(catchup=catchup),
+        paused=case.get("paused", False),
+        remaining=remaining if limited else None,
+    )
+
+
+@cases("process_buffer")
+def test_overlap_table(case: dict[str, Any]) -> None:
+    resolve = case["resolve"]
+    waiting = []
+    for one in case["buffer"]:
+        policy = one["policy"] if resolve == "identity" else resolve["*"]
+        waiting.append(Waiting(str(one["id"]), NOW, overlap=read_overlap(policy)))
+    verdict = process_buffer(MINUTELY, waiting, ["running"] if case["is_running"] else [], NOW)
+    expected = case["expected"]
+    slot = expected["non_overlapping_start"]
+    assert verdict.start == [str(n) for n in expected["overlapping_starts"]] + ([str(slot)] if slot else [])
+    assert verdict.keep == [str(n) for n in expected["new_buffer"]]
+    assert (verdict.cancel, verdict.terminate) == (expected["need_cancel"], expected["need_terminate"])
+    skipped = [r for r, _ in verdict.dropped.values() if r is Reason.OVERLAP]
+    assert len(skipped) == expected.get("overlap_skipped", 0)
+
+
+@cases("process_buffer_task")
+def test_buffer_task(case: dict[str, Any]) -> None:
+    """`backing_off` is a chain in backoff, which counts as running here: it is not in the buffer at all."""
+    fresh = [s for s in case["buffered_starts"] if "backoff_time" not in s]
+    waiting = [
+        Waiting(s["request_id"], NOW + s["actual"] * SECOND, s["manual"], read_overlap(s["policy"])) for s in fresh
+    ]
+    running = [w["run_id"] for w in case["running_workflows"]]
+    verdict = process_buffer(schedule(case), waiting, running, NOW)
+    expected = case["expected"]
+    backing_off = len(case["buffered_starts"]) - len(fresh)
+    assert len(verdict.start) + len(verdict.keep) + backing_off == expected["buffered"]
+    reasons = [reason for reason, _ in verdict.dropped.values()]
+    assert reasons.count(Reason.OVERLAP) == expected["overlap_skipped"]
+    assert reasons.count(Reason.CATCHUP_WINDOW) == expected["missed_catchup_window"]
+    assert verdict.terminate == bool(expected["terminate"])
+    assert verdict.cancel == bool(expected["cancel"])
+    for id, attempt in expected.get("attempts", {}).items():
+        if any(w.id == id for w in waiting):
+            assert id in (verdict.start if attempt == 1 else verdict.keep)
+    if "remaining_actions" in expected:
+        assert verdict.remaining == expected["remaining_actions"]
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES["process_time_range"] if not c["manual"] and "limit" not in c], ids=lambda c: c["name"]
+)
+def test_time_range(case: dict[str, Any]) -> None:
+    """The manual ranges belong to the backfiller, the buffer's limit to `max_buffer`."""
+    if "spec" in case:
+        first, last = (read_instant(t, "range") for t in case["range_abs"])
+        one = replace(
+            schedule(case),
+            spec=spec_from_temporal(case["spec"]),
+            reached=first,
+            updated=read_instant(case["update_time_abs"], "update"),
+        )
+        (occurrence,) = generate(one, last).occurrences
+        assert occurrence.nominal == read_instant(case["expected"]["nominal"], "nominal")
+        assert occurrence.actual > one.updated
+        return
+    first, last = (NOW + s * SECOND for s in case["range_s"])
+    found = generate(replace(schedule(case), reached=first), last).occurrences
+    assert len([o for o in found if o.reason is None]) == case["expected"]["starts"]
+
+
+@pytest.mark.parametrize("case", [c for c in CASES["generator"] if "idle" not in c["name"]], ids=lambda c: c["name"])
+def test_generator(case: dict[str, Any]) -> None:
+    """Idleness is a state here, nothing is deleted by itself: `idle_sets_close_time` binds nowhere."""
+    one = replace(schedule(case), reached=NOW + case.get("hwm", 0) * SECOND)
+    expected = case["expected"]
+    found = generate(one, NOW)
+    runs = [o for o in found.occurrences if o.reason is None]
+    missed = [o for o in found.occurrences if o.reason is Reason.CATCHUP_WINDOW]
+    if "buffered" in expected:
+        assert len(runs) < 5 if expected["buffered"] == "<5" else len(runs) == expected["buffered"]
+    if "missed" in expected:
+        assert len(missed) > 0 if expected["missed"] == ">0" else len(missed) == expected["missed"]
+    if expected.get("hwm_advanced"):
+        assert found.reached == NOW
+    if "future_count" in expected:
+        assert len(upcoming(one, NOW)) == expected["future_count"]
+    if "all_future_after" in expected:
+        assert all(o.nominal > NOW + expected["all_future_after"] * SECOND for o in upcoming(one, NOW))
+
+
+def test_pausing_leaves_a_reason_for_each_time() -> None:
+    found = generate(replace(MINUTELY, paused=True, reached=NOW - 300 * SECOND), NOW)
+    assert [o.reason for o in found.occurrences] == [Reason.PAUSED] * 5
+
+
+# Our own rules
+
+
+def test_latest_runs_one_for_all_that_were_late() -> None:
+    daily = Schedule("id", "report", cron("0 9 * * *"), reached=read_instant("2026-03-01T09:00Z", "t"))
+    now = read_instant("2026-03-04T10:00Z", "t")
+    found = generate(daily, now)
+    assert [(o.reason, o.stands_for) for o in found.occurrences] == [
+        (Reason.COALESCED, 0),
+        (Reason.COALESCED, 0),
+        (None, 2),
+    ]
+    assert found.wake == read_instant("2026-03-05T09:00Z", "t")
+
+
+def test_a_busy_moment_is_not_an_outage() -> None:
+    secondly = Schedule("id", "tick", every("1s"), reached=NOW - 5 * SECOND)
+    assert [o.reason for o in generate(secondly, NOW).occurrences] == [None] * 5
+
+
+@pytest.mark.parametrize("length", range(1, 60, 7))
+def test_a_jittered_occurrence_is_never_lost_by_looking_in_between(length: int) -> None:
+    """Every nominal time comes exactly once, however often and whenever the generator is asked."""
+    jittered = Schedule("id", "jitter", every("1h", jitter="1h"), reached=NOW, policies=Policies(catchup=ALL_OF_A_YEAR))
+    seen: list[Micros] = []
+    at = NOW
+    while at < NOW + DAY:
+        at += length * 60 * SECOND
+        found = generate(jittered, at)
+        seen += [o.nominal for o in found.occurrences]
+        assert all(o.actual <= at for o in found.occurrences)
+        jittered = replace(jittered, reached=found.reached, updated=at if length % 2 else 0)
+    assert seen == [NOW + n * 3600 * SECOND for n in range(1, len(seen) + 1)]
+    assert len(seen) >= 22
+
+
+def test_an_edit_neither_refires_nor_invents() -> None:
+    hourly = Schedule("id", "s", every("1h"), reached=NOW)
+    edited = replace(hourly, spec=every("15m"), updated=NOW + 40 * 60 * SECOND)
+    found = generate(edited, NOW + 50 * 60 * SECOND)
+    assert [o.nominal for o in found.occurrences] == [NOW + 45 * 60 * SECOND]
+
+
+def test_a_full_batch_says_that_there_is_more() -> None:
+    found = generate(replace(MINUTELY, reached=NOW - 100 * 60 * SECOND), NOW, batch=30)
+    assert found.more
+    assert len(found.occurrences) == 30
+    assert found.wake == NOW
+
+
+occurrences = st.lists(st.integers(0, 10**10), max_size=30, unique=True).map(
+    lambda ats: [Occurrence(at, at) for at in sorted(ats)]
+)
+policies = st.builds(
+    CatchUp,
+    st.sampled_from(["skip", "latest", "all"]),
+    st.none() | st.integers(0, 10**10),
+    st.none() | st.integers(1, 9),
+)
+
+
+@given(occurrences, policies)
+def test_every_due_time_has_one_outcome_and_the_newest_are_kept(due: list[Occurrence], policy: CatchUp) -> None:
+    now = 10**10
+    judged = catch_up(due, policy, now)
+    assert [o.nominal for o in judged] == [o.nominal for o in due]
+    runs = [o for o in judged if o.reason is None]
+    assert runs == judged[len(judged) - len(runs) :]
+    assert sum(o.stands_for for o in runs) in (0, len(judged) - len(runs))
+    assert all(o.reason is None for o in judged if now - o.actual <= GRACE)
+
+
+waiting_lists = st.lists(
+    st.builds(Waiting, st.uuids().map(str), st.just(NOW), st.booleans(), st.sampled_from(list(Overlap))), max_size=12
+)
+
+
+@given(waiting_lists, st.booleans(), st.none() | st.integers(0, 5), st.booleans())
+def test_every_waiting_occurrence_gets_one_verdict(
+    waiting: list[Waiting], running: bool, remaining: int | None, paused: bool
+) -> None:
+    one = replace(MINUTELY, remaining=remaining, paused=paused)
+    verdict = process_buffer(one, waiting, ["r"] if running else [], NOW)
+    ids = [w.id for w in waiting]
+    assert sorted(verdict.start + verdict.keep + list(verdict.dropped)) == sorted(ids)
+    slots = [w for w in waiting if w.id in verdict.start and w.overlap is not Overlap.ALLOW_ALL]
+    assert len(slots) <= (0 if running else 1)
+    automated = [w for w in waiting if w.id in verdict.start and not w.manual]
+    if remaining is not None:
+        assert verdict.remaining == remaining - len(automated) >= 0
+    if paused:
+        assert automated == []
+    if verdict.keep:
+        assert running or slots
+    assert not (verdict.cancel and verdict.terminate)
+
+
+@pytest.mark.parametrize("value", ["sometimes", -5, CatchUp("all", most=0)])
+def test_a_wrong_catchup_is_refused(value: Any) -> None:
+    with pytest.raises(OstinatoError, match="catchup"):
+        read_catchup(value)
+
+
+def test_policies_are_read_from_words() -> None:
+    assert read_catchup("1h") == CatchUp("all", window=3600 * SECOND)
+    assert read_overlap("BUFFER_ONE") is Overlap.BUFFER_ONE
+    with pytest.raises(OstinatoError, match="did you mean 'skip'"):
+        read_overlap("skp")
