@@ -1,0 +1,118 @@
+"""A simulation drawn as an SVG timeline: what ran and for how long, what did not and why."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from html import escape
+
+from ostinato.schedules.simulate import Simulated, Simulation
+from ostinato.when.instants import SECOND, Micros, to_datetime
+
+_WIDTH, _LEFT, _RIGHT, _TOP = 1000, 20, 20, 46
+_LANE, _BAR, _LANES = 18, 12, 12
+_DRAWN = 2_000
+_COLOURS = {
+    "succeeded": "#2e7d32",
+    "running": "#0277bd",
+    "cancelled": "#ef6c00",
+    "terminated": "#ad1457",
+    "waiting": "#f9a825",
+    "skipped": "#9e9e9e",
+    "missed": "#c62828",
+}
+_STEPS = [n * SECOND for n in (1, 5, 15, 60, 300, 900, 3600, 3 * 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400)]
+
+
+def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
+    """An SVG document. Each bar and mark tells its own story when pointed at."""
+    drawn = simulation.occurrences[:_DRAWN]
+    lanes = _lanes(drawn)
+    height = _TOP + (max(lanes.values(), default=0) + 2) * _LANE + 40
+    scale = (_WIDTH - _LEFT - _RIGHT) / max(1, simulation.last - simulation.first)
+
+    def x(at: Micros) -> float:
+        return round(_LEFT + (min(max(at, simulation.first), simulation.last) - simulation.first) * scale, 1)
+
+    def moment(at: Micros) -> str:
+        return to_datetime(at).astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'font-family="system-ui, sans-serif" font-size="11">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<text x="{_LEFT}" y="16" font-size="13" fill="#212121">{escape(title)}</text>',
+    ]
+    bottom = height - 30
+    for spans, colour, words in ((simulation.outages, "#ffcdd2", "outage"), (simulation.pauses, "#e3f2fd", "paused")):
+        for begin, end in spans:
+            parts.append(
+                f'<rect x="{x(begin)}" y="{_TOP - 8}" width="{max(1, x(end) - x(begin)):.1f}" height="{bottom - _TOP + 8}" '
+                f'fill="{colour}"><title>{words} {moment(begin)} to {moment(end)}</title></rect>'
+            )
+    parts += _axis(simulation, zone, x, bottom)
+    for one in drawn:
+        words = f"{moment(one.nominal)}: {one.outcome}" + (f", {one.reason.value}" if one.reason else "")
+        if one.blocked_by is not None:
+            words += f", in the way: {moment(one.blocked_by)}"
+        if one.stands_for:
+            words += f", stands for {one.stands_for} earlier"
+        colour = _COLOURS[one.outcome]
+        if one.started is None:
+            y = bottom - 10
+            parts.append(
+                f'<circle cx="{x(one.actual)}" cy="{y}" r="3" fill="{colour}"><title>{escape(words)}</title></circle>'
+            )
+            continue
+        end = one.ended if one.ended is not None else simulation.last
+        y = _TOP + lanes[id(one)] * _LANE
+        parts.append(
+            f'<rect x="{x(one.started)}" y="{y}" width="{max(2, x(end) - x(one.started)):.1f}" height="{_BAR}" rx="2" '
+            f'fill="{colour}"><title>{escape(words)}</title></rect>'
+        )
+    parts += _legend(simulation, height)
+    return "\n".join([*parts, "</svg>"])
+
+
+def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
+    """Bars that overlap go below one another."""
+    free: list[Micros] = []
+    found: dict[int, int] = {}
+    for one in sorted((o for o in occurrences if o.started is not None), key=lambda o: o.started or 0):
+        start = one.started or 0
+        end = one.ended if one.ended is not None else 1 << 62
+        lane = next((n for n, until in enumerate(free) if until <= start), len(free))
+        if lane >= _LANES:
+            lane = _LANES - 1
+        elif lane == len(free):
+            free.append(end)
+        free[lane] = end
+        found[id(one)] = lane
+    return found
+
+
+def _axis(simulation: Simulation, zone: tzinfo, x: object, bottom: int) -> list[str]:
+    assert callable(x)
+    length = simulation.last - simulation.first
+    step = next((s for s in _STEPS if length / s <= 12), _STEPS[-1])
+    parts = []
+    at = -(-simulation.first // step) * step
+    style = "%H:%M:%S" if step < 60 * SECOND else "%H:%M" if step < 86_400 * SECOND else "%m-%d"
+    while at <= simulation.last:
+        parts.append(f'<line x1="{x(at)}" x2="{x(at)}" y1="{_TOP - 8}" y2="{bottom}" stroke="#e0e0e0"/>')
+        shown = to_datetime(at).astimezone(zone).strftime(style)
+        parts.append(f'<text x="{x(at)}" y="{_TOP - 14}" text-anchor="middle" fill="#616161">{shown}</text>')
+        at += step
+    return parts
+
+
+def _legend(simulation: Simulation, height: int) -> list[str]:
+    parts, at = [], _LEFT
+    present = {o.outcome for o in simulation.occurrences}
+    for outcome, colour in _COLOURS.items():
+        if outcome in present:
+            count = sum(1 for o in simulation.occurrences if o.outcome == outcome)
+            parts.append(f'<rect x="{at}" y="{height - 20}" width="10" height="10" fill="{colour}"/>')
+            parts.append(f'<text x="{at + 14}" y="{height - 11}" fill="#424242">{outcome} {count}</text>')
+            at += 110
+    return parts
