@@ -46,8 +46,9 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
     bottom = height - 30
     for spans, colour, words in ((simulation.outages, "#ffcdd2", "outage"), (simulation.pauses, "#e3f2fd", "paused")):
         for begin, end in spans:
+            width = f"{max(1, x(end) - x(begin)):.1f}"
             parts.append(
-                f'<rect x="{x(begin)}" y="{_TOP - 8}" width="{max(1, x(end) - x(begin)):.1f}" height="{bottom - _TOP + 8}" '
+                f'<rect x="{x(begin)}" y="{_TOP - 8}" width="{width}" height="{bottom - _TOP + 8}" '
                 f'fill="{colour}"><title>{words} {moment(begin)} to {moment(end)}</title></rect>'
             )
     parts += _axis(simulation, zone, x, bottom)
