@@ -103,6 +103,9 @@ class Ostinato:
             raise OstinatoError("concurrency is from 1 to 10,000 and threads from 1 to 1,000")
         if not queues:
             raise OstinatoError("a node needs at least one queue; leave queues out for 'default'")
+        for what, length in (("lease", lease), ("keep_runs", keep_runs), ("keep_events", keep_events)):
+            if read_length(length, what) < SECOND:
+                raise OstinatoError(f"{what} {length!r} is too short; a second is the least")
         self.store: Store = open_url(store) if isinstance(store, str) else store
         self.namespace = namespace
         self.actor = actor
@@ -160,6 +163,7 @@ class Ostinato:
             dice=self._dice,
             version=__version__,
         )
+        engine.listeners.namespace = self.namespace
         for pattern, callback, name in self._listeners:
             engine.listeners.add(pattern, callback, name)
         self._starts = Committer(self._commit_starts, lambda _: None, hopeful=False)
@@ -344,7 +348,7 @@ class Ostinato:
             retry=read_retry(options["retry"]) if options.get("retry") is not None else None,
             timeout=_length(options.get("timeout"), "timeout"),
             deadline=None if deadline is None else now + deadline,
-            at_most_once=bool(options.get("at_most_once", handler.at_most_once if handler else False)),
+            at_most_once=options.get("at_most_once", (handler.at_most_once or None) if handler else None),
             limit=None if limit is None else replace(limit, key=fill(limit.key, given, "the concurrency key") or ""),
         )
         fresh = self._ids.new(now)
@@ -467,8 +471,8 @@ class Ostinato:
 
         def found(_: int) -> Operation[list[Any]]:
             if subject is not None:
-                return (yield sql("events_of", subject=subject, after=after, limit=limit))
-            return (yield sql("read_events", after=after, limit=limit))
+                return (yield sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit))
+            return (yield sql("namespace_events", namespace=self.namespace, after=after, limit=limit))
 
         return [read_event(row) for row in await self.store.read(found)]
 
@@ -476,7 +480,7 @@ class Ostinato:
         """What is to come, soonest first."""
 
         def due(_: int) -> Operation[list[Any]]:
-            return (yield sql("list_timers", after=0, limit=limit))
+            return (yield sql("list_timers", namespace=self.namespace, after=0, limit=limit))
 
         return [Timer(*row[:6]) for row in await self.store.read(due)]
 
@@ -541,6 +545,7 @@ def _limit(value: Limit | int | None, name: str) -> Limit | None:
     if value is None:
         return None
     limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
+    limit = replace(limit, per=read_length(limit.per, "a limit's period", raw=True))
     if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):
         raise OstinatoError(f"{limit} lets nothing go: most and rate are at least 1")
     if limit.weight < 1 or limit.per < 1000:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -62,7 +62,8 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
     if value is None:
         return Retry()
     if isinstance(value, Retry):
-        return value
+        delay, longest = (read_length(v, "retry delay", raw=True) for v in (value.delay, value.longest))
+        return _checked(replace(value, delay=delay, longest=longest))
     if isinstance(value, int) and not isinstance(value, bool):
         return _checked(Retry(attempts=value))
     if isinstance(value, Mapping):
@@ -79,6 +80,7 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
 
 
 def _checked(retry: Retry) -> Retry:
+    retry = replace(retry, longest=max(retry.longest, retry.delay))
     if retry.attempts < 1 or retry.delay < 0 or retry.factor < 1 or not 0 <= retry.jitter <= 1:
         raise OstinatoError(
             f"{retry} cannot be: at least one attempt, no negative delay, a factor from 1, jitter 0 to 1"
@@ -86,11 +88,15 @@ def _checked(retry: Retry) -> Retry:
     return retry
 
 
-def read_length(value: Any, field_name: str) -> Micros:
-    """A length of time as microseconds: text (`"5s"`, `"PT5M"`), a timedelta, or a number of seconds."""
+def read_length(value: Any, field_name: str, *, raw: bool = False) -> Micros:
+    """A length of time as microseconds: text (`"5s"`, `"PT5M"`), a timedelta, or a number of seconds; with `raw` a
+    number is microseconds already."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return int(value * SECOND)
-    return parse_duration(value, field_name).exact
+        return int(value if raw else value * SECOND)
+    length = parse_duration(value, field_name)
+    if length.months:
+        raise OstinatoError(f"{field_name} {value!r} has months, which have no fixed length; write days")
+    return length.exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,7 @@ class Options:
     retry: Retry | None = None
     timeout: Micros | None = None
     deadline: Micros | None = None
-    at_most_once: bool = False
+    at_most_once: bool | None = None
     limit: Limit | None = None
 
 

@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ostinato import Fatal
+
 
 def child_that_sleeps(path: str) -> None:
     Path(path).write_text(str(os.getpid()))
@@ -20,6 +22,10 @@ def child_that_saves(ctx: Any, n: int) -> dict[str, int]:
     ctx.progress(0.5, "half")
     ctx.heartbeat()
     return {"saved": ctx.saved}
+
+
+def child_that_gives_up(ctx: Any) -> None:
+    raise Fatal(f"attempt {ctx.attempt} of {ctx.name} is enough")
 
 
 def child_that_dies() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from ostinato import Ostinato, RunCancelled, RunFailed, StoreError
 from ostinato.store.backup import restore
-from tests.acceptance.bodies import child_that_dies, child_that_saves, child_that_sleeps
+from tests.acceptance.bodies import child_that_dies, child_that_gives_up, child_that_saves, child_that_sleeps
 
 
 async def until(condition: Any, seconds: float = 30) -> None:
@@ -72,12 +72,19 @@ def test_a_child_process_checkpoints_logs_and_may_die(tmp_path: Path) -> None:
         app = Ostinato(f"sqlite:///{tmp_path}/store.db")
         app.job(process=True)(child_that_saves)
         app.job(process=True)(child_that_dies)
+        app.job(process=True, retry=5)(child_that_gives_up)
         async with app:
             run = await app.start("child_that_saves", {"n": 3})
             assert await run.result(timeout=30) == {"saved": 3}
             info = await run.info()
             assert (info.checkpoint, info.progress) == (3, {"done": 0.5, "note": "half"})
             assert [line.message for line in await app.logs(run.id)] == ["in the child"]
+            hopeless = await app.start("child_that_gives_up")
+            with pytest.raises(RunFailed, match="Fatal: attempt 1 of child_that_gives_up is enough") as problem:
+                await hopeless.result(timeout=30)
+            error: Any = problem.value.error
+            assert error["type"] == "Fatal"
+            assert "bodies.py" in error["traceback"]
             dead = await app.start("child_that_dies")
             with pytest.raises(RunFailed, match="exit code 7"):
                 await dead.result(timeout=30)
@@ -103,17 +110,26 @@ def test_shutting_down_lets_short_work_finish_and_hands_back_the_rest(store_url:
                 await asyncio.sleep(60)
             return "second time"
 
+        @app.job(at_most_once=True)
+        async def careful() -> None:
+            log.append("careful")
+            await asyncio.sleep(60)
+
         return app
 
     async def main() -> None:
         first = build()
         async with first:
+            await first.start("careful", id="careful")
             await first.start("short", id="short")
             await first.start("long", id="long")
             await until(lambda: "long" in log)
         second = build()
         async with second:
             assert (await second.get("short")).status == "succeeded"
+            careful = await second.get("careful")
+            assert (careful.status, log.count("careful")) == ("failed", 1)
+            assert "at most once" in (careful.reason or "")
             run = await second.start("long", id="long")
             assert await run.result(timeout=30) == "second time"
             attempts = await second.attempts(run.id)

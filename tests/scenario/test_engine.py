@@ -16,8 +16,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client import generate_latest
 from structlog.testing import capture_logs
 
+from ostinato import Limit, Ostinato, OstinatoError, Retry, RunFailed, StoreUnavailable
 from ostinato.engine.rows import timer_row
-from ostinato.model import Timer
+from ostinato.engine.runs import stop
+from ostinato.model import Status, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.testing import World, run_virtual
 from ostinato.when.instants import SECOND, Micros
@@ -178,8 +180,9 @@ def test_spans_are_made_where_tracing_is_set_up() -> None:
         await world.close()
 
     run_virtual(main())
-    (span,) = exporter.get_finished_spans()
-    assert span.name == "run work"
+    spans = {span.name: span for span in exporter.get_finished_spans()}
+    assert set(spans) == {"run work", "claim"}
+    span = spans["run work"]
     assert span.attributes is not None
     assert span.attributes["ostinato.attempt"] == 1
 
@@ -241,3 +244,94 @@ async def test_expectations_tell_what_they_found(world: World) -> None:
     await world.expect("work", "succeeded", "failed: ValueError*")
     with pytest.raises(AssertionError, match="failed: ValueError: two"):
         await world.expect("work", "succeeded", "succeeded")
+
+
+async def test_a_store_that_fails_while_a_run_ends_loses_neither_its_outcome_nor_its_lines(world: World) -> None:
+    @world.app.job()
+    async def chatty(ctx: Any) -> str:
+        ctx.log("something")
+        return "done"
+
+    await world.up()
+    engine = world.app.engine
+    real, failures = engine._ends._commit, 3
+
+    async def failing(ends: Any) -> Any:
+        nonlocal failures
+        if failures:
+            failures -= 1
+            raise StoreUnavailable("away")
+        return await real(ends)
+
+    engine._ends._commit = failing
+    run = await world.start("chatty")
+    assert await run.result() == "done"
+    assert failures == 0
+    assert [line.message for line in await world.app.logs(run.id)] == ["something"]
+
+
+async def test_a_policy_given_in_words_is_read_and_one_that_cannot_be_is_refused(world: World) -> None:
+    times: list[Micros] = []
+
+    @world.app.job(retry=Retry(attempts=2, delay="5s", jitter=0))  # type: ignore[arg-type]
+    async def worded() -> None:
+        times.append(world.clock.now())
+        raise ValueError("again")
+
+    run = await world.start("worded", concurrency=Limit("k", most=1, per="1m"))  # type: ignore[arg-type]
+    with pytest.raises(RunFailed):
+        await run.result()
+    assert times[1] - times[0] == 5 * SECOND
+    for wrong in ({"keep_runs": "P1M"}, {"lease": 0}, {"keep_events": "-1s"}, {"keep_runs": 0}):
+        with pytest.raises(OstinatoError):
+            Ostinato("sqlite:///never.db", **wrong)
+
+
+async def test_a_cancel_request_survives_being_handed_back(world: World) -> None:
+    world.app.settings = world.app.settings.__class__(lease=4 * SECOND, grace=SECOND)
+
+    @world.app.job()
+    async def long() -> None:
+        await asyncio.sleep(10**6)
+
+    run = await world.start("long")
+    await world.settle()
+    await world.app.store.run(lambda _: stop(run.id, Status.CANCELLED, "enough", world.clock.now()))
+    await world.down()
+    await world.up()
+    await world.advance("5s")
+    assert (await run.info()).status == "cancelled"
+
+
+async def test_the_scanner_runs_by_itself(world: World) -> None:
+    @world.app.job(serial_key="k")
+    async def work() -> None: ...
+
+    await world.up()
+
+    def hold_by_nobody(_: int) -> Operation[None]:
+        yield sql("take_serials", [("default", "k", "nobody")])
+
+    await world.app.store.run(hold_by_nobody)
+    run = await world.start("work")
+    await world.advance("7h")
+    assert (await run.info()).status == "succeeded"
+    names = [e.name for e in await world.app.events(limit=100)]
+    assert "engine:invariant_broken" in names
+
+
+async def test_a_rate_alone_does_not_limit_how_many_run_at_once(world: World) -> None:
+    running, most = 0, 0
+
+    @world.app.job(concurrency=Limit("api", rate=50, per=SECOND))
+    async def work() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(100)
+        running -= 1
+
+    await world.up()
+    await world.app.start_many("work", [{} for _ in range(80)])
+    await world.advance("5s")
+    assert most == 80

@@ -35,7 +35,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "take_due": ({"now": 1, "limit": 100}, None, "ostinato_timers_due"),
     "next_due": ({}, None, "ostinato_timers_due"),
     "read_events": ({"after": 5, "limit": 10}, None, "ostinato_events_pkey"),
-    "events_of": ({"subject": "s", "after": 5, "limit": 10}, None, "ostinato_events_subject"),
+    "events_of": ({"namespace": "default", "subject": "s", "after": 5, "limit": 10}, None, "ostinato_events_subject"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),
     "lock_limits": ({}, ("default", "k"), "ostinato_limits_pkey"),
 }

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from opentelemetry.trace import StatusCode
+
 from ostinato.clock import Clock, SharedClock
 from ostinato.engine import housekeeping, nodes, timers
 from ostinato.engine.claims import NodeLost, claim
@@ -81,7 +83,7 @@ class Engine:
         self.metrics = Metrics()
         self.purposes: dict[tuple[str, str], timers.Fire] = {
             **timers.PURPOSES,
-            **housekeeping.purposes(settings.keep_runs, settings.keep_events),
+            **housekeeping.purposes(settings.keep_runs, settings.keep_events, self.ids.new),
         }
         self.node = ""
         self.waiters = Waiters(store, None if clock.virtual else 1.0)
@@ -128,6 +130,7 @@ class Engine:
     async def connect(self) -> None:
         """Open the store without becoming a node: to start and watch, not to work."""
         await self.store.open()
+        self.node = self.ids.new(self.clock.now())  # on record nowhere; it tells this process's listeners from others
         await self._measure_clock()
         self.store.on_change(self.hint)
         await self.listeners.start()
@@ -358,7 +361,8 @@ class Engine:
         if begin is None or begin > now:
             return 0
         try:
-            fired = await self.store.run(lambda _: timers.fire(now, _FIRE, self.purposes))
+            with self._spans.of("beat", lag_ms=(now - begin) // 1000):
+                fired = await self.store.run(lambda _: timers.fire(now, _FIRE, self.purposes))
         except StoreError:
             raise
         except Exception:
@@ -422,7 +426,8 @@ class Engine:
         token, now, node, leave = self._token, self.clock.now(), self.node, self._leave
         self._claiming = token
         try:
-            runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
+            with self._spans.of("claim", queue=queue):
+                runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
         finally:
             self._claiming = 0
         if runs:
@@ -445,13 +450,10 @@ class Engine:
         options = read_options(run.options)
         timeout = options.timeout if options.timeout is not None else handler.timeout
         try:
-            if self._spans.on:
-                with self._spans.tracer.start_as_current_span(
-                    f"run {run.name}", attributes={"ostinato.run_id": run.root_id, "ostinato.attempt": run.number}
-                ):
-                    outcome = await self._executor.execute(run, handler, context, timeout)
-            else:
+            with self._spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
                 outcome = await self._executor.execute(run, handler, context, timeout)
+                if span is not None and outcome.status is not Status.SUCCEEDED:
+                    span.set_status(StatusCode.ERROR, outcome.reason)
             ending: End | None = self._decide(run, handler, outcome)
         except asyncio.CancelledError:
             ending = self._stopped(run, running.stop)
@@ -459,16 +461,23 @@ class Engine:
             del self._running[run.id]
             self._room.set()
         if ending is not None:
-            if context.lines():
-                await self._keep_lines(context)
+            ending.lines = context.lines()
             self._ends.put(ending)
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
+        """What follows from an outcome; a policy that cannot be applied fails the run, and says so."""
+        try:
+            return self._follow(run, handler, outcome)
+        except Exception as problem:
+            log.exception("a policy could not be applied", action="policy_failed", job=run.name)
+            return End(run, Status.FAILED, f"its policy could not be applied: {problem}", error=outcome.error)
+
+    def _follow(self, run: Run, handler: Handler, outcome: Outcome) -> End:
         if outcome.status is Status.SUCCEEDED:
             return End(run, outcome.status, result=outcome.result)
         options = read_options(run.options)
         retry = options.retry or handler.retry
-        if options.at_most_once or handler.at_most_once or outcome.retry is False:
+        if self._at_most_once(run) or outcome.retry is False:
             return End(run, outcome.status, outcome.reason, error=outcome.error)
         now = self.clock.now()
         ending = after_failure(
@@ -478,10 +487,16 @@ class Engine:
             ending.following.due = now + int(outcome.retry)
         return ending
 
+    def _at_most_once(self, run: Run) -> bool:
+        own = read_options(run.options).at_most_once
+        return self.handlers[run.name].at_most_once if own is None else own
+
     def _stopped(self, run: Run, why: Stop | None) -> End | None:
         """What to write for a body that was stopped: nothing, where the claim is gone anyway."""
         if why is None:
             return End(run, Status.CANCELLED, "cancelled from within")
+        if why.status is Status.READY and self._at_most_once(run):
+            return End(run, Status.FAILED, "stopped with its node, and it must be tried at most once")
         if why.status is Status.READY:
             return End(run, Status.READY, None, finished=False, event="run:handed_back")
         if why.status is Status.CRASHED:
@@ -551,16 +566,8 @@ class Engine:
             self.cancel_here(run_id, Stop(Status.CRASHED, None))
         return [None] * len(saves)
 
-    async def _keep_lines(self, context: Context) -> None:
-        lines = context.lines()
-
-        def keep(_: int) -> Operation[None]:
-            yield sql("insert_logs", lines)
-
-        await self.store.run(keep)
-
     # Health
 
     def late_by(self) -> Micros:
         """How long the beat has not come round, over what it may sleep."""
-        return max(0, self.clock.now() - self.beat_at - _SLICE)
+        return max(0, self.clock.now() - self.beat_at - _SLICE) if self.beat_at else 0

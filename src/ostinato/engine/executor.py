@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.engine.child import run_in_child
+from ostinato.engine.child import ChildFailed, run_in_child
 from ostinato.engine.context import Context, ThreadContext, to_json
 from ostinato.engine.handlers import Handler
 from ostinato.errors import OstinatoError
@@ -75,12 +75,12 @@ class Executor:
             return self._failed(problem)
 
     def _failed(self, problem: Exception) -> Outcome:
+        kind = problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__
         retry: Micros | bool | None = None
-        if isinstance(problem, Fatal):
+        if isinstance(problem, Fatal) or kind == "Fatal":
             retry = False
-        elif isinstance(problem, RetryLater):
+        elif isinstance(problem, RetryLater | ChildFailed) and problem.seconds is not None:
             retry = int(problem.seconds * SECOND)
-        kind = type(problem).__name__
         text = str(problem)
         return Outcome(
             Status.FAILED,
@@ -157,6 +157,9 @@ class _OutOfTime(TimeoutError):
 
 def describe_error(problem: BaseException) -> str:
     """An exception as JSON: its kind, its words, and the end of its traceback."""
+    if isinstance(problem, ChildFailed):
+        told = {"type": problem.kind, "message": str(problem)[:2000], "traceback": problem.trace}
+        return orjson.dumps(told).decode()
     lines = traceback.format_exception(type(problem), problem, problem.__traceback__)
     return orjson.dumps(
         {"type": type(problem).__name__, "message": str(problem)[:2000], "traceback": "".join(lines)[-8000:]},

@@ -15,7 +15,7 @@ from ostinato.model import Limit, Run, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-FAIR_WINDOW = 10  # runs of one key among the ready, for each unit of its weight, where nothing else limits it
+FAIR_WINDOW = 100  # runs of one key among the ready, for each unit of its weight, where nothing else limits it
 # How much later in the order of claiming each further run of a key stands: the second of one key comes after the first
 # of every other that arrives within this time.
 TURN: Micros = SECOND
@@ -38,7 +38,10 @@ class Gate:
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
     """How many of `wanted` may go now, the gate after it, and when to look again if it was the rate that said no."""
-    room = (gate.most if gate.most is not None else FAIR_WINDOW * gate.weight) - gate.used
+    most = gate.most
+    if most is None:
+        most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
+    room = most - gate.used
     admitted = 0
     arrival, again = gate.arrival, None
     while admitted < min(wanted, room):

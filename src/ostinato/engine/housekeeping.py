@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import orjson
 
 from ostinato.engine.rows import timer_row
+from ostinato.engine.scanner import scan
 from ostinato.engine.timers import Fire
 from ostinato.ids import first_id_at
-from ostinato.model import Timer
+from ostinato.model import DEFAULT_NAMESPACE, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -18,17 +21,27 @@ _SOON: Micros = SECOND
 
 def first_timers(now: Micros) -> Operation[None]:
     """Housekeeping begins with the first node, and every later one finds it there."""
-    yield sql("add_timers", [timer_row(Timer("engine", "store", "housekeeping", now + _OFTEN))])
+    begin = [Timer("engine", "store", "housekeeping", now + _OFTEN), Timer("engine", "store", "scan", now + _OFTEN)]
+    yield sql("add_timers", [timer_row(timer) for timer in begin])
 
 
-def purposes(keep_runs: Micros, keep_events: Micros) -> dict[tuple[str, str], Fire]:
+def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
     def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
         removed = yield from prune(now - keep_runs, now - keep_events)
         again = now + (_SOON if removed >= _BITE else _OFTEN)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "housekeeping", again))])
         return []
 
-    return {("engine", "housekeeping"): fire}
+    def look(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+        """The invariant scanner, by itself: what it finds is mended where that is safe, and always an event."""
+        findings = yield from scan(now, True, new_id)
+        yield sql("set_timers", [timer_row(Timer("engine", "store", "scan", now + _OFTEN))])
+        return [
+            (now, DEFAULT_NAMESPACE, "engine:invariant_broken", f.subject, orjson.dumps(f.as_dict()).decode(), None)
+            for f in findings
+        ]
+
+    return {("engine", "housekeeping"): fire, ("engine", "scan"): look}
 
 
 def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:

@@ -18,7 +18,7 @@ from ostinato.clock import Clock
 from ostinato.engine.rows import read_event
 from ostinato.engine.telemetry import log
 from ostinato.errors import StoreError
-from ostinato.model import Event
+from ostinato.model import DEFAULT_NAMESPACE, Event
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -114,6 +114,7 @@ class Listeners:
         self._some = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._running = False
+        self.namespace = DEFAULT_NAMESPACE
 
     def add(self, pattern: str, callback: Callback, name: str | None) -> None:
         listener = _Listener(pattern, callback, name)
@@ -175,7 +176,7 @@ class Listeners:
         rows = await self._store.read(lambda _: _read(after))
         for row in rows:
             event = read_event(row)
-            if fnmatchcase(event.name, listener.pattern):
+            if event.namespace == self.namespace and fnmatchcase(event.name, listener.pattern):
                 await listener.call(event)
             after = event.seq
         if listener.name is not None and rows:

@@ -9,7 +9,7 @@ from ostinato.engine.runs import End
 from ostinato.model import Retry, Run, Status
 from ostinato.when.instants import Micros
 
-CRASHES = 3  # attempts in a row that a crash may end before the chain fails
+CRASHES = 3  # attempts of a chain that a crash may end before it fails
 
 
 def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:

@@ -172,11 +172,11 @@ def read_options(text: str | None) -> Options:
         retry=Retry(**retry) if retry else None,
         timeout=found.get("timeout"),
         deadline=found.get("deadline"),
-        at_most_once=found.get("at_most_once", False),
+        at_most_once=found.get("at_most_once"),
         limit=Limit(**limit) if limit else None,
     )
 
 
 def write_options(options: Options) -> str | None:
-    found = {name: value for name, value in asdict(options).items() if value}
+    found = {name: value for name, value in asdict(options).items() if value is not None}
     return orjson.dumps(found).decode() if found else None

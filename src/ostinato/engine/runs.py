@@ -45,7 +45,7 @@ def start(
         elif run.serial_key is None and run.concurrency_key is None:
             run.status, run.ready_at = Status.READY, run.due
         else:
-            run.status, run.hold = Status.BUFFERED, "serial" if run.serial_key is not None else "limit"
+            _hold(run)
             gated.append(run)
         rows.append(insert_row(run))
     inserted = {row[0] for row in (yield sql("insert_runs", rows))}
@@ -69,6 +69,13 @@ def start(
     return [Started(roots[run.id], run.id in inserted) for run in runs]
 
 
+def _hold(run: Run) -> None:
+    """It stands at its first gate, and says which."""
+    run.status = Status.BUFFERED
+    run.hold = "serial" if run.serial_key is not None else "limit"
+    run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
+
+
 def _created(run: Run, now: Micros) -> Row:
     if run.status is Status.WAITING:
         return event_row(now, run, "run:created", due=run.due)
@@ -84,7 +91,9 @@ def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
     if free:
         yield sql("set_ready", [(r.id, now) for r in free])
     if gated:
-        yield sql("set_buffered", [(r.id, "serial" if r.serial_key is not None else "limit", None) for r in gated])
+        for run in gated:
+            _hold(run)
+        yield sql("set_buffered", [(r.id, r.hold, r.reason) for r in gated])
         yield from let_in(gated, now)
     return []
 
@@ -101,6 +110,7 @@ class End:
     finished: bool = True
     following: Run | None = None
     event: str = ""
+    lines: Sequence[Row] = ()
 
 
 def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
@@ -129,6 +139,9 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
         refused = yield from _refused([e for e in ends if e.run.id not in accepted], node)
     if not taken:
         return refused
+    lines = [line for e in taken for line in e.lines]
+    if lines:
+        yield sql("insert_logs", lines)
     following = [e.following for e in taken if e.following is not None]
     if following:
         yield from _follow(following, now)
@@ -174,7 +187,7 @@ def _follow(runs: list[Run], now: Micros) -> Operation[None]:
         elif run.serial_key is None and run.concurrency_key is None:
             run.status, run.ready_at = Status.READY, now
         else:
-            run.status, run.hold = Status.BUFFERED, "serial" if run.serial_key is not None else "limit"
+            _hold(run)
             gated.append(run)
     yield sql("insert_runs", [insert_row(r) for r in runs])
     if gated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import structlog
@@ -42,3 +43,13 @@ class Spans:
         provider = trace.get_tracer_provider()
         self.on = type(provider).__name__ not in ("ProxyTracerProvider", "NoOpTracerProvider")
         self.tracer = trace.get_tracer("ostinato")
+
+    def of(self, name: str, **attributes: str | int) -> AbstractContextManager[trace.Span | None]:
+        """A span around some work."""
+        if not self.on:
+            return _NOTHING
+        named = {f"ostinato.{key}": value for key, value in attributes.items()}
+        return self.tracer.start_as_current_span(name, attributes=named)
+
+
+_NOTHING: AbstractContextManager[None] = nullcontext()

@@ -90,6 +90,7 @@ class PostgresStore:
             ) from problem
 
     async def close(self) -> None:
+        self._wakes.clear()
         if self._listener is not None:
             self._listener.cancel()
             await asyncio.gather(self._listener, return_exceptions=True)

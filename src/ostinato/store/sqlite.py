@@ -84,6 +84,7 @@ class SqliteStore:
             if connection is not None:
                 connection.close()
         self._writer = self._reader = self._watcher = None
+        self._wakes.clear()
 
     def _connect(self) -> None:
         self._writer = connect(self.path)

@@ -41,9 +41,13 @@ FROM {rows r(at int, namespace text, name text, subject text, data text, actor t
 -- read_events: facts after a number, in order.
 SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events WHERE seq > :after ORDER BY seq LIMIT :limit
 
+-- namespace_events: the same for one namespace.
+SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events
+WHERE seq > :after AND namespace = :namespace ORDER BY seq LIMIT :limit
+
 -- events_of: facts about one subject. Uses ostinato_events_subject.
 SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events
-WHERE subject = :subject AND seq > :after ORDER BY seq LIMIT :limit
+WHERE subject = :subject AND namespace = :namespace AND seq > :after ORDER BY seq LIMIT :limit
 
 -- last_event: the number of the newest fact.
 SELECT coalesce(max(seq), 0) FROM ostinato_events

@@ -54,8 +54,7 @@ FROM ostinato_runs WHERE status = 'active' AND node = :node AND token = :token
 -- end_runs [sqlite]: the outcome of claimed runs. Only who still holds the claim may write: node and claim must match.
 -- Uses the primary key; the + keeps the planner from ostinato_runs_active.
 UPDATE ostinato_runs SET status = r.status, reason = r.reason, result = r.result, error = r.error,
-    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold,
-    cancel_requested = CASE WHEN r.finished IS NULL THEN NULL ELSE cancel_requested END
+    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold
 FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
     ready_at int, hold text)}
 WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
@@ -65,8 +64,7 @@ RETURNING ostinato_runs.id
 -- end_runs [postgres]: the same; what is done to node and status keeps the planner from ostinato_runs_active and its
 -- dead entries (3 to 100 times slower).
 UPDATE ostinato_runs u SET status = r.status, reason = r.reason, result = r.result, error = r.error,
-    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold,
-    cancel_requested = CASE WHEN r.finished IS NULL THEN NULL ELSE cancel_requested END
+    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold
 FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
     ready_at int, hold text)}
 WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active'

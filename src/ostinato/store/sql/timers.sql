@@ -34,7 +34,7 @@ SELECT due FROM ostinato_timers WHERE parked IS NULL ORDER BY due LIMIT 1
 
 -- list_timers: what is to come, soonest first.
 SELECT kind, owner, purpose, due, namespace, data, parked FROM ostinato_timers
-WHERE parked IS NULL AND due >= :after ORDER BY due LIMIT :limit
+WHERE parked IS NULL AND due >= :after AND namespace = :namespace ORDER BY due LIMIT :limit
 
 -- parked_timers: timers whose firing failed.
 SELECT kind, owner, purpose, due, namespace, data, parked FROM ostinato_timers WHERE parked IS NOT NULL LIMIT :limit

@@ -1,0 +1,86 @@
+"""The child's side of a job in a process of its own: run as a module, never imported by the parent."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+
+class ChildContext:
+    """What a function in a child sees as `ctx`: the same names; each call waits for the parent's word."""
+
+    def __init__(self, out: Any, saved: Any, known: dict[str, Any]) -> None:
+        self._out = out
+        self.saved = saved
+        self.run_id: str = known["run_id"]
+        self.attempt: int = known["attempt"]
+        self.name: str = known["name"]
+        self.due: int = known["due"]
+        self.namespace: str = known["namespace"]
+
+    def _say(self, wait: bool = True, **message: Any) -> None:
+        self._out.write(json.dumps(message) + "\n")
+        self._out.flush()
+        if wait and not sys.stdin.readline():
+            os._exit(3)  # the parent is gone
+
+    def checkpoint(self, value: Any) -> None:
+        self._say(checkpoint=value)
+        self.saved = value
+
+    def progress(self, done: float, note: str = "") -> None:
+        self._say(progress=done, note=note)
+
+    def heartbeat(self) -> None:
+        self._say(heartbeat=True)
+
+    def log(self, message: str, level: str = "info") -> None:
+        self._say(wait=False, log=str(message), level=level)
+
+
+def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
+    if path:
+        found: Any = runpy.run_path(path, run_name="__ostinato_child__")[qualname]
+        return found  # type: ignore[no-any-return]
+    found = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found  # type: ignore[no-any-return]
+
+
+def main() -> None:
+    module, qualname, path = sys.argv[1:4]
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever the function prints must not get between the lines
+    start = json.loads(sys.stdin.readline())
+    try:
+        given = start["input"]
+        if start["context"]:
+            given[start["context"]] = ChildContext(out, start["saved"], start["known"])
+        value = find(module, qualname, path)(**given)
+        if inspect.iscoroutine(value):
+            value = asyncio.run(value)
+        answer = json.dumps({"result": value})
+    except BaseException as problem:
+        answer = json.dumps(
+            {
+                "error": str(problem),
+                "type": type(problem).__name__,
+                "traceback": traceback.format_exc()[-8000:],
+                "seconds": getattr(problem, "seconds", None),
+            }
+        )
+    out.write(answer + "\n")
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()
