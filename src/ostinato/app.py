@@ -233,7 +233,7 @@ class Ostinato:
             if serial_hold not in ("chain", "active"):
                 raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
             known = self._handlers.get(handler.name)
-            if known is not None and known.function.__qualname__ != function.__qualname__:
+            if known is not None and _place(known.function) != _place(function):
                 raise OstinatoError(f"there are two jobs called {handler.name!r}; give one of them name=…")
             self._handlers[handler.name] = handler
             return function
@@ -338,7 +338,7 @@ class Ostinato:
         if handler is not None:
             handler.check(given)
         _known(options)
-        if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _KEY):
+        if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _KEY or "\x00" in id):
             raise OstinatoError(f"the id {id!r} is not a text of 1 to {_KEY} characters")
         now = self.engine.clock.now()
         limit = _limit(options.get("concurrency"), name) or (handler.limit if handler else None)
@@ -392,15 +392,14 @@ class Ostinato:
         engine = self.engine
         run = await self._newest(id)
         now = engine.clock.now()
-        found = await self.store.run(lambda _: stop(run.root_id, status, reason, now, force=force))
-        if force and found is status:
-            engine.cancel_here(run.id, Stop(Status.CRASHED, None))
-            engine.waiters.ended(run.root_id, Ended(status.value, reason, None, None))
+        found, changed = await self.store.run(lambda _: stop(run.root_id, status, reason, now, force=force))
+        newest = await self._newest(id)
+        if changed and found is status and force:
+            engine.cancel_here(newest.id, Stop(Status.CRASHED, None))
         elif found is Status.ACTIVE:
-            engine.cancel_here(run.id, Stop(status, reason))
-        elif found.over:
-            engine.waiters.ended(run.root_id, Ended(found.value, reason, None, None))
-        engine.hint()
+            engine.cancel_here(newest.id, Stop(status, reason))
+        await engine.waiters.look([run.root_id])
+        engine.nudge()
         return found.value
 
     # Looking
@@ -523,6 +522,10 @@ class Ostinato:
         return run
 
 
+def _place(function: Callable[..., Any]) -> tuple[str, str]:
+    return function.__module__, function.__qualname__
+
+
 _OPTIONS = frozenset("queue priority retry timeout deadline serial_key concurrency at_most_once parent actor".split())
 
 
@@ -530,6 +533,12 @@ def _known(options: Mapping[str, Any]) -> None:
     for option in options:
         if option not in _OPTIONS:
             raise OstinatoError(f"start() has no option {option!r}; there are {', '.join(sorted(_OPTIONS))}")
+    for option in ("queue", "serial_key", "parent", "actor"):
+        value = options.get(option)
+        if value is not None and (not isinstance(value, str) or "\x00" in value):
+            raise OstinatoError(f"{option} {value!r} is not a text")
+    if not isinstance(options.get("priority", 0), int):
+        raise OstinatoError(f"priority {options['priority']!r} is not a whole number")
 
 
 def _length(value: Length | None, field: str) -> Micros | None:

@@ -32,9 +32,3 @@ class Ids:
             self._tail += 1
         number = self._millis << _CHANCE_BITS | self._tail
         return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
-
-
-def first_id_at(moment: Micros) -> str:
-    """An id that sorts before every id made at `moment` or later, and after all earlier ones."""
-    number = max(0, moment // 1000) << _CHANCE_BITS
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])

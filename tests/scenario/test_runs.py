@@ -238,8 +238,11 @@ async def test_a_run_without_a_handler_is_parked_and_goes_on_when_one_arrives(wo
 
 
 async def test_checkpoints_survive_into_the_next_attempt(world: World) -> None:
+    found: list[Any] = []
+
     @world.app.job(retry=3)
     async def steps(ctx: Any) -> list[int]:
+        found.append(ctx.saved)
         done = ctx.saved or []
         for n in range(len(done), 3):
             done = [*done, n]
@@ -251,6 +254,7 @@ async def test_checkpoints_survive_into_the_next_attempt(world: World) -> None:
 
     run = await world.start("steps")
     assert await run.result() == [0, 1, 2, 2]
+    assert found == [None, [0, 1]]
     info = await run.info()
     assert info.checkpoint == [0, 1, 2]
     assert info.progress == {"done": 1.0, "note": "all"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Ostinato
+from ostinato import Ostinato, Retry
 from ostinato.ids import Ids
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import SkewedClock, VirtualClock, run_virtual
@@ -22,11 +22,14 @@ LEASE = 4.0
 def declare(app: Ostinato, ledger: Ledger, dice: random.Random) -> None:
     @app.job(retry=3, serial_key="{key}")
     async def serial(ctx: Any, key: str) -> None:
-        ledger.begin(ctx)
-        await asyncio.sleep(dice.random())
-        await ctx.checkpoint({"half": True})
-        await asyncio.sleep(dice.random())
-        ledger.end(ctx)
+        ledger.begin(ctx, key)
+        try:
+            await asyncio.sleep(dice.random())
+            await ctx.checkpoint({"half": True})
+            await asyncio.sleep(dice.random())
+            ledger.end(ctx)
+        finally:
+            ledger.leave(ctx, key)
 
     @app.job(retry=3)
     async def flaky(ctx: Any) -> None:
@@ -35,6 +38,16 @@ def declare(app: Ostinato, ledger: Ledger, dice: random.Random) -> None:
         if dice.random() < 0.3:
             raise ValueError("bad luck")
         ledger.end(ctx)
+
+    @app.job(retry=Retry(attempts=3, delay=0), serial_key="turn-{key}", serial_hold="active")
+    async def turns(ctx: Any, key: str) -> None:
+        ledger.begin(ctx, f"turn-{key}")
+        try:
+            await asyncio.sleep(dice.random())
+            if dice.random() < 0.3:
+                raise ValueError("once more")
+        finally:
+            ledger.leave(ctx, f"turn-{key}")
 
     @app.job(concurrency=2)
     async def limited(ctx: Any) -> None:
@@ -105,6 +118,7 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
     for number in range(3):
         await node(number)
     client = Ostinato(_Shared(shared), clock=clock, ids=Ids(random.Random(seed * 13).getrandbits))
+    declare(client, ledger, dice)
     async with client.connected():
         for step in range(20):
             match dice.randrange(8):
@@ -113,6 +127,7 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
                         await client.start("serial", {"key": str(dice.randrange(3))})
                         await client.start("flaky")
                         await client.start("limited")
+                        await client.start("turns", {"key": str(dice.randrange(2))}, deadline=dice.choice([None, 60]))
                 case 3:  # a node dies; another comes
                     app, _ = nodes.pop(dice.randrange(len(nodes)))
                     await app.engine.kill()
@@ -125,10 +140,7 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
                         loop.cancel()
                     await asyncio.gather(*paused._loops, return_exceptions=True)
                     await asyncio.sleep(LEASE * 2 + 1)
-                    paused._loops = [
-                        asyncio.create_task(paused._forever(part, name))
-                        for part, name in [(paused._beat, "beat"), (paused._claims, "claim"), (paused._pulse, "pulse")]
-                    ]
+                    paused._begin_loops()
                 case 5:  # a clock steps
                     _, skewed = dice.choice(nodes)
                     skewed.skew = dice.randint(-1_000_000, 1_000_000)
@@ -141,7 +153,7 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
             await asyncio.sleep(dice.random() * 2)
         for app, _ in nodes:
             app.store.lost = app.store.ambiguous = 0  # type: ignore[attr-defined]
-        await asyncio.sleep(300)
+        await asyncio.sleep(90)
         await check_invariants(client, ledger)
         for app, _ in nodes:
             await app._close()

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from ostinato.errors import StoreError
+from ostinato.errors import OstinatoError, StoreError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,10 +23,12 @@ class Committer(Generic[T, R]):
         trouble: Callable[[Exception], None],
         *,
         hopeful: bool = True,
+        instead: Callable[[T, Exception], T | None] | None = None,
     ) -> None:
         self._commit = commit
         self._trouble = trouble
         self._hopeful = hopeful
+        self._instead = instead
         self._waiting: list[tuple[T, asyncio.Future[R] | None]] = []
         self._some = asyncio.Event()
         self._none = asyncio.Event()
@@ -62,6 +64,10 @@ class Committer(Generic[T, R]):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
+        for _, done in self._waiting:
+            if done is not None and not done.done():
+                done.set_exception(OstinatoError("the app was closed before this was written"))
+        self._waiting.clear()
 
     async def _loop(self) -> None:
         while True:
@@ -96,6 +102,11 @@ class Committer(Generic[T, R]):
             return
         if problem is not None and self._hopeful:
             self._trouble(problem)
+            item = batch[0][0]
+            other = None if self._instead is None else self._instead(item, problem)
+            if other is not None:
+                await self._persist([(other, batch[0][1])])
+                return
         for at, (_, done) in enumerate(batch):
             if done is not None and not done.done():
                 if problem is None:

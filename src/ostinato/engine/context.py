@@ -18,6 +18,11 @@ LOG_BYTES = 4096
 LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
 
 
+def clean(text: str) -> str:
+    """A text that every store takes: no NUL, no half of a surrogate pair."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
 def to_json(value: Any, what: str) -> str:
     """JSON for the store; what cannot be JSON, or is too large, is refused with its reason."""
     try:
@@ -41,6 +46,9 @@ class Context:
         self._dropped = 0
         self.last_sign: Micros = clock.now()
         self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
+
+    def now(self) -> Micros:
+        return self._clock.now()
 
     @property
     def run_id(self) -> str:
@@ -85,7 +93,7 @@ class Context:
         if len(self._lines) >= LOG_LINES:
             self._dropped += 1
             return
-        self._lines.append((self._clock.now(), level, str(message)[:LOG_BYTES]))
+        self._lines.append((self._clock.now(), clean(level), clean(str(message))[:LOG_BYTES]))
 
     def lines(self) -> list[tuple[str, int, Micros, str, str]]:
         rows = [(self._run.id, n, at, level, text) for n, (at, level, text) in enumerate(self._lines)]

@@ -17,7 +17,7 @@ from ostinato.clock import Clock, SharedClock
 from ostinato.engine import housekeeping, nodes, timers
 from ostinato.engine.claims import NodeLost, claim
 from ostinato.engine.commits import Committer
-from ostinato.engine.context import Context
+from ostinato.engine.context import Context, clean
 from ostinato.engine.executor import Executor, Outcome, Stop
 from ostinato.engine.handlers import Handler
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
@@ -25,7 +25,7 @@ from ostinato.engine.outcomes import after_failure
 from ostinato.engine.rows import read_options, whole_run
 from ostinato.engine.runs import End, end, wake
 from ostinato.engine.telemetry import Metrics, Spans, log
-from ostinato.errors import StoreError
+from ostinato.errors import StoreError, StoreUnavailable
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -34,6 +34,7 @@ from ostinato.when.instants import SECOND, Micros
 
 _FIRE = 500
 _SLICE: Micros = 5 * SECOND  # the longest sleep, so that a suspend or a step of the clock is noticed
+_LAST_WORDS = 30.0  # seconds that a stopping node waits for a store that is away
 _BACKLOG = 5_000  # outcomes waiting for the store before no more work is claimed
 
 
@@ -86,13 +87,13 @@ class Engine:
             **housekeeping.purposes(settings.keep_runs, settings.keep_events, self.ids.new),
         }
         self.node = ""
-        self.waiters = Waiters(store, None if clock.virtual else 1.0)
+        self.waiters = Waiters(store, None if clock.virtual else 0.5)
         self.listeners = Listeners(store, self.clock, lambda: self.node)
         self._dice = dice or random.Random()
         self._version = version
         self._spans = Spans()
         self._executor = Executor(settings.threads)
-        self._ends: Committer[End, None] = Committer(self._commit_ends, self._trouble)
+        self._ends: Committer[End, None] = Committer(self._commit_ends, self._trouble, instead=self._unwritable)
         self._saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, self._trouble)
         self._running: dict[str, _Task] = {}
         self._ready = asyncio.Event()
@@ -106,6 +107,8 @@ class Engine:
         self._leave: frozenset[str] = frozenset()
         self._processed: Micros = 0
         self._stopping = False
+        self._joining = asyncio.Lock()
+        self._pulse_seen = nodes.Pulse(True)
         self.beat_at: Micros = 0
 
     # Lifecycle
@@ -120,12 +123,12 @@ class Engine:
         self._saves.start()
         await self.listeners.start()
         self.beat_at = self.clock.now()
-        self._loops = [
-            asyncio.create_task(self._forever(self._beat, "beat")),
-            asyncio.create_task(self._forever(self._claims, "claim")),
-            asyncio.create_task(self._forever(self._pulse, "pulse")),
-        ]
+        self._begin_loops()
         log.info("node started", action="node_started", node=self.node, store=self.store.url)
+
+    def _begin_loops(self) -> None:
+        parts = [(self._beat, "beat"), (self._claims, "claim"), (self._renew, "lease"), (self._tend, "tend")]
+        self._loops = [asyncio.create_task(self._forever(part, name)) for part, name in parts]
 
     async def connect(self) -> None:
         """Open the store without becoming a node: to start and watch, not to work."""
@@ -143,22 +146,36 @@ class Engine:
         if self._stopping:
             return
         self._stopping = True
-        claims, *others = [self._loops[1], self._loops[0], self._loops[2]]
-        claims.cancel()
-        await asyncio.gather(claims, return_exceptions=True)
+        self._ready.set()
+        self._room.set()
+        grace = self.settings.grace / SECOND
+        beat, claims, lease, tend = self._loops
+        # A claim that is on its way is heard out: cancelled, it might be committed all the same.
+        await asyncio.wait([claims], timeout=grace)
         tasks = [t.task for t in self._running.values() if t.task is not None]
         if tasks:
-            await asyncio.wait(tasks, timeout=self.settings.grace / SECOND)
+            await asyncio.wait(tasks, timeout=grace)
         await self._abandon(Stop(Status.READY, "handed back"))
-        for loop in others:
+        for loop in (beat, claims, tend):
             loop.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        await self._saves.drain()
-        await self._ends.drain()
-        with suppress(StoreError):
-            await self.store.run(lambda _: nodes.leave(self.node))
+        await asyncio.gather(beat, claims, tend, return_exceptions=True)
+        await self._drain()
+        lease.cancel()
+        await asyncio.gather(lease, return_exceptions=True)
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await self.store.run(lambda _: nodes.leave(self.node, self.clock.now()))
         await self._close()
         log.info("node stopped", action="node_stopped", node=self.node)
+
+    async def _drain(self) -> None:
+        """Write what is left. A store that stays away is not waited for for ever: the lease sees to the rest."""
+        try:
+            async with asyncio.timeout(_LAST_WORDS):
+                await self._saves.drain()
+                await self._ends.drain()
+        except TimeoutError:
+            log.error("outcomes could not be written before the end", action="drain_failed", count=len(self._ends))
 
     async def kill(self) -> None:
         """Stop as a crash would: nothing is finished, nothing is said. For tests."""
@@ -184,7 +201,8 @@ class Engine:
             if one.task is not None:
                 one.task.cancel()
                 tasks.append(one.task)
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:  # a body that swallows its cancellation is not waited for for ever
+            await asyncio.wait(tasks, timeout=self.settings.grace / SECOND)
 
     async def _forever(self, part: Callable[[], object], name: str) -> None:
         """Run one part; trouble with the store is waited out, anything else is logged and survived."""
@@ -193,10 +211,12 @@ class Engine:
             begin = asyncio.get_running_loop().time()
             try:
                 await part()  # type: ignore[misc]
+                if self._stopping:
+                    return
             except asyncio.CancelledError:
                 raise
-            except NodeLost:
-                await self._lost()
+            except NodeLost as lost:
+                await self._lost(str(lost))
             except StoreError as trouble:
                 self._trouble(trouble)
             except Exception:
@@ -229,41 +249,62 @@ class Engine:
         now = self.clock.now()
         await self.store.run(lambda _: housekeeping.first_timers(now))
 
-    async def _lost(self) -> None:
-        """Others have taken over: what runs here runs for nothing, so stop it and begin anew."""
-        if self._stopping:
-            return
-        log.warning("this node was given up for dead", action="node_lost", node=self.node)
-        await self._abandon(Stop(Status.CRASHED, None))
-        self._begun.clear()
-        await self._join()
+    async def _lost(self, node: str) -> None:
+        """Others have taken over: what runs here runs for nothing, so stop it and begin anew, once."""
+        async with self._joining:
+            if self._stopping or node != self.node:
+                return
+            log.warning("this node was given up for dead", action="node_lost", node=node)
+            await self._abandon(Stop(Status.CRASHED, None))
+            self._begun.clear()
+            await self._join()
 
-    async def _pulse(self) -> None:
+    async def _renew(self) -> None:
+        """Keep the lease, and do nothing else: whatever is slow must not cost it."""
         lease = self.settings.lease
+        last = self.clock.now()
         while True:
-            now = self.clock.now()
-            renewed = await self.store.run(lambda _, now=now: nodes.heartbeat(self.node, now + lease))  # type: ignore[misc]
-            if not renewed.alive:
-                await self._lost()
+            now, node = self.clock.now(), self.node
+            if now - last > lease:  # this process, or the store, was away; so may the others have been
+                self._alive_since = now
+            self._pulse_seen = await self.store.run(
+                lambda _, node=node, now=now: nodes.heartbeat(node, now + lease)  # type: ignore[misc]
+            )
+            last = now
+            if not self._pulse_seen.alive:
+                await self._lost(node)
                 continue
-            if self.clock.now() - now > lease:  # the store was away: others were just as unable to renew
-                self._alive_since = self.clock.now()
-            self._note(renewed)
+            self._note(self._pulse_seen)
+            await asyncio.sleep(lease / 5 / SECOND)
+
+    async def _tend(self) -> None:
+        """What else a node does every second: stop what is to be stopped, wake what was parked, take over from the
+        dead, look at the clock."""
+        while True:
             await self._check_held()
             await self._unpark()
-            now = self.clock.now()
-            expired = any(n.lease_until < now for n in renewed.nodes)
-            if expired and now - self._alive_since >= lease:
-                recovered = await self.store.run(lambda _, now=now: nodes.recover(now, self.ids.new))  # type: ignore[misc]
-                if recovered:
-                    log.warning("took over runs", action="runs_recovered", count=recovered)
-                    self.metrics.recovered.inc(recovered)
-                self.hint()
+            await self._recover()
             await self._measure_clock()
             self.metrics.running.set(len(self._running))
             self.metrics.threads.set(self._executor.threads_busy)
             self.metrics.beat.set((self.clock.now() - self.beat_at) / SECOND)
-            await asyncio.sleep(lease / 5 / SECOND)
+            await asyncio.sleep(self.settings.lease / 10 / SECOND)
+
+    async def _recover(self) -> None:
+        """Only a node that has itself been there for as long as a lease may give up others."""
+        now = self.clock.now()
+        if now - self._alive_since < self.settings.lease:
+            return
+        for dead in await self.store.read(lambda _: nodes.expired(now)):
+            recovered = -1
+            while recovered:
+                recovered = await self.store.run(
+                    lambda _, dead=dead: nodes.recover(dead, now, self.ids.new)  # type: ignore[misc]
+                )
+                if recovered:
+                    log.warning("took over runs", action="runs_recovered", count=recovered, node=dead)
+                    self.metrics.recovered.inc(recovered)
+                    self.hint()
 
     def _note(self, pulse: nodes.Pulse) -> None:
         now = self.clock.now()
@@ -326,8 +367,9 @@ class Engine:
             return
         before = self.clock.local.now()
         shared = await self.store.clock_probe()
-        if shared is not None:
-            self.clock.measured(before, shared, self.clock.local.now())
+        after = self.clock.local.now()
+        if shared is not None and after - before < SECOND:  # a slow answer tells nothing about the time
+            self.clock.measured(before, shared, after)
 
     # The beat
 
@@ -363,7 +405,7 @@ class Engine:
         try:
             with self._spans.of("beat", lag_ms=(now - begin) // 1000):
                 fired = await self.store.run(lambda _: timers.fire(now, _FIRE, self.purposes))
-        except StoreError:
+        except StoreUnavailable:
             raise
         except Exception:
             fired = await self._fire_one_by_one(now)
@@ -401,24 +443,24 @@ class Engine:
 
     async def _claims(self) -> None:
         turn = 0
-        while True:
+        while not self._stopping:
             self._ready.clear()
             room = self.settings.concurrency - len(self._running)
             if room <= 0 or len(self._ends) > _BACKLOG:
                 self._room.clear()
-                await self._room.wait()
+                await self._room.wait()  # a body has ended, or outcomes were written
                 continue
             got = 0
             queues = self.settings.queues
             for step in range(len(queues)):
-                if room - got <= 0:
+                if room - got <= 0 or self._stopping:
                     break
                 runs = await self._claim(queues[(turn + step) % len(queues)], room - got)
                 got += len(runs)
                 for run in runs:
                     self._begin(run)
             turn += 1
-            if got == 0:
+            if got == 0 and not self._stopping:
                 await wait_for_event(self._ready, None if self.clock.virtual else self.settings.poll / SECOND)
 
     async def _claim(self, queue: str, limit: int) -> list[Run]:
@@ -445,24 +487,31 @@ class Engine:
         running.task = asyncio.create_task(self._body(running, handler))
 
     async def _body(self, running: _Task, handler: Handler) -> None:
+        """One body, from its beginning to the outcome that is put to be written; nothing may come in between."""
         run = running.run
         context = Context(run, self.clock, self._save)
-        options = read_options(run.options)
-        timeout = options.timeout if options.timeout is not None else handler.timeout
+        ending: End | None
         try:
+            options = read_options(run.options)
+            timeout = options.timeout if options.timeout is not None else handler.timeout
             with self._spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
                 outcome = await self._executor.execute(run, handler, context, timeout)
                 if span is not None and outcome.status is not Status.SUCCEEDED:
                     span.set_status(StatusCode.ERROR, outcome.reason)
-            ending: End | None = self._decide(run, handler, outcome)
+            if running.stop is not None and outcome.status is not Status.SUCCEEDED:
+                ending = self._stopped(run, running.stop)  # it answered its cancellation in words of its own
+            else:
+                ending = self._decide(run, handler, outcome)
         except asyncio.CancelledError:
             ending = self._stopped(run, running.stop)
-        finally:
-            del self._running[run.id]
-            self._room.set()
+        except Exception as problem:
+            log.exception("a run could not be executed", action="execution_failed", run=run.id)
+            ending = End(run, Status.FAILED, clean(f"it could not be executed: {problem!r}"))
         if ending is not None:
             ending.lines = context.lines()
             self._ends.put(ending)
+        del self._running[run.id]
+        self._room.set()
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
         """What follows from an outcome; a policy that cannot be applied fails the run, and says so."""
@@ -509,16 +558,22 @@ class Engine:
         running = self._running.get(run_id)
         if running is None or running.task is None:
             return False
-        running.stop = why
-        running.task.cancel()
+        if (
+            running.stop is None or running.stop.status is not why.status
+        ):  # once; its cleaning up is not to be disturbed
+            running.stop = why
+            running.task.cancel()
         return True
 
     # Writing
 
     async def _commit_ends(self, ends: Sequence[End]) -> list[None]:
-        now, node = self.clock.now(), self.node
+        now = self.clock.now()
         begin = asyncio.get_running_loop().time()
-        refused = await self.store.run(lambda _: end(ends, node, now))
+        refused: list[End] = []
+        for node in {e.run.node or "" for e in ends}:  # one, but while a node begins anew
+            own = [e for e in ends if (e.run.node or "") == node]
+            refused += await self.store.run(lambda _, own=own, node=node: end(own, node, now))  # type: ignore[misc]
         self.metrics.commit.observe(asyncio.get_running_loop().time() - begin)
         lost = {e.run.id for e in refused}
         for e in ends:
@@ -541,10 +596,18 @@ class Engine:
         for status, count in counts.items():
             self.metrics.ended.labels(status).inc(count)
         self.listeners.hint()
+        self._room.set()
         if following:
             self._ready.set()
             self._due.set()
         return [None] * len(ends)
+
+    def _unwritable(self, ending: End, problem: Exception) -> End | None:
+        """An outcome that the store will not take is written as what it is: a failure to write it."""
+        reason = clean(f"its outcome could not be stored: {problem}")[:500]
+        if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
+            return None
+        return End(ending.run, Status.FAILED, reason)
 
     async def _save(self, run: Run, checkpoint: str | None, progress: str | None) -> None:
         await self._saves.write((run, checkpoint, progress))
@@ -561,6 +624,9 @@ class Engine:
             return {row[0] for row in rows}
 
         saved = await self.store.run(save)
+        for run, checkpoint, _ in saves:
+            if run.id in saved and checkpoint is not None:
+                run.checkpoint = checkpoint  # the next attempt begins with it
         for run_id in latest.keys() - saved:
             self.metrics.refused.inc()
             self.cancel_here(run_id, Stop(Status.CRASHED, None))

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from ostinato.engine.child import ChildFailed, run_in_child
-from ostinato.engine.context import Context, ThreadContext, to_json
+from ostinato.engine.context import Context, ThreadContext, clean, to_json
 from ostinato.engine.handlers import Handler
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status
@@ -56,12 +57,16 @@ class Stop(Exception):
 class Executor:
     def __init__(self, threads: int = 16) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="ostinato-job")
+        self._free = asyncio.Semaphore(threads)
         self.threads_busy = 0  # late ones included
 
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
         """Run the function once. Never raises, but for a cancellation of its task."""
         try:
             given = orjson.loads(run.input) if run.input else {}
+            if handler.mode == "thread":
+                await self._free.acquire()  # its time begins when there is a thread for it
+                context.last_sign = context.now()
             if timeout is None and handler.heartbeat is None:
                 value = await self._call(run, handler, context, given)
             else:
@@ -71,17 +76,19 @@ class Executor:
             if isinstance(problem, _OutOfTime):
                 return Outcome(Status.TIMED_OUT, reason=problem.reason, error=describe_error(problem))
             return self._failed(problem)
-        except Exception as problem:
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as problem:  # sys.exit() of a job ends the job, not the node
             return self._failed(problem)
 
-    def _failed(self, problem: Exception) -> Outcome:
+    def _failed(self, problem: BaseException) -> Outcome:
         kind = problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__
         retry: Micros | bool | None = None
         if isinstance(problem, Fatal) or kind == "Fatal":
             retry = False
         elif isinstance(problem, RetryLater | ChildFailed) and problem.seconds is not None:
             retry = int(problem.seconds * SECOND)
-        text = str(problem)
+        text = clean(str(problem))
         return Outcome(
             Status.FAILED,
             error=describe_error(problem),
@@ -99,14 +106,16 @@ class Executor:
         loop = asyncio.get_running_loop()
         if handler.context is not None:
             given[handler.context] = ThreadContext(context, loop)
-        return await loop.run_in_executor(self._pool, self._in_thread, handler, given)
+        return await loop.run_in_executor(self._pool, self._in_thread, handler, given, loop)
 
-    def _in_thread(self, handler: Handler, given: dict[str, Any]) -> Any:
+    def _in_thread(self, handler: Handler, given: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
         self.threads_busy += 1
         try:
             return handler.function(**given)
         finally:
             self.threads_busy -= 1
+            with suppress(RuntimeError):  # the loop may be gone before a late thread
+                loop.call_soon_threadsafe(self._free.release)
 
     async def _call_in_time(
         self, run: Run, handler: Handler, context: Context, given: dict[str, Any], timeout: Micros | None
@@ -161,7 +170,9 @@ def describe_error(problem: BaseException) -> str:
         told = {"type": problem.kind, "message": str(problem)[:2000], "traceback": problem.trace}
         return orjson.dumps(told).decode()
     lines = traceback.format_exception(type(problem), problem, problem.__traceback__)
-    return orjson.dumps(
-        {"type": type(problem).__name__, "message": str(problem)[:2000], "traceback": "".join(lines)[-8000:]},
-        default=str,
-    ).decode()
+    told = {
+        "type": type(problem).__name__,
+        "message": clean(str(problem))[:2000],
+        "traceback": clean("".join(lines))[-8000:],
+    }
+    return orjson.dumps(told).decode()

@@ -41,17 +41,18 @@ def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | Non
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
-    room = most - gate.used
+    room = min(wanted, most - gate.used)
+    if gate.rate is None:
+        return max(0, room), replace(gate, used=gate.used + max(0, room)), None
     admitted = 0
     arrival, again = gate.arrival, None
-    while admitted < min(wanted, room):
-        if gate.rate is not None:
-            pace = gate.per // gate.rate
-            earliest = arrival - (gate.per - pace)  # a whole period's worth may come at once
-            if earliest > now:
-                again = earliest
-                break
-            arrival = max(arrival, now) + pace
+    pace = gate.per // gate.rate
+    while admitted < room:
+        earliest = arrival - (gate.per - pace)  # a whole period's worth may come at once
+        if earliest > now:
+            again = earliest
+            break
+        arrival = max(arrival, now) + pace
         admitted += 1
     return admitted, replace(gate, used=gate.used + admitted, arrival=arrival), again
 
@@ -94,18 +95,24 @@ def _through_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
-    """Let go whoever is first in line, as far as each gate has room."""
-    room = [(g.namespace, g.key, admit(g, 1 << 30, now)[0]) for g in gates]
+    """Let go whoever is first in line, as far as each gate has room. Only those who really went are counted: one may
+    have been cancelled between the look at the line and this."""
+    wanted = [(g.namespace, g.key, room) for g in gates if (room := admit(g, 1 << 30, now)[0]) > 0]
     heads: dict[Key, list[str]] = {}
-    wanted = [row for row in room if row[2] > 0]
     if wanted:
         for namespace, key, id in (yield sql("limit_heads", wanted)):
             heads.setdefault((namespace, key), []).append(id)
+    ready = [
+        (id, now + (gate.used + n) * TURN // gate.weight)
+        for gate in gates
+        for n, id in enumerate(heads.get((gate.namespace, gate.key), ()))
+    ]
+    went = {row[0] for row in (yield sql("set_ready", ready))} if ready else set()
     saved: list[Row] = []
     timers: list[Row] = []
     for gate in gates:
-        count = len(heads.get((gate.namespace, gate.key), ()))
-        _, after, again = admit(gate, count, now)
+        line = heads.get((gate.namespace, gate.key), ())
+        _, after, again = admit(gate, sum(id in went for id in line), now)
         if again is None and gate.rate is not None:
             again = admit(after, 1, now)[2]
         saved.append((gate.namespace, gate.key, after.used, after.arrival))
@@ -114,13 +121,6 @@ def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
                 timer_row(Timer("limit", f"{gate.namespace}/{gate.key}", "rate", again, gate.namespace, gate.key))
             )
     yield sql("save_limits", saved)
-    ready = [
-        (id, now + (gate.used + n) * TURN // gate.weight)
-        for gate in gates
-        for n, id in enumerate(heads.get((gate.namespace, gate.key), ()))
-    ]
-    if ready:
-        yield sql("set_ready", ready)
     if timers:
         yield sql("set_timers", timers)
 

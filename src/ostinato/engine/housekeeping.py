@@ -9,14 +9,13 @@ import orjson
 from ostinato.engine.rows import timer_row
 from ostinato.engine.scanner import scan
 from ostinato.engine.timers import Fire
-from ostinato.ids import first_id_at
 from ostinato.model import DEFAULT_NAMESPACE, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-_BITE = 500
+_BITE = 2000
 _OFTEN: Micros = 6 * 3600 * SECOND
-_SOON: Micros = SECOND
+_SOON: Micros = SECOND // 10
 
 
 def first_timers(now: Micros) -> Operation[None]:
@@ -46,7 +45,7 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
 
 def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
     """Remove up to a bite of runs that ended, and of events, before these moments. Whole chains only."""
-    rows = yield sql("old_runs", before=runs_before, before_id=first_id_at(runs_before), limit=_BITE)
+    rows = yield sql("old_runs", before=runs_before, limit=_BITE)
     ids = [(row[0],) for row in rows]
     if ids:
         yield sql("drop_logs", ids)

@@ -17,7 +17,7 @@ from typing import Any
 from ostinato.clock import Clock
 from ostinato.engine.rows import read_event
 from ostinato.engine.telemetry import log
-from ostinato.errors import StoreError
+from ostinato.errors import OstinatoError, StoreError
 from ostinato.model import DEFAULT_NAMESPACE, Event
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
@@ -101,6 +101,11 @@ class Waiters:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        for futures in self._waiting.values():
+            for future in futures:
+                if not future.done():
+                    future.set_exception(OstinatoError("the app was closed before the run was over"))
+        self._waiting.clear()
 
 
 class Listeners:
@@ -174,14 +179,22 @@ class Listeners:
                 return None
             after = held
         rows = await self._store.read(lambda _: _read(after))
-        for row in rows:
+        renewed = self._clock.now()
+        for number, row in enumerate(rows, 1):
             event = read_event(row)
             if event.namespace == self.namespace and fnmatchcase(event.name, listener.pattern):
                 await listener.call(event)
             after = event.seq
-        if listener.name is not None and rows:
-            await self._store.run(lambda _: _move(listener.name or "", self._node(), after))
+            if listener.name is not None and (number == len(rows) or self._clock.now() - renewed > SECOND):
+                renewed = self._clock.now()
+                if not await self._move(listener.name, after, renewed):
+                    return None  # another node is the one to be called now
         return after, len(rows) == _BATCH
+
+    async def _move(self, name: str, seq: int, now: Micros) -> bool:
+        """Everything up to here is dealt with; the place is held for a while longer."""
+        node = self._node()
+        return await self._store.run(lambda _: _moved(name, node, seq, now + _HOLD))
 
 
 class _Listener:
@@ -214,8 +227,8 @@ def _release(name: str, node: str) -> Operation[None]:
     yield sql("release_cursor", name=name, node=node)
 
 
-def _move(name: str, node: str, seq: int) -> Operation[None]:
-    yield sql("move_cursor", name=name, node=node, seq=seq)
+def _moved(name: str, node: str, seq: int, until: Micros) -> Operation[bool]:
+    return bool((yield sql("move_cursor", name=name, node=node, seq=seq, until=until)))
 
 
 def _read(after: int) -> Operation[list[Any]]:

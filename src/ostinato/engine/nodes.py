@@ -9,7 +9,8 @@ import orjson
 
 from ostinato.engine.outcomes import after_crash
 from ostinato.engine.rows import whole_run
-from ostinato.engine.runs import end
+from ostinato.engine.runs import End, end
+from ostinato.model import Status
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
@@ -70,21 +71,32 @@ def list_nodes() -> Operation[tuple[NodeInfo, ...]]:
     )
 
 
-def recover(now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
-    """Take over from nodes whose lease has run out: their runs follow their kind's own rule. In bounded bites;
-    returns how many runs were recovered, and leaves a node on record until it has none."""
-    recovered = 0
-    expired = yield sql("expired_nodes", now=now)
-    for (node,) in expired:
-        rows = yield sql("active_of_node", node=node, limit=_BITE)
-        runs = [whole_run(row) for row in rows]
-        if runs:
-            yield from end([after_crash(run, new_id(now), now) for run in runs], node, now)
-            recovered += len(runs)
-        if len(runs) < _BITE:
-            yield sql("drop_node", id=node)
-    return recovered
+def expired(now: Micros) -> Operation[list[str]]:
+    """Nodes whose lease has run out."""
+    rows = yield sql("expired_nodes", now=now)
+    return [row[0] for row in rows]
 
 
-def leave(node: str) -> Operation[None]:
+def recover(node: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
+    """Take over from a node whose lease has run out: its runs follow their kind's own rule. A bounded bite; returns
+    how many runs were recovered, and leaves the node on record until it has none."""
+    still = yield sql("expired_node", id=node, now=now)
+    if not still:
+        return 0
+    rows = yield sql("active_of_node", node=node, limit=_BITE)
+    if len(rows) < _BITE:
+        yield sql("drop_node", id=node)
+    if rows:
+        yield from end([after_crash(run, new_id(now), now) for run in map(whole_run, rows)], node, now)
+    return len(rows)
+
+
+def leave(node: str, now: Micros) -> Operation[int]:
+    """Give back what this node still holds, though nothing of it runs (a claim may have been committed while the
+    node was stopping), and go."""
+    rows = yield sql("active_of_node", node=node, limit=10 * _BITE)
     yield sql("drop_node", id=node)
+    if rows:
+        held = [End(run, Status.READY, finished=False, event="run:handed_back") for run in map(whole_run, rows)]
+        yield from end(held, node, now)
+    return len(rows)

@@ -52,6 +52,8 @@ def after_failure(
 def after_crash(run: Run, id: str, now: Micros) -> End:
     """An attempt whose node is gone: another at once, whatever `retry` says; but not for ever, and not for work
     that asked to be done at most once."""
+    if run.cancel_requested is not None:
+        return End(run, Status.CANCELLED, run.reason or "cancelled")
     if read_options(run.options).at_most_once:
         return End(run, Status.FAILED, "crashed, and it must be tried at most once")
     if run.crashes + 1 >= CRASHES:

@@ -40,9 +40,12 @@ def start(
     rows = []
     gated: list[Run] = []
     for run in runs:
-        if run.due > now:
+        keyed = run.serial_key is not None or run.concurrency_key is not None
+        if run.due > now or (keyed and borrowed):
+            # Within a caller's transaction nothing may wait for a key's row, nor keep others waiting: the beat lets
+            # it in when the caller has committed.
             run.status = Status.WAITING
-        elif run.serial_key is None and run.concurrency_key is None:
+        elif not keyed:
             run.status, run.ready_at = Status.READY, run.due
         else:
             _hold(run)
@@ -52,10 +55,10 @@ def start(
     new = runs if len(inserted) == len(runs) else [r for r in runs if r.id in inserted]
     roots = {run.id: run.root_id for run in runs}
     if len(new) < len(runs):
-        keyed = [r for r in runs if r.key is not None and r.id not in inserted]
-        found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in keyed])
+        known = [r for r in runs if r.key is not None and r.id not in inserted]
+        found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in known])
         by_key = {(namespace, key): id for namespace, key, id, _ in found}
-        for run in keyed:
+        for run in known:
             roots[run.id] = by_key[run.namespace, run.key]
     if gated:
         yield from let_in([r for r in gated if r.id in inserted], now)
@@ -130,33 +133,52 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
         )
         for e in ends
     ]
-    accepted = {row[0] for row in (yield sql("end_runs", rows, node=node))}
-    if len(accepted) == len(ends):
-        taken: Sequence[End] = ends
-        refused: list[End] = []
-    else:
-        taken = [e for e in ends if e.run.id in accepted]
-        refused = yield from _refused([e for e in ends if e.run.id not in accepted], node)
+    accepted = yield sql("end_runs", rows, node=node)
+    refused: list[End] = []
+    taken: Sequence[End] = ends
+    if len(accepted) < len(ends):
+        ids = {row[0] for row in accepted}
+        taken = [e for e in ends if e.run.id in ids]
+        refused = yield from _refused([e for e in ends if e.run.id not in ids], node)
     if not taken:
         return refused
+    asked = {row[0] for row in accepted if row[1] is not None}
+    if asked:
+        yield from _cancel_instead([e for e in taken if e.run.id in asked], now)
+    yield from _after(taken, now)
+    yield sql("insert_events", [_ended(e, now) for e in taken])
+    return refused
+
+
+def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
+    """Someone has asked for these to stop: where another attempt would follow, or the run go on later, it ends."""
+    stopping = [e for e in ends if e.following is not None or not e.finished]
+    for e in stopping:
+        e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
+        e.reason = "cancelled"
+    if stopping:
+        yield sql("end_as_cancelled", [(e.run.id, e.reason) for e in stopping], now=now)
+
+
+def _after(taken: Sequence[End], now: Micros) -> Operation[None]:
+    """What an end brings about: lines kept, keys and limits passed on, next attempts, timers dropped. Keys are let
+    out before the next attempt asks for them again, so that it stands in line like everyone else."""
     lines = [line for e in taken for line in e.lines]
     if lines:
         yield sql("insert_logs", lines)
-    following = [e.following for e in taken if e.following is not None]
-    if following:
-        yield from _follow(following, now)
     leaving = [e for e in taken if e.status is not Status.READY]
     serials = [e.run for e in leaving if e.run.serial_key is not None and _frees_serial(e)]
     limits = [e.run for e in leaving if e.run.concurrency_key is not None]
     if serials or limits:
         yield from let_out(serials, limits, now)
+    following = [e.following for e in taken if e.following is not None]
+    if following:
+        yield from _follow(following, now)
     timed = [("run", e.run.root_id) for e in leaving if e.finished and e.following is None and has_deadline(e.run)]
     if timed:
         yield sql("drop_timers", timed)
     if following or serials or limits or len(leaving) < len(taken):
         yield sql("notify")
-    yield sql("insert_events", [_ended(e, now) for e in taken])
-    return refused
 
 
 def _frees_serial(end: End) -> bool:
@@ -206,24 +228,22 @@ def _ended(e: End, now: Micros) -> Row:
     return event_row(now, e.run, e.event or f"run:{e.status.value}", **data)
 
 
-def stop(root: str, status: Status, reason: str | None, now: Micros, *, force: bool = False) -> Operation[Status]:
+def stop(
+    root: str, status: Status, reason: str | None, now: Micros, *, force: bool = False
+) -> Operation[tuple[Status, bool]]:
     """Cancel or terminate a chain. A run that a node holds is asked to stop, or with `force` ended at once.
-    Returns where it stands then."""
+    Returns where it stands then, and whether this changed it."""
     found, events = yield from _stop(root, status, reason, now, force)
     if events:
         yield sql("notify")
         yield sql("insert_events", events)
-    return found
+    return found, bool(events)
 
 
 def _stop(
     root: str, status: Status, reason: str | None, now: Micros, force: bool
 ) -> Operation[tuple[Status, list[Row]]]:
-    newest = yield sql("run_of_chain", root=root)
-    if not newest:
-        raise NotFound(f"there is no run {root!r}")
-    (row,) = yield sql("runs_for_update", [(newest[0][0],)])
-    run = whole_run(row)
+    run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, []
     if run.status is Status.ACTIVE and not force:
@@ -236,6 +256,18 @@ def _stop(
     held_serial = [run] if run.serial_key is not None else []
     yield from let_out(held_serial, held_limit, now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)]
+
+
+def _newest_locked(root: str) -> Operation[Run]:
+    """The newest attempt of a chain, locked. While its lock was waited for, another may have followed it."""
+    while True:
+        newest = yield sql("run_of_chain", root=root)
+        if not newest:
+            raise NotFound(f"there is no run {root!r}")
+        (row,) = yield sql("runs_for_update", [(newest[0][0],)])
+        run = whole_run(row)
+        if not run.superseded:
+            return run
 
 
 def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ostinato.engine.gates import Gate, let_in, let_out, open_by_rate
@@ -84,14 +84,15 @@ def _serials(now: Micros, repair: bool) -> Operation[list[Finding]]:
 
 
 def _limits(now: Micros, repair: bool) -> Operation[list[Finding]]:
-    rows = yield sql("miscounted", limit=_BITE)
     found = []
-    for *gate_row, counted in rows:
-        gate = Gate(*gate_row)
-        words = f"says {gate.used} go, {counted} do"
-        found.append(Finding("limit_miscounted", f"{gate.namespace}/{gate.key}", words, repair))
+    for namespace, key in (yield sql("miscounted", limit=_BITE)):
+        rows = yield sql("lock_limits", [(namespace, key)])
+        counted = int((yield sql("going", namespace=namespace, key=key))[0][0])
+        gate = Gate(*rows[0])
+        if gate.used == counted:
+            continue  # someone was about to change it
+        found.append(Finding("limit_miscounted", f"{namespace}/{key}", f"says {gate.used} go, {counted} do", repair))
         if repair:
-            gate = replace(gate, used=counted)
-            yield sql("save_limits", [(gate.namespace, gate.key, gate.used, gate.arrival)])
-            yield from open_by_rate([(gate.namespace, gate.key)], now)
+            yield sql("save_limits", [(namespace, key, counted, gate.arrival)])
+            yield from open_by_rate([(namespace, key)], now)
     return found

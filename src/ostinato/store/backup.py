@@ -52,6 +52,9 @@ def _copy(source: str, target: Path, progress: Progress | None) -> None:
         origin = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
         copy = sqlite3.connect(partial)
         try:
+            # One view of the file for the whole copy: without it, every commit of another process begins it anew.
+            origin.execute("BEGIN")
+            origin.execute("SELECT count(*) FROM sqlite_master").fetchone()
             tell = None if progress is None else lambda _, left, total: progress(total - left, total)
             origin.backup(copy, pages=_PAGES, progress=tell)
             check_file(copy, str(partial))

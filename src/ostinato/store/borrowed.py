@@ -24,6 +24,8 @@ async def run_borrowed(connection: Any, make: Callable[[], Operation[T]]) -> T:
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
     if module == "asyncpg":
+        if not connection.is_in_transaction():
+            raise _no_transaction()
         return await _drive(make(), lambda s: execute_postgres(connection, queries("postgres")[s.name], s))
     if module == "psycopg":
         return await _psycopg(connection, make)
@@ -49,6 +51,8 @@ def run_borrowed_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
 
 def _sqlite(connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
     if not connection.in_transaction:
+        if connection.isolation_level is None:
+            raise _no_transaction()
         connection.execute("BEGIN IMMEDIATE")
     return lambda s: execute_sqlite(connection, queries("sqlite")[s.name], s)
 
@@ -57,12 +61,23 @@ async def _drive(operation: Operation[T], execute: Callable[[Statement], Any]) -
     try:
         statement = next(operation)
         while True:
-            statement = operation.send(await execute(statement))
+            try:
+                rows = await execute(statement)
+            except Exception as problem:
+                statement = operation.throw(problem)  # it may know better what the error means
+            else:
+                statement = operation.send(rows)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
 
 
+def _no_transaction() -> StoreError:
+    return StoreError("this connection is in no transaction, so there is nothing to be part of; begin one first")
+
+
 async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    if connection.autocommit and connection.info.transaction_status.name == "IDLE":
+        raise _no_transaction()
     if not hasattr(connection, "__aenter__"):
         return drive(make(), lambda s: _psycopg_sync(connection, s))
 

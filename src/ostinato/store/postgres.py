@@ -6,6 +6,7 @@ A lost connection or a deadlock is answered by trying the operation again; it is
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -133,7 +134,9 @@ class PostgresStore:
                 ) from problem
             except asyncpg.ReadOnlySQLTransactionError as problem:
                 raise StoreUnavailable(f"the store {self.url} is read-only (a standby?): {problem}") from problem
-            except _LOST as problem:
+            except (asyncpg.PostgresError, *_LOST) as problem:
+                if isinstance(problem, asyncpg.PostgresError) and not _passing(problem):
+                    raise StoreError(f"the store {self.url} refused: {problem}") from problem
                 tries += 1
                 if loop.time() > deadline:
                     raise StoreUnavailable(f"the store {self.url} does not answer: {problem}") from problem
@@ -145,7 +148,12 @@ class PostgresStore:
         try:
             statement = next(operation)
             while True:
-                statement = operation.send(await execute_postgres(connection, self._queries[statement.name], statement))
+                try:
+                    rows = await execute_postgres(connection, self._queries[statement.name], statement)
+                except Exception as problem:
+                    statement = operation.throw(problem)  # it may know better what the error means
+                else:
+                    statement = operation.send(rows)
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
 
@@ -181,6 +189,11 @@ class PostgresStore:
             wake()
 
 
+def _passing(problem: asyncpg.PostgresError) -> bool:
+    """Trouble of the server's own that passes: connections, resources, locks, an operator, the system."""
+    return (problem.sqlstate or "")[:2] in ("08", "53", "55", "57", "58") or isinstance(problem, _LOST)
+
+
 async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:
     if not query.text or (statement.rows is not None and not statement.rows):
         return []
@@ -190,7 +203,8 @@ async def execute_postgres(connection: Any, query: Query, statement: Statement) 
 
 def hide_password(url: str) -> str:
     parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{parts.username}:***@{host}"))
+    query = re.sub(r"(?i)(^|&)(password|sslpassword)=[^&]*", r"\1\2=***", parts.query)
+    netloc = parts.netloc
+    if parts.password is not None:
+        netloc = f"{parts.username}:***@{netloc.rpartition('@')[2]}"
+    return urlunsplit(parts._replace(netloc=netloc, query=query))

@@ -50,6 +50,7 @@ class SqliteStore:
         self._wakes: list[Callable[[], None]] = []
         self._watch: asyncio.Task[None] | None = None
         self._notified = False
+        self._closing = False
 
     # Lifecycle
 
@@ -57,6 +58,9 @@ class SqliteStore:
         if self._writer is not None:
             return
         check_version()
+        if self.path == ":memory:" and not self._inline:
+            raise StoreError("a store in memory would be another one for each connection; name a file")
+        self._closing = False
         if self._inline:
             self._connect()
         else:
@@ -74,6 +78,7 @@ class SqliteStore:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
             self._watch = None
+        self._closing = True
         if self._threads:
             self._jobs.put(None)
             self._reads.put(None)
@@ -114,6 +119,7 @@ class SqliteStore:
             return self._alone(make)
         self._connection  # noqa: B018  # refuses where the store is closed
         job = _Job(make, asyncio.get_running_loop())
+        self._refuse_when_closing()
         self._jobs.put(job)
         return await job.future  # type: ignore[no-any-return]
 
@@ -122,8 +128,13 @@ class SqliteStore:
             return drive(make(0), self._executor(self._connection))
         self._connection  # noqa: B018
         job = _Job(make, asyncio.get_running_loop())
+        self._refuse_when_closing()
         self._reads.put(job)
         return await job.future  # type: ignore[no-any-return]
+
+    def _refuse_when_closing(self) -> None:
+        if self._closing:
+            raise StoreError("the store is being closed")
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
@@ -249,7 +260,12 @@ def drive(operation: Operation[T], execute: Callable[[Statement], Rows]) -> T:
     try:
         statement = next(operation)
         while True:
-            statement = operation.send(execute(statement))
+            try:
+                rows = execute(statement)
+            except Exception as problem:
+                statement = operation.throw(problem)  # it may know better what the error means
+            else:
+                statement = operation.send(rows)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
 

@@ -49,6 +49,8 @@ CREATE INDEX ostinato_runs_limit ON ostinato_runs (namespace, concurrency_key, p
 CREATE INDEX ostinato_runs_parked ON ostinato_runs (name) WHERE status = 'waiting' AND reason = 'no_handler';
 CREATE INDEX ostinato_runs_chain ON ostinato_runs (root_id, number) WHERE retry_of IS NOT NULL;
 CREATE INDEX ostinato_runs_parent ON ostinato_runs (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX ostinato_runs_finished ON ostinato_runs (finished) WHERE finished IS NOT NULL;
+CREATE INDEX ostinato_runs_going ON ostinato_runs (namespace, concurrency_key) WHERE status IN ('ready', 'active') AND concurrency_key IS NOT NULL;
 CREATE INDEX ostinato_runs_name ON ostinato_runs (namespace, name, id);
 
 -- Who holds a serial key: at most one chain, because the key is the primary key.

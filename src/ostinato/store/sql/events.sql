@@ -66,7 +66,7 @@ UPDATE ostinato_cursors SET node = :node, until = :until
 WHERE name = :name AND (node = :node OR node IS NULL OR until < :now) RETURNING seq
 
 -- move_cursor: the reader has dealt with everything up to here.
-UPDATE ostinato_cursors SET seq = :seq WHERE name = :name AND node = :node RETURNING seq
+UPDATE ostinato_cursors SET seq = :seq, until = :until WHERE name = :name AND node = :node AND seq <= :seq RETURNING seq
 
 -- release_cursor: the reader's place is free for another node.
 UPDATE ostinato_cursors SET node = NULL WHERE name = :name AND node = :node

@@ -9,11 +9,14 @@ UPDATE ostinato_nodes SET lease_until = :lease_until WHERE id = :id RETURNING id
 -- list_nodes: every node.
 SELECT id, name, started, lease_until, queues, handlers, version, zone_rules FROM ostinato_nodes ORDER BY started
 
--- expired_nodes [sqlite]: nodes whose lease has run out.
+-- expired_nodes: nodes whose lease has run out.
 SELECT id FROM ostinato_nodes WHERE lease_until < :now
 
--- expired_nodes [postgres]: nodes whose lease has run out, each taken by one rescuer.
-SELECT id FROM ostinato_nodes WHERE lease_until < :now FOR UPDATE SKIP LOCKED
+-- expired_node [sqlite]: whether a node's lease has run out.
+SELECT id FROM ostinato_nodes WHERE id = :id AND lease_until < :now
+
+-- expired_node [postgres]: the same; one rescuer at a time.
+SELECT id FROM ostinato_nodes WHERE id = :id AND lease_until < :now FOR UPDATE SKIP LOCKED
 
 -- drop_node: the node is gone.
 DELETE FROM ostinato_nodes WHERE id = :id

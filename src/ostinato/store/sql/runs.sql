@@ -59,7 +59,7 @@ FROM {rows r(id text, claim int, status text, reason text, result text, error te
     ready_at int, hold text)}
 WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
     AND ostinato_runs.status || '' = 'active'
-RETURNING ostinato_runs.id
+RETURNING ostinato_runs.id, ostinato_runs.cancel_requested
 
 -- end_runs [postgres]: the same; what is done to node and status keeps the planner from ostinato_runs_active and its
 -- dead entries (3 to 100 times slower).
@@ -68,7 +68,11 @@ UPDATE ostinato_runs u SET status = r.status, reason = r.reason, result = r.resu
 FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
     ready_at int, hold text)}
 WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active'
-RETURNING u.id
+RETURNING u.id, u.cancel_requested
+
+-- end_as_cancelled: runs that were to go on in another attempt, or later, and that someone wants stopped.
+UPDATE ostinato_runs SET status = 'cancelled', reason = r.reason, finished = :now, superseded = 0, ready_at = NULL, hold = NULL
+FROM {rows r(id text, reason text)} WHERE ostinato_runs.id = r.id
 
 -- states_of: where runs stand, to tell a repeated write from a refused one.
 SELECT u.id, u.status, u.node, u.claim FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id

@@ -17,14 +17,15 @@ WHERE NOT EXISTS (SELECT 1 FROM ostinato_runs u WHERE u.id = s.holder AND u.fini
     AND NOT EXISTS (SELECT 1 FROM ostinato_runs u WHERE u.root_id = s.holder AND u.retry_of IS NOT NULL AND u.finished IS NULL)
 LIMIT :limit
 
--- miscounted: limits whose count is not the number of runs that go.
-SELECT l.namespace, l.key, l.most, l.rate, l.per, l.weight, l.used, l.arrival,
-    (SELECT count(*) FROM ostinato_runs u WHERE u.namespace = l.namespace AND u.concurrency_key = l.key
-        AND u.status IN ('ready', 'active')) AS counted
-FROM ostinato_limits l
+-- miscounted: limits whose count is not the number of runs that go. Uses ostinato_runs_going.
+SELECT l.namespace, l.key FROM ostinato_limits l
 WHERE l.used <> (SELECT count(*) FROM ostinato_runs u WHERE u.namespace = l.namespace AND u.concurrency_key = l.key
-        AND u.status IN ('ready', 'active'))
+        AND u.status IN ('ready', 'active') AND u.concurrency_key IS NOT NULL)
 LIMIT :limit
+
+-- going: how many runs go under a limit. Uses ostinato_runs_going.
+SELECT count(*) FROM ostinato_runs WHERE namespace = :namespace AND concurrency_key = :key
+    AND status IN ('ready', 'active') AND concurrency_key IS NOT NULL
 
 -- overdue: timers that were due long ago and that nobody has fired.
 SELECT kind, owner, purpose, due FROM ostinato_timers WHERE parked IS NULL AND due < :long_ago ORDER BY due LIMIT :limit
