@@ -318,8 +318,8 @@ class Ostinato:
         now = engine.clock.now()
         runs = [run for run, _ in starts]
         deadlines = [timer for _, timer in starts if timer is not None]
-        started = await self.store.run(lambda _: start([replace(run) for run in runs], now, deadlines))
-        engine.nudge()
+        started = await self.store.run(lambda _: start(runs, now, deadlines))
+        engine.nudge(timers=bool(deadlines) or any(r.due > now or r.concurrency_key is not None for r in runs))
         return started
 
     def _prepare(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Limit, Retry, RunCancelled, RunFailed
+from ostinato import Limit, Ostinato, Retry, RunCancelled, RunFailed
 from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.testing import World
@@ -420,3 +420,22 @@ async def test_a_namespace_sees_only_its_own(world: World) -> None:
     assert await world.app.runs() == []
     with pytest.raises(NotFound):
         await world.app.get(run.id)
+
+
+def test_a_node_whose_outcomes_piled_up_claims_again_when_they_are_written(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On real time: only there are bodies faster than commits."""
+    monkeypatch.setattr("ostinato.engine.engine._BACKLOG", 5)
+    monkeypatch.setattr("ostinato.engine.commits._MOST", 1)
+    app = Ostinato(store_url, concurrency=20)
+
+    @app.job()
+    async def work() -> None: ...
+
+    async def all_of_them() -> None:
+        async with app, asyncio.timeout(20):
+            runs = await app.start_many(work, [{}] * 100)
+            await asyncio.gather(*(run.result() for run in runs))
+
+    asyncio.run(all_of_them())

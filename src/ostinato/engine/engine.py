@@ -35,6 +35,7 @@ from ostinato.when.instants import SECOND, Micros
 _FIRE = 500
 _SLICE: Micros = 5 * SECOND  # the longest sleep, so that a suspend or a step of the clock is noticed
 _LAST_WORDS = 30.0  # seconds that a stopping node waits for a store that is away
+_ELSEWHERE: Micros = 5_000  # before another look at timers that another node is about to fire
 _BACKLOG = 5_000  # outcomes waiting for the store before no more work is claimed
 
 
@@ -378,10 +379,11 @@ class Engine:
         self.nudge()
         self.waiters.hint()
 
-    def nudge(self) -> None:
-        """Runs were started, or timers set, from this process."""
+    def nudge(self, *, timers: bool = True) -> None:
+        """Runs were started from this process, and perhaps timers set."""
         self._ready.set()
-        self._due.set()
+        if timers:
+            self._due.set()
         self.listeners.hint()
 
     async def _beat(self) -> None:
@@ -389,19 +391,20 @@ class Engine:
             self._due.clear()
             # Never behind what was already processed, should the clock step back.
             now = self._processed = max(self._processed, self.clock.now())
-            fired = await self._fire(now)
+            due = await self._next_due()
+            if due is None or due > now:
+                self.beat_at = self.clock.now()
+                await self._sleep_until(due)
+                continue
+            fired = await self._fire(now, due)
             self.beat_at = self.clock.now()
             if fired:
                 self.hint()
                 await self._check_held()
-                if fired >= _FIRE:
-                    continue
-            await self._sleep_until(await self._next_due())
+            else:
+                await self._sleep_until(now + _ELSEWHERE)
 
-    async def _fire(self, now: Micros) -> int:
-        begin = await self._next_due()
-        if begin is None or begin > now:
-            return 0
+    async def _fire(self, now: Micros, begin: Micros) -> int:
         try:
             with self._spans.of("beat", lag_ms=(now - begin) // 1000):
                 fired = await self.store.run(lambda _: timers.fire(now, _FIRE, self.purposes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ostinato.errors import OstinatoError
@@ -13,6 +13,8 @@ from ostinato.model import Limit, Retry
 from ostinato.when.instants import Micros
 
 _PLACE = re.compile(r"\{(\w+)\}")
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 Mode = Literal["async", "thread", "process"]
 
 
@@ -34,9 +36,19 @@ class Handler:
     at_most_once: bool
     context: str | None
     signature: inspect.Signature
+    takes: frozenset[str] = field(init=False)
+    needs: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = [p for p in self.signature.parameters.values() if p.kind in _NAMED and p.name != self.context]
+        object.__setattr__(self, "takes", frozenset(p.name for p in named))
+        needs = {p.name for p in self.signature.parameters.values() if p.kind not in _MANY and p.default is p.empty}
+        object.__setattr__(self, "needs", frozenset(needs - {self.context}))
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Refuse an input that the function cannot take, before anything is on record."""
+        if self.needs <= given.keys() <= self.takes:
+            return
         extra = {self.context: None} if self.context else {}
         try:
             self.signature.bind(**{**given, **extra})

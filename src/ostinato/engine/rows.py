@@ -163,9 +163,12 @@ def timer_row(timer: Timer) -> Row:
     return (timer.kind, timer.owner, timer.purpose, timer.due, timer.namespace, timer.data)
 
 
+_NONE = Options()
+
+
 def read_options(text: str | None) -> Options:
     if not text:
-        return Options()
+        return _NONE
     found = orjson.loads(text)
     retry, limit = found.get("retry"), found.get("limit")
     return Options(
@@ -178,5 +181,7 @@ def read_options(text: str | None) -> Options:
 
 
 def write_options(options: Options) -> str | None:
+    if options == _NONE:
+        return None
     found = {name: value for name, value in asdict(options).items() if value is not None}
     return orjson.dumps(found).decode() if found else None

@@ -44,7 +44,7 @@ def start(
         if run.due > now or (keyed and borrowed):
             # Within a caller's transaction nothing may wait for a key's row, nor keep others waiting: the beat lets
             # it in when the caller has committed.
-            run.status = Status.WAITING
+            run.status, run.ready_at = Status.WAITING, None
         elif not keyed:
             run.status, run.ready_at = Status.READY, run.due
         else:

@@ -22,11 +22,14 @@ from ostinato.when.instants import Micros
 T = TypeVar("T")
 # With our batches of known size a nested loop over an index is always right, while a look at the statistics of a
 # table that has just grown or shrunk tempts the planner into scanning all of it.
-_SETTINGS = {
+SETTINGS = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "enable_seqscan": "off",
     "jit": "off",
+    # And a plan made for one batch, with its number of rows in view, may walk the table and look into the batch for
+    # each of its rows: 90 µs a row at 500 rows, where the plan made for any batch takes 12. It also saves the planning.
+    "plan_cache_mode": "force_generic_plan",
     "application_name": "ostinato",
 }
 _LOST = (
@@ -75,7 +78,12 @@ class PostgresStore:
     async def _connect(self) -> None:
         try:
             self._pool = await asyncpg.create_pool(
-                self._dsn, min_size=1, max_size=self._connections, server_settings=_SETTINGS, timeout=10
+                self._dsn,
+                min_size=1,
+                max_size=self._connections,
+                server_settings=SETTINGS,
+                timeout=10,
+                reset=_leave_as_it_is,
             )
             async with self._pool.acquire() as connection:
                 await migrate_postgres(connection, self.url)
@@ -192,6 +200,10 @@ class PostgresStore:
 def _passing(problem: asyncpg.PostgresError) -> bool:
     """Trouble of the server's own that passes: connections, resources, locks, an operator, the system."""
     return (problem.sqlstate or "")[:2] in ("08", "53", "55", "57", "58") or isinstance(problem, _LOST)
+
+
+async def _leave_as_it_is(connection: Any) -> None:
+    """Operations change nothing of a connection's own state, so there is nothing to reset, at a round trip each."""
 
 
 async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:

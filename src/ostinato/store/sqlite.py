@@ -11,7 +11,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -236,23 +236,26 @@ class SqliteStore:
 
 def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Statement) -> Rows:
     """Run one statement; a large batch in several goes."""
-    if not query.text:
-        return []
-    if statement.rows is None:
-        text, values = query.render("qmark", statement.params, None)
-        return connection.execute(text, values).fetchall()
     rows: list[Row] = []
-    if query.each:
-        names = [name for name, _ in query.columns]
-        for row in statement.rows:
-            text, values = query.render("qmark", {**statement.params, **dict(zip(names, row, strict=True))}, None)
-            rows += connection.execute(text, values).fetchall()
-        return rows
-    size = min(_ROWS, _VARIABLES // max(1, len(query.columns)))
-    for at in range(0, len(statement.rows), size):
-        text, values = query.render("qmark", statement.params, statement.rows[at : at + size])
+    for text, values in calls(query, statement):
         rows += connection.execute(text, values).fetchall()
     return rows
+
+
+def calls(query: Query, statement: Statement) -> Iterator[tuple[str, list[Any]]]:
+    """What is said to the driver for one statement: a text and its values, each time."""
+    if not query.text:
+        return
+    if statement.rows is None:
+        yield query.render("qmark", statement.params, None)
+    elif query.each:
+        names = [name for name, _ in query.columns]
+        for row in statement.rows:
+            yield query.render("qmark", {**statement.params, **dict(zip(names, row, strict=True))}, None)
+    else:
+        size = min(_ROWS, _VARIABLES // max(1, len(query.columns)))
+        for at in range(0, len(statement.rows), size):
+            yield query.render("qmark", statement.params, statement.rows[at : at + size])
 
 
 def drive(operation: Operation[T], execute: Callable[[Statement], Rows]) -> T:
