@@ -5,9 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import when
+from bench import engine, idle, peers, when
 
-BENCHES: dict[str, Callable[[], bool]] = {"when": when.main}
+BENCHES: dict[str, Callable[[], bool]] = {
+    "when": when.main,
+    "engine": engine.main,
+    "idle": idle.main,
+    "peers": peers.main,
+}
 
 names = sys.argv[1:] or list(BENCHES)
 unknown = [name for name in names if name not in BENCHES]

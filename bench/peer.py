@@ -1,0 +1,148 @@
+"""One peer, one round, in a process of its own: `python -m bench.peer <peer> <setting> <url> <count>`.
+
+Prints the seconds from the first enqueue until all of them are durably finished, by the peer's own books.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+logging.disable(logging.CRITICAL)
+
+
+def huey(url: str, count: int, best: bool) -> float:
+    """Finished: ran, and gone from the queue. Huey takes a task out before it runs, so a crash loses it."""
+    from huey import SqliteHuey
+
+    app = SqliteHuey(filename=url.removeprefix("sqlite:///"), results=not best)
+    ran = 0
+    over = threading.Event()
+
+    @app.task()  # type: ignore[untyped-decorator]
+    def nothing() -> None:
+        nonlocal ran
+        ran += 1
+        if ran == count:
+            over.set()
+
+    # Best: no table of results, and no pause that grows. More than one thread is slower.
+    consumer = app.create_consumer(**({"initial_delay": 0.001, "backoff": 1.0, "periodic": False} if best else {}))
+    consumer.start()
+    begin = time.perf_counter()
+    for _ in range(count):
+        nothing()
+    over.wait()
+    while app.pending_count():
+        time.sleep(0.001)
+    seconds = time.perf_counter() - begin
+    consumer.stop(graceful=True)
+    return seconds
+
+
+def dbos(url: str, count: int, best: bool) -> float:
+    """Finished: its status row says SUCCESS."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    import sqlalchemy
+    from dbos import DBOS, DBOSConfig
+
+    config: DBOSConfig = {"name": "bench", "system_database_url": url, "run_admin_server": False, "log_level": "ERROR"}
+    DBOS(config=config)
+
+    @DBOS.workflow()
+    def nothing() -> None: ...
+
+    DBOS.launch()
+    queue = DBOS.register_queue("bench", **({"polling_interval_sec": 0.05} if best else {}))
+    engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    table = "workflow_status" if url.startswith("sqlite") else "dbos.workflow_status"
+    counted = sqlalchemy.text(f"SELECT count(*) FROM {table} WHERE status = 'SUCCESS' AND name LIKE '%nothing'")
+    begin = time.perf_counter()
+    if best:
+        with ThreadPoolExecutor(16) as threads:
+            list(threads.map(lambda _: queue.enqueue(nothing), range(count)))
+    else:
+        for _ in range(count):
+            queue.enqueue(nothing)
+    while True:
+        with engine.connect() as connection:
+            if connection.execute(counted).scalar_one() >= count:
+                break
+        time.sleep(0.01)
+    seconds = time.perf_counter() - begin
+    engine.dispose()
+    DBOS.destroy(workflow_completion_timeout_sec=1)
+    return seconds
+
+
+async def pgqueuer(url: str, count: int, best: bool) -> float:
+    """Finished: gone from the queue's table, and in its log."""
+    import asyncpg
+    from pgqueuer import PgQueuer
+    from pgqueuer.models import Job
+    from pgqueuer.queries import Queries
+    from pgqueuer.types import QueueExecutionMode
+
+    pool = await asyncpg.create_pool(url, min_size=2, max_size=8)
+    app = PgQueuer.from_asyncpg_pool(pool)
+    queries = Queries(app.connection)
+    await queries.install()
+
+    @app.entrypoint("nothing")
+    async def nothing(job: Job) -> None: ...
+
+    begin = time.perf_counter()
+    for at in range(0, count, 500):
+        size = min(500, count - at)
+        await queries.enqueue(["nothing"] * size, [None] * size, [0] * size)
+    settings: dict[str, Any] = {"batch_size": 500} if best else {}
+    await app.run(mode=QueueExecutionMode.drain, **settings)
+    while await pool.fetchval("SELECT count(*) FROM pgqueuer"):
+        await asyncio.sleep(0.005)
+    seconds = time.perf_counter() - begin
+    done = await pool.fetchval("SELECT count(*) FROM pgqueuer_log WHERE status = 'successful'")
+    assert done == count, f"PgQueuer finished {done} of {count}"
+    await pool.close()
+    return seconds
+
+
+async def procrastinate(url: str, count: int, best: bool) -> float:
+    """Finished: its row says succeeded."""
+    from procrastinate import App, PsycopgConnector
+
+    app = App(connector=PsycopgConnector(conninfo=url))
+
+    @app.task(name="nothing")
+    async def nothing() -> None: ...
+
+    async with app.open_async():
+        await app.schema_manager.apply_schema_async()
+        begin = time.perf_counter()
+        for at in range(0, count, 500):
+            await nothing.batch_defer_async(*({} for _ in range(min(500, count - at))))
+        await app.run_worker_async(wait=False, install_signal_handlers=False, **({"concurrency": 20} if best else {}))
+        seconds = time.perf_counter() - begin
+        row = await app.connector.execute_query_one_async(
+            "SELECT count(*) AS done FROM procrastinate_jobs WHERE status = 'succeeded'"
+        )
+        assert row["done"] == count, row
+    return seconds
+
+
+PEERS: dict[str, Callable[[str, int, bool], Any]] = {
+    "huey": huey,
+    "dbos": dbos,
+    "pgqueuer": pgqueuer,
+    "procrastinate": procrastinate,
+}
+
+if __name__ == "__main__":
+    name, setting, url, count = sys.argv[1:]
+    found = PEERS[name](url, int(count), setting == "best")
+    sys.stdout.write(f"{asyncio.run(found) if asyncio.iscoroutine(found) else found}\n")
