@@ -45,6 +45,8 @@ _KEY = 512
 class RunHandle:
     """A run that was started. `new` is false where the id was taken before."""
 
+    __slots__ = ("_app", "id", "new")
+
     def __init__(self, app: Ostinato, id: str, new: bool) -> None:
         self._app = app
         self.id = id

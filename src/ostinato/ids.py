@@ -22,6 +22,8 @@ class Ids:
         self._chance = chance
         self._millis = -1
         self._tail = 0
+        self._high = -1  # all but the last forty bits, which seldom change between two ids made in one go
+        self._head = ""
 
     def new(self, now: Micros) -> str:
         millis = now // 1000
@@ -30,5 +32,15 @@ class Ids:
             self._tail = self._chance(_CHANCE_BITS - 1)  # a bit to spare, so that counting up never runs over
         else:
             self._tail += 1
-        number = self._millis << _CHANCE_BITS | self._tail
-        return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+        tail = self._tail
+        high = self._millis << _CHANCE_BITS - 40 | tail >> 40
+        if high != self._high:
+            self._high, self._head = high, "".join([_PAIRS[high >> shift & 1023] for shift in range(80, -1, -10)])
+        return (
+            self._head
+            + _PAIRS[tail >> 30 & 1023]
+            + _PAIRS[tail >> 20 & 1023]
+            + _PAIRS[tail >> 10 & 1023]
+            + _PAIRS[tail & 1023]
+        )
+

@@ -38,13 +38,15 @@ class Context:
     """Handed to a function that has a parameter `ctx`. Its methods work in async functions; in plain ones,
     which run in a thread, the same names block until it is done."""
 
+    __slots__ = ("_clock", "_dropped", "_lines", "_run", "_save", "last_sign", "saved")
+
     def __init__(self, run: Run, clock: Clock, save: Callable[[Run, str | None, str | None], Awaitable[None]]) -> None:
         self._run = run
         self._clock = clock
         self._save = save
         self._lines: list[tuple[Micros, str, str]] = []
         self._dropped = 0
-        self.last_sign: Micros = clock.now()
+        self.last_sign: Micros = run.started or 0
         self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
 
     def now(self) -> Micros:
@@ -75,17 +77,20 @@ class Context:
     async def checkpoint(self, value: Any) -> None:
         """Keep a value; when this returns it is durable, and the next attempt finds it in `ctx.saved`."""
         text = to_json(value, "the checkpoint")
-        self.last_sign = self._clock.now()
+        self.sign()
         await self._save(self._run, text, None)
         self.saved = value
 
     async def progress(self, done: float, note: str = "") -> None:
         """How far it is, from 0 to 1."""
-        self.last_sign = self._clock.now()
+        self.sign()
         await self._save(self._run, None, to_json({"done": done, "note": note}, "the progress"))
 
     async def heartbeat(self) -> None:
         """A sign of life, for jobs that declare `heartbeat=…`."""
+        self.sign()
+
+    def sign(self) -> None:
         self.last_sign = self._clock.now()
 
     def log(self, message: str, level: str = "info") -> None:
@@ -94,6 +99,10 @@ class Context:
             self._dropped += 1
             return
         self._lines.append((self._clock.now(), clean(level), clean(str(message))[:LOG_BYTES]))
+
+    @property
+    def has_lines(self) -> bool:
+        return bool(self._lines)
 
     def lines(self) -> list[tuple[str, int, Micros, str, str]]:
         rows = [(self._run.id, n, at, level, text) for n, (at, level, text) in enumerate(self._lines)]

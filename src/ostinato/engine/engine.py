@@ -389,20 +389,25 @@ class Engine:
     async def _beat(self) -> None:
         while True:
             self._due.clear()
-            # Never behind what was already processed, should the clock step back.
-            now = self._processed = max(self._processed, self.clock.now())
             due = await self._next_due()
+            now = self._now_or_later()
             if due is None or due > now:
-                self.beat_at = self.clock.now()
                 await self._sleep_until(due)
-                continue
+                now = self._now_or_later()
+                if due is None or due > now or self._due.is_set():
+                    continue
             fired = await self._fire(now, due)
-            self.beat_at = self.clock.now()
             if fired:
                 self.hint()
                 await self._check_held()
             else:
                 await self._sleep_until(now + _ELSEWHERE)
+
+    def _now_or_later(self) -> Micros:
+        """Never behind what was already processed, should the clock step back."""
+        self.beat_at = self.clock.now()
+        self._processed = max(self._processed, self.beat_at)
+        return self._processed
 
     async def _fire(self, now: Micros, begin: Micros) -> int:
         try:
@@ -487,7 +492,7 @@ class Engine:
             self._ends.put(End(run, Status.WAITING, "no_handler", finished=False, event="run:parked"))
             return
         running = self._running[run.id] = _Task(run)
-        running.task = asyncio.create_task(self._body(running, handler))
+        running.task = asyncio.get_running_loop().create_task(self._body(running, handler))
 
     async def _body(self, running: _Task, handler: Handler) -> None:
         """One body, from its beginning to the outcome that is put to be written; nothing may come in between."""
@@ -495,8 +500,7 @@ class Engine:
         context = Context(run, self.clock, self._save)
         ending: End | None
         try:
-            options = read_options(run.options)
-            timeout = options.timeout if options.timeout is not None else handler.timeout
+            timeout = handler.timeout if run.options is None else read_options(run.options).timeout or handler.timeout
             with self._spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
                 outcome = await self._executor.execute(run, handler, context, timeout)
                 if span is not None and outcome.status is not Status.SUCCEEDED:
@@ -511,7 +515,8 @@ class Engine:
             log.exception("a run could not be executed", action="execution_failed", run=run.id)
             ending = End(run, Status.FAILED, clean(f"it could not be executed: {problem!r}"))
         if ending is not None:
-            ending.lines = context.lines()
+            if context.has_lines:
+                ending.lines = context.lines()
             self._ends.put(ending)
         del self._running[run.id]
         self._room.set()
@@ -590,12 +595,13 @@ class Engine:
         for e in ends:
             if e.run.id in lost:
                 continue
-            counts[e.status.value] = counts.get(e.status.value, 0) + 1
+            status = e.status.value
+            counts[status] = counts.get(status, 0) + 1
             following = following or e.following is not None or not e.finished
             if e.run.serial_key is not None or e.run.concurrency_key is not None:
                 following = True
-            if e.finished and e.following is None:
-                self.waiters.ended(e.run.root_id, Ended(e.status.value, e.reason, e.result, e.error))
+            if e.finished and e.following is None and e.run.root_id in self.waiters:
+                self.waiters.ended(e.run.root_id, Ended(status, e.reason, e.result, e.error))
         for status, count in counts.items():
             self.metrics.ended.labels(status).inc(count)
         self.listeners.hint()

@@ -46,6 +46,9 @@ class Outcome:
     retry: Micros | bool | None = None
 
 
+_DONE = Outcome(Status.SUCCEEDED)
+
+
 class Stop(Exception):
     """Why a task is being cancelled, by us: cancelled by someone, terminated, out of time, or handed back."""
 
@@ -67,11 +70,13 @@ class Executor:
             if handler.mode == "thread":
                 await self._free.acquire()  # its time begins when there is a thread for it
                 context.last_sign = context.now()
-            if timeout is None and handler.heartbeat is None:
+            if handler.plain and timeout is None:
+                value = await handler.function(**given)
+            elif timeout is None and handler.heartbeat is None:
                 value = await self._call(run, handler, context, given)
             else:
                 value = await self._call_in_time(run, handler, context, given, timeout)
-            return Outcome(Status.SUCCEEDED, result=None if value is None else to_json(value, "the result"))
+            return _DONE if value is None else Outcome(Status.SUCCEEDED, result=to_json(value, "the result"))
         except TimeoutError as problem:
             if isinstance(problem, _OutOfTime):
                 return Outcome(Status.TIMED_OUT, reason=problem.reason, error=describe_error(problem))
@@ -123,6 +128,7 @@ class Executor:
         """With a limit on the whole, or on the silence between two signs of life."""
         loop = asyncio.get_running_loop()
         begin = loop.time()
+        context.sign()
         scope = asyncio.timeout(None)
         watch: asyncio.TimerHandle | None = None
         reason = ""

@@ -38,12 +38,16 @@ class Handler:
     signature: inspect.Signature
     takes: frozenset[str] = field(init=False)
     needs: frozenset[str] = field(init=False)
+    plain: bool = field(init=False)  # to be called with its input and nothing else
 
     def __post_init__(self) -> None:
         named = [p for p in self.signature.parameters.values() if p.kind in _NAMED and p.name != self.context]
         object.__setattr__(self, "takes", frozenset(p.name for p in named))
         needs = {p.name for p in self.signature.parameters.values() if p.kind not in _MANY and p.default is p.empty}
         object.__setattr__(self, "needs", frozenset(needs - {self.context}))
+
+        plain = self.mode == "async" and self.context is None and self.heartbeat is None
+        object.__setattr__(self, "plain", plain)
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Refuse an input that the function cannot take, before anything is on record."""

@@ -70,6 +70,9 @@ class Waiters:
                 if not self._waiting[root]:
                     del self._waiting[root]
 
+    def __contains__(self, root: str) -> bool:
+        return root in self._waiting
+
     def ended(self, root: str, end: Ended) -> None:
         for future in self._waiting.pop(root, ()):
             if not future.done():

@@ -53,7 +53,7 @@ def start(
         rows.append(insert_row(run))
     inserted = {row[0] for row in (yield sql("insert_runs", rows))}
     new = runs if len(inserted) == len(runs) else [r for r in runs if r.id in inserted]
-    roots = {run.id: run.root_id for run in runs}
+    roots: dict[str, str] = {}  # of those that are not new
     if len(new) < len(runs):
         known = [r for r in runs if r.key is not None and r.id not in inserted]
         found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in known])
@@ -69,7 +69,7 @@ def start(
     if new:
         yield sql("notify")
         yield sql("draft_events" if borrowed else "insert_events", [_created(r, now) for r in new])
-    return [Started(roots[run.id], run.id in inserted) for run in runs]
+    return [Started(roots.get(run.id, run.root_id), run.id in inserted) for run in runs]
 
 
 def _hold(run: Run) -> None:
@@ -219,6 +219,8 @@ def _follow(runs: list[Run], now: Micros) -> Operation[None]:
 
 
 def _ended(e: End, now: Micros) -> Row:
+    if e.reason is None and e.following is None:
+        return event_row(now, e.run, e.event or f"run:{e.status.value}")
     data: dict[str, object] = {}
     if e.reason:
         data["reason"] = e.reason

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
@@ -42,8 +43,7 @@ class Query:
             values: list[Any] = []
             for name in order:
                 if name == "":
-                    for row in rows or ():
-                        values.extend(row)
+                    values.extend(chain.from_iterable(rows or ()))
                 else:
                     values.append(params[name])
             return text, values
