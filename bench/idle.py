@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from bench.measure import machine, show
 from bench.stores import Fresh, postgres, settings_of, sqlite
 from ostinato import Ostinato
-from ostinato.engine.rows import insert_row, timer_row
+from ostinato.engine.rows import event_row, insert_row, timer_row
 from ostinato.engine.runs import wake_timer
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
@@ -82,6 +82,24 @@ async def fill(store: Store, count: int) -> None:
         rows: list[Row] = [insert_row(run) for run in runs]
         yield sql("insert_runs", rows)
         yield sql("set_timers", [timer_row(wake_timer(run, run.due)) for run in runs])
+
+    for at in range(0, count, 5_000):
+        await store.run(lambda _, at=at: some(min(5_000, count - at)))  # type: ignore[misc]
+
+
+async def finished(store: Store, count: int) -> None:
+    """Runs that ended long ago by our clock, but not by housekeeping's, each with the three events of its life."""
+    now = time.time_ns() // 1000 - 3600 * SECOND
+    ids = Ids()
+
+    def some(number: int) -> Operation[None]:
+        runs = []
+        for _ in range(number):
+            id = ids.new(now)
+            runs.append(Run(id=id, root_id=id, name="nothing", due=now, created=now, status=Status.SUCCEEDED))
+        yield sql("insert_runs", [insert_row(run) for run in runs])
+        names = ("run:created", "run:started", "run:succeeded")
+        yield sql("insert_events", [event_row(now, run, name) for name in names for run in runs])
 
     for at in range(0, count, 5_000):
         await store.run(lambda _, at=at: some(min(5_000, count - at)))  # type: ignore[misc]

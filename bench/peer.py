@@ -52,14 +52,14 @@ def dbos(url: str, count: int, best: bool) -> float:
     import sqlalchemy
     from dbos import DBOS, DBOSConfig
 
-    config: DBOSConfig = {"name": "bench", "system_database_url": url, "run_admin_server": False, "log_level": "ERROR"}
+    config: DBOSConfig = {"name": "bench", "system_database_url": url, "log_level": "ERROR"}
     DBOS(config=config)
 
     @DBOS.workflow()
     def nothing() -> None: ...
 
     DBOS.launch()
-    queue = DBOS.register_queue("bench", **({"polling_interval_sec": 0.05} if best else {}))
+    queue = DBOS.register_queue("bench", polling_interval_sec=0.05 if best else 1.0)
     engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
     table = "workflow_status" if url.startswith("sqlite") else "dbos.workflow_status"
     counted = sqlalchemy.text(f"SELECT count(*) FROM {table} WHERE status = 'SUCCESS' AND name LIKE '%nothing'")
@@ -126,7 +126,8 @@ async def procrastinate(url: str, count: int, best: bool) -> float:
         begin = time.perf_counter()
         for at in range(0, count, 500):
             await nothing.batch_defer_async(*({} for _ in range(min(500, count - at))))
-        await app.run_worker_async(wait=False, install_signal_handlers=False, **({"concurrency": 20} if best else {}))
+        settings: dict[str, Any] = {"concurrency": 20} if best else {}
+        await app.run_worker_async(wait=False, install_signal_handlers=False, **settings)
         seconds = time.perf_counter() - begin
         row = await app.connector.execute_query_one_async(
             "SELECT count(*) AS done FROM procrastinate_jobs WHERE status = 'succeeded'"

