@@ -9,7 +9,7 @@ BIN := .venv/bin
 .venv/ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Ostinato needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,test,bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,test]'
 	@touch $@
 
 run: .venv/ready  ## the engine on ostinato.db with a few demo jobs, living in the terminal
@@ -27,7 +27,11 @@ test: check  ## everything
 soak: .venv/ready  ## the longer proofs
 	$(BIN)/pytest -n 2 -m soak
 
-bench: .venv/ready  ## figures, as ratios, in one run
+.venv/peers: .venv/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	@touch $@
+
+bench: .venv/peers  ## figures, as ratios, in one run
 	$(BIN)/python -m bench
 
 clean:

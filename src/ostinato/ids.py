@@ -43,4 +43,3 @@ class Ids:
             + _PAIRS[tail >> 10 & 1023]
             + _PAIRS[tail & 1023]
         )
-

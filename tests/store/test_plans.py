@@ -15,7 +15,7 @@ from ostinato.engine.rows import insert_row
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, sql
-from ostinato.store.postgres import _SETTINGS
+from ostinato.store.postgres import SETTINGS
 from ostinato.store.sql import queries
 from ostinato.store.urls import open_url
 
@@ -118,7 +118,7 @@ def test_hot_statements_on_postgres(postgres_url: str, size: str) -> None:
         await store.close()
         if size != "fresh":
             await grow(postgres_url)
-        connection = await asyncpg.connect(postgres_url, server_settings=_SETTINGS)
+        connection = await asyncpg.connect(postgres_url, server_settings=SETTINGS)
         if size == "grown and analysed":
             await connection.execute("ANALYZE")
         for name, (params, row, index) in HOT.items():

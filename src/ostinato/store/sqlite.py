@@ -305,7 +305,11 @@ class _Job:
 
 def connect(path: str) -> sqlite3.Connection:
     folder = Path(path).absolute().parent
-    if path != ":memory:" and not folder.is_dir():
+    try:
+        there = path == ":memory:" or folder.is_dir()
+    except PermissionError:
+        raise StoreError(f"the store {path} cannot be opened; this user may not look into its folder") from None
+    if not there:
         raise StoreError(f"the folder {folder} of the store {path} does not exist; create it, or choose another URL")
     try:
         connection = sqlite3.connect(
