@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
 
 
 class OstinatoError(Exception):
@@ -31,6 +32,18 @@ class SpecError(OstinatoError, ValueError):
 
 class TooManyExclusions(SpecError):
     """The search for the next time met so many excluded ones that it gave up."""
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: short, however long, deep or large the value is."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # a number with more digits than Python prints
+        return "a number of thousands of digits"
+
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

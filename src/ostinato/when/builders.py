@@ -11,7 +11,7 @@ from typing import Any
 
 from ostinato.errors import SpecError
 from ostinato.when.calendars import Calendar, read_calendar
-from ostinato.when.durations import parse_duration
+from ostinato.when.durations import fixed_length, parse_duration
 from ostinato.when.exclusions import Exclusions
 from ostinato.when.fields import DayRule, Range
 from ostinato.when.grammar import Dialect
@@ -54,20 +54,13 @@ def every(
 ) -> Spec:
     """Every so often. Without an anchor, counted from 1970: `every("15m")` is at :00, :15, :30 and :45.
     With one, counted from there on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`."""
-    length = parse_duration(period, "every")
+    moved = fixed_length(phase, "phase")
     if anchor is None:
-        if length.months:
-            raise SpecError(
-                f"every {period!r} needs an anchor to count months from",
-                field="anchor",
-                value=None,
-                hint=f"write every({period!r}, anchor='2026-01-31T09:00Z')",
-            )
-        interval = Interval(length.exact, parse_duration(phase, "phase").exact)
+        interval = Interval(fixed_length(period, "every"), moved)
         return _spec(tz, start, end, jitter, exclude, intervals=(interval,), dst=dst or "")
-    if parse_duration(phase, "phase").exact:
+    if moved:
         raise SpecError("every() takes a phase or an anchor, not both", field="phase", value=phase)
-    recurrence = Recurrence(_moment(anchor, tz, "anchor"), length)
+    recurrence = Recurrence(_moment(anchor, tz, "anchor"), parse_duration(period, "every"))
     return _spec(tz, start, end, jitter, exclude, recurrences=(recurrence,), dst=dst or "")
 
 
@@ -143,7 +136,7 @@ def _spec(
         zone=tz,
         start=None if start is None else _moment(start, tz, "start"),
         end=None if end is None else _moment(end, tz, "end"),
-        jitter=parse_duration(jitter, "jitter").exact,
+        jitter=fixed_length(jitter, "jitter"),
         exclude=excluded,
         **rest,
     )

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ostinato.errors import SpecError, did_you_mean
 from ostinato.when.calendars import Calendar, read_calendar
 from ostinato.when.crontab import parse_cron
-from ostinato.when.durations import Duration, parse_duration
+from ostinato.when.durations import Duration, fixed_length, parse_duration
 from ostinato.when.exclusions import Exclusions
 from ostinato.when.grammar import Dialect
 from ostinato.when.instants import Micros, format_instant, read_datetime
@@ -73,7 +73,7 @@ def read_spec(given: Mapping[str, object]) -> Spec:
         end=None if given.get("end") is None else moment(given["end"], "end"),
         zone=zone_name,
         zone_data=_bytes(given),
-        jitter=parse_duration(_text(given, "jitter", "PT0S"), "jitter").exact,
+        jitter=fixed_length(_text(given, "jitter", "PT0S"), "jitter"),
         dialect=dialect,  # type: ignore[arg-type]  # check() refuses what is not a dialect
         dst=_text(given, "dst", ""),  # type: ignore[arg-type]
     )
@@ -144,15 +144,7 @@ def _read_interval(value: object, _: str) -> Interval:
     if not isinstance(value, Mapping) or "every" not in value:
         raise SpecError(f"{value!r} is not an interval", value=value, hint="write {'every': 'PT15M', 'phase': 'PT5M'}")
     _known_keys(value, ("every", "phase"), "an interval")
-    every, phase = (parse_duration(value.get(k, "PT0S"), k) for k in ("every", "phase"))
-    if every.months:
-        raise SpecError(
-            f"every {every} has no fixed length",
-            field="every",
-            value=str(every),
-            hint="a recurrence with an anchor counts months",
-        )
-    return Interval(every.exact, phase.exact)
+    return Interval(fixed_length(value["every"], "every"), fixed_length(value.get("phase", "PT0S"), "phase"))
 
 
 def _read_recurrence(value: object, moment: Moment) -> Recurrence:

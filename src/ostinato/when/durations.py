@@ -1,6 +1,7 @@
 """Lengths of time: ISO 8601 (`P1Y2M3DT4H`) and the short form (`1h30m`, `5d`).
 
-Months stay months, because a month has no fixed length; everything else is microseconds and days.
+Months stay months, because a month has no fixed length, and days stay days, because on the wall of a zone
+a day may have 23 or 25 hours; everything less is microseconds.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import NoReturn
 
-from ostinato.errors import SpecError
+from ostinato.errors import SpecError, shown
 from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
 
 DAY: Micros = DAY_SECONDS * SECOND
 _LONGEST = 10_000 * 366 * DAY  # a period longer than the calendar itself is a slip of the pen
+_LONGEST_TEXT = 64
 
 _ISO = re.compile(
-    r"P(?=.)(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
-    r"(?:T(?=.)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:[.,]\d{1,6})?)S)?)?"
+    r"P(?=.)(?:(?P<years>[0-9]+)Y)?(?:(?P<months>[0-9]+)M)?(?:(?P<weeks>[0-9]+)W)?(?:(?P<days>[0-9]+)D)?"
+    r"(?:T(?=.)(?:(?P<hours>[0-9]+)H)?(?:(?P<minutes>[0-9]+)M)?(?:(?P<seconds>[0-9]+(?:[.,][0-9]{1,6})?)S)?)?"
 )
-_SHORT_PART = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)(?P<unit>ns|us|µs|μs|ms|s|m|h|d)")
+_SHORT_PART = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?P<unit>ns|us|µs|μs|ms|s|m|h|d)")
 _SHORT_UNITS = {
     "ns": Decimal(1) / 1000,
     "us": Decimal(1),
@@ -31,7 +33,6 @@ _SHORT_UNITS = {
     "s": Decimal(SECOND),
     "m": Decimal(60 * SECOND),
     "h": Decimal(3600 * SECOND),
-    "d": Decimal(DAY),
 }
 
 
@@ -60,8 +61,52 @@ class Duration:
         return f"P{date}T{clock}" if clock else f"P{date or 'T0S'}"
 
 
-def parse_iso(text: str, field: str = "duration") -> Duration:
-    found = _ISO.fullmatch(text)
+def parse_duration(value: str | timedelta, field: str = "duration") -> Duration:
+    """Either form of text, or a timedelta, whose whole days count as days."""
+    if isinstance(value, timedelta):
+        if value < timedelta():
+            raise SpecError(f"{field} {value} is negative", field=field, value=value, hint="a length is zero or more")
+        below = timedelta(seconds=value.seconds, microseconds=value.microseconds) // timedelta(microseconds=1)
+        return _bounded(Duration(days=value.days, micros=below), str(value), field)
+    if not isinstance(value, str):
+        _refuse(value, field)
+    text = value.strip()
+    return _parse_iso(text, field) if text.startswith("P") else parse_short(text, field)
+
+
+def fixed_length(value: str | timedelta, field: str) -> Micros:
+    """A length that is the same wherever it begins, a day being 24 hours. Months are refused: they have none."""
+    length = parse_duration(value, field)
+    if length.months:
+        raise SpecError(
+            f"{field} {shown(value)} counts months, which have no fixed length",
+            field=field,
+            value=value,
+            hint="write days or hours; counting months needs an anchor: every('P1M', anchor='2026-01-31T09:00Z')",
+        )
+    return length.exact
+
+
+def parse_short(text: str, field: str = "duration") -> Duration:
+    """`90s`, `1h30m`, `5d`: Go's grammar with days, the one Temporal's `@every` takes. `1.5d` is 1 day, 12 hours."""
+    days, micros, at = Decimal(0), Decimal(0), 0
+    while at < len(text) <= _LONGEST_TEXT:
+        part = _SHORT_PART.match(text, at)
+        if part is None:
+            break
+        number = Decimal(part["number"])
+        if part["unit"] == "d":
+            days += number
+        else:
+            micros += number * _SHORT_UNITS[part["unit"]]
+        at = part.end()
+    if not text or at != len(text):
+        _refuse(text, field)
+    return _bounded(Duration(days=int(days), micros=int(days % 1 * DAY + micros)), text, field)
+
+
+def _parse_iso(text: str, field: str) -> Duration:
+    found = _ISO.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
     if found is None:
         _refuse(text, field)
     part = {name: value or "0" for name, value in found.groupdict().items()}
@@ -77,28 +122,6 @@ def parse_iso(text: str, field: str = "duration") -> Duration:
     )
 
 
-def parse_short(text: str, field: str = "duration") -> Duration:
-    """`90s`, `1h30m`, `5d`: Go's grammar with days, the one Temporal's `@every` takes."""
-    total, at = Decimal(0), 0
-    for part in _SHORT_PART.finditer(text):
-        if part.start() != at:
-            break
-        total += Decimal(part["number"]) * _SHORT_UNITS[part["unit"]]
-        at = part.end()
-    if not text or at != len(text):
-        _refuse(text, field)
-    return _bounded(Duration(micros=int(total)), text, field)
-
-
-def parse_duration(value: str | timedelta, field: str = "duration") -> Duration:
-    if isinstance(value, timedelta):
-        return _bounded(Duration(micros=value // timedelta(microseconds=1)), str(value), field)
-    if not isinstance(value, str):
-        _refuse(value, field)
-    text = value.strip()
-    return parse_iso(text, field) if text.startswith("P") else parse_short(text, field)
-
-
 def _bounded(duration: Duration, text: str, field: str) -> Duration:
     if duration.months * 31 * DAY + duration.exact > _LONGEST:
         raise SpecError(f"{field} {text!r} is longer than 10,000 years", field=field, value=text, hint="check the unit")
@@ -107,11 +130,13 @@ def _bounded(duration: Duration, text: str, field: str) -> Duration:
 
 def _refuse(text: object, field: str) -> NoReturn:
     hint = "write 'PT15M', 'P1D', 'P1M' or the short form '90s', '15m', '1h30m', '5d'"
-    word = text.strip() if isinstance(text, str) else ""
+    word = text.strip() if isinstance(text, str) and len(text) <= _LONGEST_TEXT else ""
     if word.isdigit():
         hint = f"it has no unit: '{word}s' is seconds, '{word}m' minutes, '{word}h' hours"
-    elif re.fullmatch(r"\d+M", word):
+    elif re.fullmatch(r"-\S+", word):
+        hint = "a length is zero or more"
+    elif re.fullmatch(r"[0-9]+M", word):
         hint = f"'{word.lower()}' is minutes, 'P{word}' is months"
-    elif re.fullmatch(r"P\d+[HS]", word):
+    elif re.fullmatch(r"P[0-9]+[HS]", word):
         hint = f"hours, minutes and seconds come after a T: 'PT{word[1:]}'"
-    raise SpecError(f"{field} {text!r} is not a duration", field=field, value=text, hint=hint)
+    raise SpecError(f"{field} {shown(text)} is not a duration", field=field, value=text, hint=hint)

@@ -207,13 +207,15 @@ def _checked(spec: Spec) -> Spec:
 def _check_interval(interval: Interval) -> None:
     if interval.every < SECOND:
         raise _too_short(str(Duration(micros=interval.every)) if interval.every > 0 else interval.every)
-    if not 0 <= interval.phase < interval.every:
+    if interval.phase < 0:
+        raise SpecError("phase is negative", field="phase", value=interval.phase, hint="a phase is zero or more")
+    if interval.phase >= interval.every:
         raise SpecError(
-            f"phase {Duration(micros=max(0, interval.phase))} is not shorter than the interval "
+            f"phase {Duration(micros=interval.phase)} is not shorter than the interval "
             f"{Duration(micros=interval.every)}",
             field="phase",
             value=interval.phase,
-            hint="a phase is at least nothing and less than the interval",
+            hint="a phase is less than the interval",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from itertools import pairwise
 
 import pytest
@@ -347,29 +347,3 @@ def test_a_calendar_field_takes_numbers_texts_and_lists() -> None:
         calendar(hour=1.5)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="cannot hold"):
         calendar(hour=DayRule("last_day"))
-
-
-@pytest.mark.parametrize(
-    ("text", "months", "days", "micros"),
-    [
-        ("P1Y2M3DT4H", 14, 3, 4 * 3600 * SECOND),
-        ("P2W", 0, 14, 0),
-        ("PT0.5S", 0, 0, SECOND // 2),
-        ("1h30m", 0, 0, 5400 * SECOND),
-        ("1.5d", 0, 0, 36 * 3600 * SECOND),
-        ("250ms", 0, 0, 250_000),
-    ],
-)
-def test_durations(text: str, months: int, days: int, micros: Micros) -> None:
-    found = parse_duration(text)
-    assert found == Duration(months, days, micros)
-    assert parse_duration(str(found)) == found
-
-
-@given(st.builds(Duration, st.integers(0, 500), st.integers(0, 500), st.integers(0, 10**14)))
-def test_durations_come_back_from_their_text(length: Duration) -> None:
-    assert parse_duration(str(length)) == length
-
-
-def test_a_timedelta_is_a_duration() -> None:
-    assert every(timedelta(minutes=15)) == every("15m")
