@@ -6,8 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from ostinato.errors import SpecError, did_you_mean
-from ostinato.when.fields import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, YEAR, DayRule, Field, Items, Range, check_range
+from ostinato.errors import SpecError, did_you_mean, shown
+from ostinato.when.fields import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    FIELDS,
+    YEAR,
+    DayRule,
+    Field,
+    Items,
+    Range,
+    check_range,
+    out_of_range,
+)
 from ostinato.when.grammar import Dialect, parse_field
 
 _ZERO: Items = (Range(0, 0),)
@@ -28,9 +39,18 @@ class Calendar:
     comment: str = ""
 
     def __post_init__(self) -> None:
-        if len(self.comment.encode()) > _COMMENT_BYTES:
+        try:
+            size = len(self.comment.encode())
+        except UnicodeEncodeError:
             raise SpecError(
-                f"comment is {len(self.comment.encode())} bytes long",
+                f"comment {shown(self.comment)} holds half of a character",
+                field="comment",
+                value=self.comment,
+                hint="a surrogate stands only in a pair",
+            ) from None
+        if size > _COMMENT_BYTES:
+            raise SpecError(
+                f"comment is {size} bytes long",
                 field="comment",
                 value=self.comment,
                 hint=f"at most {_COMMENT_BYTES} are kept",
@@ -84,29 +104,32 @@ def read_calendar(given: Mapping[str, object], dialect: Dialect = "cron", *, res
             found[field.name] = parse_field(rest, field, dialect)
     comment = given.get("comment", "")
     if not isinstance(comment, str):
-        raise SpecError(f"comment {comment!r} is not text", field="comment", value=comment)
+        raise SpecError(f"comment {shown(comment)} is not text", field="comment", value=comment)
     return Calendar(**found, comment=comment)
 
 
 def _read_items(value: object, field: Field, dialect: Dialect) -> Items:
-    if isinstance(value, bool) or not isinstance(value, int | str | Range | DayRule | list | tuple | range):
-        raise SpecError(
-            f"{field.words} {value!r} is neither a number nor a text",
-            field=field.name,
-            value=value,
-            hint="write 9, '9-17', '*/5' or a list of them",
-        )
-    if isinstance(value, int):
-        return parse_field(str(value), field, dialect) if value >= 0 else _negative(value, field)
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=lambda one: (type(one).__name__, one if isinstance(one, int) else str(one)))
+    if isinstance(value, list | tuple | range):
+        return tuple(item for one in value for item in _read_item(one, field, dialect))
+    return _read_item(value, field, dialect)
+
+
+def _read_item(value: object, field: Field, dialect: Dialect) -> Items:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 0 <= value < 10_000:
+            raise out_of_range(field, value, "")
+        return parse_field(str(value), field, dialect)
     if isinstance(value, str):
         if value == "":
             return ()
         return () if field is YEAR and value == "*" else parse_field(value, field, dialect)
     if isinstance(value, Range | DayRule):
         return (value,)
-    return tuple(item for one in value for item in _read_items(one, field, dialect))
-
-
-def _negative(value: int, field: Field) -> Items:
-    check_range(field, Range(value, value), "")
-    return ()
+    raise SpecError(
+        f"{field.words} {shown(value)} is neither a number nor a text",
+        field=field.name,
+        value=value,
+        hint="write 9, '9-17', '*/5' or a list of them",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ostinato.errors import SpecError, did_you_mean
+from ostinato.errors import SpecError, did_you_mean, shown
 from ostinato.when.calendars import Calendar
 from ostinato.when.durations import parse_short
 from ostinato.when.fields import (
@@ -65,25 +65,24 @@ def _cron(text: str, zone: str, body: str) -> Cron:
     word = body.lower()
     if word.startswith("@"):
         if word not in _SHORTHANDS:
-            hint = did_you_mean(word, _SHORTHANDS) or f"the shorthands are {', '.join(_SHORTHANDS)}"
+            hint = did_you_mean(word[:20], _SHORTHANDS) or f"the shorthands are {', '.join(_SHORTHANDS)}"
             if word.startswith("@every"):
                 hint = "write every('5m'), or use the temporal dialect"
-            raise SpecError(f"{text!r} is not a shorthand", field="cron", value=text, hint=hint)
+            raise SpecError(f"{shown(text)} is not a shorthand", field="cron", value=text, hint=hint)
         body = _SHORTHANDS[word]
     parts = body.split()
     if len(parts) not in (5, 6):
         raise SpecError(
-            f"{text!r} has {len(parts)} field{'s' if len(parts) != 1 else ''}",
+            f"{shown(text)} has {len(parts)} field{'s' if len(parts) != 1 else ''}",
             field="cron",
             value=text,
             hint="a cron string has 5 (minute hour day month weekday), or 6 with the second first"
             + ("; 7 fields are the temporal dialect" if len(parts) == 7 else ""),
         )
     names = _FIVE if len(parts) == 5 else (SECOND_FIELD, *_FIVE)
-    found = _read(dict(zip(names, parts, strict=True)), "cron", text)
     by_name = dict(zip(names, parts, strict=True))
     return Cron(
-        found,
+        _read(by_name, "cron", text),
         zone=zone,
         either=not is_star(by_name[DAY_OF_MONTH]) and not is_star(by_name[DAY_OF_WEEK]),
         fixed=not any(is_star(by_name.get(f, "0")) for f in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD)),
@@ -102,7 +101,7 @@ def _temporal(text: str, zone: str, body: str) -> Cron:
     parts = _SHORTHANDS.get(body, body).split()
     if not 5 <= len(parts) <= 7:
         raise SpecError(
-            f"CronString does not have 5-7 fields ({text!r} has {len(parts)})",
+            f"CronString does not have 5-7 fields ({shown(text)} has {len(parts)})",
             field="cron",
             value=text,
             hint="minute hour day month weekday [year], or with the second first and the year last",

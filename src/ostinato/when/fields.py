@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ostinato.errors import SpecError
+from ostinato.errors import SpecError, shown
 
 MONTHS = tuple("january february march april may june july august september october november december".split())
 WEEKDAYS = tuple("sunday monday tuesday wednesday thursday friday saturday".split())
@@ -41,11 +41,15 @@ FIELDS = (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD, DAY_OF_MONTH, MONTH, YEAR, DAY
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`start` to `end`, both included, by `step`."""
+    """`start` to `end`, both included, by `step`, which is 1 where it leads nowhere."""
 
     start: int
     end: int
     step: int = 1
+
+    def __post_init__(self) -> None:
+        if self.start == self.end and self.step > 1:  # else `59/2` and `59` would differ and read the same
+            object.__setattr__(self, "step", 1)
 
     def __str__(self) -> str:
         if self.start == self.end:
@@ -85,6 +89,11 @@ Item: TypeAlias = Range | DayRule
 Items: TypeAlias = tuple[Item, ...]
 
 
+def digits(text: str) -> int | None:
+    """The number that a text spells, or None: ASCII digits, and no more of them than anyone means."""
+    return int(text) if len(text) <= 9 and text.isascii() and text.isdigit() else None
+
+
 def mask(items: Sequence[Item], offset: int = 0) -> int:
     """One bit for each value, the bit's number being the value less `offset`."""
     bits = 0
@@ -118,7 +127,7 @@ def check_range(field: Field, item: Range, where: str) -> None:
         )
     if item.step < 1:
         raise SpecError(
-            f"{field.words} step {item.step} is not a step{where}",
+            f"{field.words} step {shown(item.step)} is not a step{where}",
             field=field.name,
             value=item.step,
             hint="use 1 or more",
@@ -127,11 +136,14 @@ def check_range(field: Field, item: Range, where: str) -> None:
 
 def out_of_range(field: Field, number: int, where: str, *, high: int | None = None) -> SpecError:
     top = field.high if high is None else high
-    hint = f"did you mean {field.low}?" if number in (top + 1, field.low - 1) else ""
+    hint = f"did you mean {field.low}?" if number in (top + 1, field.low - 1) and field is not YEAR else ""
     if field is DAY_OF_WEEK:
         hint = "weekdays are 0 to 6 from Sunday, or names such as 'mon'; 7 is Sunday too in a cron string"
     elif field is DAY_OF_MONTH and number > top:
         hint = "'L' is the last day of the month in the cron dialect"
     return SpecError(
-        f"{field.words} {number} is out of range {field.low}–{top}{where}", field=field.name, value=number, hint=hint
+        f"{field.words} {shown(number)} is out of range {field.low}–{top}{where}",
+        field=field.name,
+        value=number,
+        hint=hint,
     )

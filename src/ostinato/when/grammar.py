@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
-from ostinato.errors import SpecError, did_you_mean
+from ostinato.errors import SpecError, did_you_mean, shown
 from ostinato.when.fields import (
     DAY_OF_MONTH,
     DAY_OF_WEEK,
@@ -19,18 +19,19 @@ from ostinato.when.fields import (
     Item,
     Items,
     Range,
+    digits,
     out_of_range,
 )
 
 Dialect: TypeAlias = Literal["cron", "temporal"]
-_GO_INTEGER = re.compile(r"[+-]?[0-9]+")
+_GO_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def parse_field(text: str, field: Field, dialect: Dialect, whole: str = "") -> Items:
     """The items of one field; `whole` is the text it stands in, for the error."""
     if dialect == "temporal":
         return temporal_items(text, field, whole)
-    where = f" in {whole!r}" if whole else ""
+    where = f" in {shown(whole)}" if whole else ""
     items: list[Item] = []
     for part in text.split(","):
         items += _cron_part(part.strip() if not whole else part, field, where)
@@ -52,14 +53,14 @@ def _cron_part(part: str, field: Field, where: str) -> list[Item]:
     base, slash, step_text = part.partition("/")
     step = 1
     if slash:
-        if not step_text.isascii() or not step_text.isdigit() or int(step_text) == 0:
+        step = digits(step_text) or 0
+        if step == 0:
             raise SpecError(
-                f"{field.words} step {step_text!r} is not a number from 1{where}",
+                f"{field.words} step {shown(step_text)} is not a number from 1{where}",
                 field=field.name,
                 value=part,
                 hint=f"write '*/5' or '{field.low}-{field.high}/5'",
             )
-        step = int(step_text)
     top = 7 if field is DAY_OF_WEEK else field.high
     if base == "*":
         return (
@@ -82,6 +83,8 @@ def _cron_part(part: str, field: Field, where: str) -> list[Item]:
 
 
 def _wrapped_hint(field: Field, first: str, last: str, start: int, end: int) -> str:
+    if field is DAY_OF_WEEK and start == 7:
+        return f"did you mean '{f'0-{last}' if end else '0'}'? (7 is Sunday, and so is 0)"
     if field is DAY_OF_WEEK and end == 0:
         return f"did you mean '{start}-7'? (7 is Sunday)"
     top, bottom = str(field.high), str(field.low)
@@ -92,8 +95,8 @@ def _wrapped_hint(field: Field, first: str, last: str, start: int, end: int) -> 
 
 def _cron_value(text: str, field: Field, part: str, where: str) -> int:
     top = 7 if field is DAY_OF_WEEK else field.high
-    if text.isascii() and text.isdigit():
-        number = int(text)
+    number = digits(text)
+    if number is not None:
         if not field.low <= number <= top:
             raise out_of_range(field, number, where, high=top)
         return number
@@ -105,7 +108,7 @@ def _cron_value(text: str, field: Field, part: str, where: str) -> int:
 
 def _unknown(text: str, field: Field, part: str, where: str) -> SpecError:
     top = 7 if field is DAY_OF_WEEK else field.high
-    hint = did_you_mean(text.lower(), [n[:3] for n in field.names] + list(field.names))
+    hint = did_you_mean(text.lower()[:20], [n[:3] for n in field.names] + list(field.names))
     if not hint:
         hint = f"use {field.low}–{top}, '*', a range '{field.low}-{top}', a list or a step '*/2'"
         if field.names:
@@ -116,7 +119,7 @@ def _unknown(text: str, field: Field, part: str, where: str) -> SpecError:
         hint = f"something is missing around {part!r}" if part else "an item of the list is empty"
     elif "#" in part or text.upper().endswith(("L", "W")):
         hint = "'L', 'LW' and '15W' go into day of month, '5#2' and 'FRIL' into day of week"
-    return SpecError(f"{field.words} {text!r} is not a value{where}", field=field.name, value=text, hint=hint)
+    return SpecError(f"{field.words} {shown(text)} is not a value{where}", field=field.name, value=text, hint=hint)
 
 
 def _day_rule(part: str, field: Field, where: str) -> DayRule | None:
@@ -126,8 +129,8 @@ def _day_rule(part: str, field: Field, where: str) -> DayRule | None:
             return DayRule("last_day")
         if word in ("LW", "WL"):
             return DayRule("last_workday")
-        if re.fullmatch(r"\d+W", word):
-            day = int(word[:-1])
+        day = digits(word[:-1]) if word.endswith("W") else None
+        if day is not None:
             if not 1 <= day <= 31:
                 raise out_of_range(field, day, where)
             return DayRule("nearest_workday", day)
@@ -135,14 +138,15 @@ def _day_rule(part: str, field: Field, where: str) -> DayRule | None:
         if "#" in word:
             day_text, _, nth_text = word.partition("#")
             weekday = _cron_value(day_text, field, part, where) % 7
-            if not nth_text.isdigit() or not 1 <= int(nth_text) <= 5:
+            nth = digits(nth_text) or 0
+            if not 1 <= nth <= 5:
                 raise SpecError(
-                    f"day of week {part!r} asks for number {nth_text!r} of the month{where}",
+                    f"day of week {shown(part)} asks for number {shown(nth_text)} of the month{where}",
                     field=field.name,
                     value=part,
                     hint="there are 1 to 5, and the last is written '5L'",
                 )
-            return DayRule("nth_weekday", weekday, int(nth_text))
+            return DayRule("nth_weekday", weekday, nth)
         if len(word) > 1 and word.endswith("L"):
             return DayRule("last_weekday", _cron_value(word[:-1], field, part, where) % 7)
     return None
@@ -152,16 +156,16 @@ def _day_rule(part: str, field: Field, where: str) -> DayRule | None:
 
 
 def temporal_items(text: str, field: Field, whole: str = "") -> Items:
-    shown = f" ({text!r} in {whole!r})" if whole else f" ({text!r})"
+    where = f" ({shown(text)} in {shown(whole)})" if whole else f" ({shown(text)})"
     items: list[Item] = []
     for part in text.split(","):
-        items += _temporal_part(part, field, shown)
+        items += _temporal_part(part, field, where)
     return tuple(items)
 
 
-def _temporal_part(part: str, field: Field, shown: str) -> list[Item]:
+def _temporal_part(part: str, field: Field, where: str) -> list[Item]:
     def refuse(problem: str) -> SpecError:
-        return SpecError(f"{field.title} {problem}{shown}", field=field.name, value=part)
+        return SpecError(f"{field.title} {problem}{where}", field=field.name, value=part)
 
     top = 7 if field is DAY_OF_WEEK else field.high
     step, has_step = 1, False

@@ -30,9 +30,8 @@ def wall_micros(naive: datetime) -> Micros:
 
 
 def format_instant(instant: Micros) -> str:
-    moment = to_datetime(instant)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
-    fraction = f"{moment.microsecond:06d}".rstrip("0")
+    text, _, fraction = to_datetime(instant).replace(tzinfo=None).isoformat().partition(".")
+    fraction = fraction.rstrip("0")
     return f"{text}.{fraction}Z" if fraction else f"{text}Z"
 
 

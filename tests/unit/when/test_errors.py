@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from ostinato import Spec, SpecError, calendar, cron, every, once
+from ostinato.when import Range
+from ostinato.when.grammar import Dialect
 
 
 @pytest.mark.parametrize(
@@ -92,3 +94,79 @@ def test_several_problems_are_told_together() -> None:
         cron("99 99 * * *")
     assert "minute 99" in str(problem.value)
     assert "hour 99" in str(problem.value)
+
+
+LONG = "9" * 5000
+
+
+@pytest.mark.parametrize("dialect", ["cron", "temporal"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 9 * * 5#²",
+        "0 9 ١W * *",
+        "0 9 ²W * *",
+        "² 9 * * *",
+        "*/² 9 * * *",
+        "*/١ 9 * * *",
+        f"{LONG} 9 * * *",
+        f"*/{LONG} 9 * * *",
+        f"0-{LONG} 9 * * *",
+        f"0 9 {LONG}W * *",
+        f"0 9 * * {LONG}#2",
+        f"0 9 * * 5#{LONG}x",
+        f"0 9 * * {'x' * 5000}",
+        f"@every {LONG}s",
+        f"@every 1h/{LONG}s",
+        f"@{LONG}",
+        "0 9 * * * # \ud800",
+    ],
+)
+def test_no_text_brings_forth_anything_but_a_spec_error(text: str, dialect: Dialect) -> None:
+    try:
+        cron(text, dialect=dialect)
+    except SpecError as problem:
+        assert len(str(problem)) < 1000
+    else:
+        assert dialect == "temporal"  # everything after '#' is a comment there
+        assert "#" in text
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: calendar(hour=10**5000),
+        lambda: calendar(hour=-(10**5000)),
+        lambda: calendar(hour=Range(0, 10**5000)),
+        lambda: calendar(hour=Range(0, 5, -(10**5000))),
+        lambda: calendar(hour=LONG),
+        lambda: calendar(hour=[[9]]),  # type: ignore[list-item]
+        lambda: calendar(comment="\ud800"),
+        lambda: calendar(comment=5),  # type: ignore[arg-type]
+        lambda: calendar(hour=None),  # type: ignore[arg-type]
+    ],
+)
+def test_no_calendar_brings_forth_anything_but_a_spec_error(make: Callable[[], Spec]) -> None:
+    with pytest.raises(SpecError) as problem:
+        make()
+    assert len(str(problem.value)) < 1000
+
+
+def test_a_set_of_values_is_taken_in_its_order() -> None:
+    assert calendar(hour={17, 9, 10}) == calendar(hour=[9, 10, 17])
+    assert calendar(hour=frozenset({"9-10", 3})) == calendar(hour=[3, "9-10"])
+
+
+@pytest.mark.parametrize(
+    ("make", "right"),
+    [
+        (lambda: cron("0 9 * * 7-2"), "did you mean '0-2'?"),
+        (lambda: cron("0 9 * * 7-0"), "did you mean '0'?"),
+        (lambda: calendar(year=2101), "year 2101 is out of range 2000–2100"),
+    ],
+)
+def test_what_is_suggested_would_be_right(make: Callable[[], Spec], right: str) -> None:
+    with pytest.raises(SpecError) as problem:
+        make()
+    assert right in str(problem.value)
+    assert "2000?" not in str(problem.value)

@@ -212,13 +212,16 @@ def test_jitter_is_deterministic_bounded_and_before_the_following_time() -> None
 
 # JSON
 
-field_values = st.sampled_from(["*", "0", "5", "1-4", "*/3", "2,4", "3/2"])
+field_values = st.sampled_from(["*", "0", "5", "1-4", "*/3", "2,4", "3/2", "23/2", "7-7/3", "22,23/5"])
 calendars = st.builds(
-    lambda h, m, d, w: read_calendar({"hour": h, "minute": m, "day_of_month": d, "day_of_week": w}),
+    lambda h, m, s, d, w: read_calendar(
+        {"hour": h, "minute": m, "second": s, "day_of_month": d, "day_of_week": w},
+    ),
     field_values,
-    field_values,
-    st.sampled_from(["*", "1", "1-7", "L", "LW", "15W", "1,L"]),
-    st.sampled_from(["*", "1-5", "5#2", "5L", "0,6"]),
+    field_values | st.just("59/2"),
+    st.sampled_from(["0", "*", "59/2", "58-59/3"]),
+    st.sampled_from(["*", "1", "1-7", "L", "LW", "15W", "1,L", "31/2"]),
+    st.sampled_from(["*", "1-5", "5#2", "5L", "0,6", "6/2", "5-7/2"]),
 )
 
 
@@ -255,6 +258,12 @@ specs = st.builds(
 def test_json_brings_back_an_equal_spec(spec: Spec) -> None:
     assert read_spec(json.loads(json.dumps(spec.to_json()))) == spec
     assert hash(spec) == hash(read_spec(spec.to_json()))
+
+
+def test_years_before_1000_come_back_from_json() -> None:
+    spec = cron("0 9 * * *", start="0031-01-01T00:00Z")
+    assert spec.to_json()["start"] == "0031-01-01T00:00:00Z"
+    assert read_spec(spec.to_json()) == spec
 
 
 @given(specs, instants)
