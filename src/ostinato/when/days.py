@@ -15,8 +15,10 @@ from ostinato.when.zones import FIRST_YEAR, LAST_YEAR
 NO_DAY = 1 << 40  # no such day; far enough that its seconds lie beyond every limit
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+# A year more at both ends, because on the wall of a zone the first and the last hours belong to other years.
+_FIRST = FIRST_YEAR - 1
 # Epoch day of 1 January for each year, and one more to end the last.
-_NEW_YEARS = [date(y, 1, 1).toordinal() - _EPOCH_ORDINAL for y in range(FIRST_YEAR, LAST_YEAR + 2)]
+_NEW_YEARS = [date(y, 1, 1).toordinal() - _EPOCH_ORDINAL for y in range(_FIRST, LAST_YEAR + 3)]
 
 
 def epoch_day(day: date) -> int:
@@ -30,7 +32,7 @@ class DayPattern:
     days: int
     months: int
     weekdays: int
-    years: int  # bit n is the year 1900 + n; 0 is every year
+    years: int  # bit n is the year 1899 + n; 0 is every year
     month_rules: tuple[DayRule, ...]
     week_rules: tuple[DayRule, ...]
     either: bool
@@ -49,7 +51,7 @@ def day_pattern(calendar: Calendar, either: bool) -> DayPattern:
         days=mask(calendar.day_of_month),
         months=mask(calendar.month),
         weekdays=mask(calendar.day_of_week),
-        years=mask(calendar.year, FIRST_YEAR),
+        years=mask(calendar.year, _FIRST),
         month_rules=tuple(i for i in calendar.day_of_month if isinstance(i, DayRule)),
         week_rules=tuple(i for i in calendar.day_of_week if isinstance(i, DayRule)),
         either=either,
@@ -110,10 +112,10 @@ def days_for(pattern: DayPattern) -> Days:
 
 
 def days_of_year(pattern: DayPattern, index: int) -> int:
-    """The matching days of the year 1900 + index; bit 0 is 1 January."""
+    """The matching days of the year 1899 + index; bit 0 is 1 January."""
     if pattern.years and not pattern.years >> index & 1:
         return 0
-    leap = isleap(FIRST_YEAR + index)
+    leap = isleap(_FIRST + index)
     weekday = (_NEW_YEARS[index] + 4) % 7  # 1 January 1970 was a Thursday
     bits = shift = 0
     for month in range(1, 13):

@@ -15,7 +15,7 @@ from ostinato.when.days import epoch_day
 from ostinato.when.durations import Duration
 from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
 from ostinato.when.walls import Wall
-from ostinato.when.zones import FAR, Zone
+from ostinato.when.zones import FAR, LAST_YEAR, Zone, epoch_second
 
 Step = Callable[[Micros], Micros]
 
@@ -137,7 +137,7 @@ def times_source(times: tuple[Micros, ...]) -> Source:
 
 
 _MONTH: Micros = 2_629_746 * SECOND  # the mean month of the Gregorian calendar
-_SLACK: Micros = 6 * DAY_SECONDS * SECOND  # no k-th time is further than this from anchor + k mean periods
+_END: Micros = epoch_second(LAST_YEAR + 1) * SECOND
 
 
 def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: bool) -> Source:
@@ -149,6 +149,9 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     if not period.months and not period.days:
         return _anchored_interval(anchor, period.micros)
     mean = period.months * _MONTH + period.exact
+    # No k-th time is further than this from anchor + k mean periods: by months of unlike length and leap
+    # years, and by what the zone's offset has changed since.
+    slack = (8 if period.months else 2) * DAY_SECONDS * SECOND
     start, fraction = divmod(anchor, SECOND)
     first_day, time = divmod(start + zone.offset(start), DAY_SECONDS)
     first = date(1970, 1, 1) + timedelta(days=first_day)
@@ -167,18 +170,18 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
         return [second * SECOND + fraction + number * period.micros for second in seconds]
 
     def following(after: Micros) -> Micros:
-        number = max(0, (after - anchor - _SLACK) // mean)
+        number = max(0, (after - anchor - slack) // mean)
         while True:
             # A repeated day may put the k-th time after the one that follows, so look at two.
             found = [t for k in (number, number + 1) for t in instants(k) if t > after]
             if found:
                 return min(found)
-            if number * mean > _PAST_ALL:
+            if anchor + number * mean > _END + slack:
                 return FAR
             number += 1
 
     def preceding(before: Micros) -> Micros:
-        number = (before - anchor + _SLACK) // mean + 1
+        number = (min(before, _END) - anchor + slack) // mean + 1
         while number >= 0:
             found = [t for k in (number, number - 1) for t in instants(k) if t < before]
             if found:
@@ -187,9 +190,6 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
         return -FAR
 
     return _Steps(following, preceding)
-
-
-_PAST_ALL: Micros = 400 * 12 * _MONTH
 
 
 def _anchored_interval(anchor: Micros, every: Micros) -> Source:

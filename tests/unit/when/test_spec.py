@@ -356,3 +356,46 @@ def test_a_calendar_field_takes_numbers_texts_and_lists() -> None:
         calendar(hour=1.5)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="cannot hold"):
         calendar(hour=DayRule("last_day"))
+
+
+# The ends of time
+
+
+@pytest.mark.parametrize("year", [2, 1066, 1600, 1899])
+@pytest.mark.parametrize("period", ["P1D", "P1W", "P1M", "P1Y", "P1M1DT1H", "PT36H", "P100Y"])
+def test_a_recurrence_goes_on_to_2199_however_long_ago_it_began(period: str, year: int) -> None:
+    compiled = every(period, anchor=f"{year:04d}-01-31T09:00:00Z").compiled
+    for asked in ("1900-01-01T00:00:00Z", "2026-06-01T00:00:00Z", "2099-06-01T00:00:00Z"):
+        found = compiled.next(at(asked))
+        assert found is not None, asked
+        assert compiled.previous(found + 1) == found
+    last = compiled.previous(at("2500-01-01T00:00:00Z"))
+    assert last is not None
+    assert compiled.next(last) is None
+    assert compiled.previous(last) is not None
+
+
+@pytest.mark.parametrize("anchor", ["2199-12-30T09:00:00Z", "2200-01-01T00:00:00Z", "9998-01-01T00:00:00Z"])
+def test_a_recurrence_that_begins_too_late_ends(anchor: str) -> None:
+    compiled = Spec(recurrences=(Recurrence(at(anchor), parse_duration("P1D")),)).compiled
+    found = list(compiled.times(at("2190-01-01T00:00:00Z")))
+    assert len(found) == (2 if anchor < "2200" else 0)
+    assert compiled.previous(at("9999-01-01T00:00:00Z")) == (found[-1] if found else None)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York", "Europe/Berlin", "Pacific/Auckland"])
+@pytest.mark.parametrize(
+    "text", ["0 * * * *", "30 */7 * * *", "0 3 * * *", "0 0 * * 0", "*/20 30 * * * *", "0 12 1,L * *"]
+)
+@pytest.mark.parametrize("rule", ["cron", "wall"])
+def test_previous_mirrors_next_at_both_ends_of_time(zone: str, text: str, rule: str) -> None:
+    compiled = Spec(crons=(text,), zone=zone, dst=rule).compiled  # type: ignore[arg-type]
+    week = 8 * 86_400 * SECOND
+    for first in (at("1900-01-01T00:00:00Z") - week, at("2200-01-01T00:00:00Z") - week):
+        found = list(compiled.between(first, first + 2 * week))
+        assert found
+        back, before = [], first + 2 * week + 1
+        while (earlier := compiled.previous(before)) is not None and earlier >= first:
+            back.append(earlier)
+            before = earlier
+        assert back[::-1] == found
