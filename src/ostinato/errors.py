@@ -36,6 +36,8 @@ class TooManyExclusions(SpecError):
 
 def shown(value: object) -> str:
     """A value as an error shows it: short, however long, deep or large the value is."""
+    if isinstance(value, str) and len(value) <= _SHORT.maxstring:
+        return repr(value)
     try:
         return _SHORT.repr(value)
     except ValueError:  # a number with more digits than Python prints

@@ -12,7 +12,7 @@ from typing import Any
 from ostinato.errors import SpecError
 from ostinato.when.calendars import Calendar, read_calendar
 from ostinato.when.durations import fixed_length, parse_duration
-from ostinato.when.exclusions import Exclusions
+from ostinato.when.exclusions import Exclusions, merged
 from ostinato.when.fields import DayRule, Range
 from ostinato.when.grammar import Dialect
 from ostinato.when.instants import Micros, read_datetime
@@ -129,9 +129,8 @@ def _spec(
     exclude: Iterable[Exclusion],
     **rest: Any,
 ) -> Spec:
-    excluded = Exclusions()
-    for one in [exclude] if isinstance(exclude, str | date | Calendar | Exclusions) else exclude:
-        excluded |= read_exclusion(one)
+    alone = isinstance(exclude, str | date | Calendar | Exclusions)
+    excluded = merged(map(read_exclusion, [exclude] if alone else exclude))
     spec = Spec(
         zone=tz,
         start=None if start is None else _moment(start, tz, "start"),

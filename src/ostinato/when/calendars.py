@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from ostinato.errors import SpecError, did_you_mean, shown
 from ostinato.when.fields import (
@@ -69,6 +70,10 @@ class Calendar:
     @property
     def rules(self) -> tuple[DayRule, ...]:
         return tuple(i for i in self.day_of_month + self.day_of_week if isinstance(i, DayRule))
+
+    def with_items(self, field: Field, items: Items) -> Calendar:
+        changed: dict[str, Any] = {field.name: items}
+        return replace(self, **changed)
 
     def without_comment(self) -> Calendar:
         return replace(self, comment="")

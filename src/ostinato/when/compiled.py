@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ostinato.errors import SpecError, TooManyExclusions
 from ostinato.when.calendars import Calendar
 from ostinato.when.crontab import parse_cron
-from ostinato.when.exclusions import stretches
+from ostinato.when.exclusions import ANY_READING, Readings, stretches
 from ostinato.when.fields import HOUR_FIELD, MINUTE_FIELD, SECOND_FIELD, Range
 from ostinato.when.instants import SECOND, Micros, format_instant
 from ostinato.when.jitter import jitter_delay
@@ -27,7 +27,7 @@ from ostinato.when.zones import FAR, FIRST_YEAR, LAST_YEAR, Zone, epoch_second, 
 if TYPE_CHECKING:
     from ostinato.when.spec import Spec
 
-_GIVE_UP = 100_000  # excluded candidates in a row; a tenth of a second
+GIVE_UP = 1_209_600  # excluded times in a row, Temporal's own limit; some seconds where each is passed singly
 _TEMPORAL_LAST_YEAR = 2100
 
 
@@ -43,49 +43,52 @@ class Compiled:
         self._first_of_all = epoch_second(FIRST_YEAR) * SECOND
         self._floor = max(self._first_of_all, spec.start if spec.start is not None else -FAR) - 1
         self._ceiling = min(self.last, spec.end if spec.end is not None else FAR)
-        source = union(self._sources(spec))
+        sources, readings = self._sources(spec)
+        source = union(sources)
         self._next, self._previous = source.next, source.previous
-        self._excluded = stretches(spec.exclude, self.zone)
+        self._excluded = stretches(spec.exclude, self.zone, readings)
 
     def next(self, after: Micros) -> Micros | None:
         """The first nominal time later than `after`."""
-        if after < self._floor:
-            after = self._floor
-        found = self._next(after)
-        if found > self._ceiling:
-            return None
-        return self.search(after)[0] if self._excluded else found
+        found = self._next(after if after > self._floor else self._floor)
+        if self._excluded:
+            return self._pass_over(found, GIVE_UP)[0]
+        return found if found <= self._ceiling else None
 
-    def search(self, after: Micros, give_up: int = _GIVE_UP) -> tuple[Micros | None, int]:
-        """The next nominal time, and how many were excluded on the way to it."""
-        at, excluded = max(after, self._floor), 0
-        while True:
-            found = self._next(at)
-            if found > self._ceiling:
-                return None, excluded
+    def search(self, after: Micros, give_up: int = GIVE_UP) -> tuple[Micros | None, int]:
+        """The next nominal time, and how many steps were taken over excluded ones on the way to it."""
+        return self._pass_over(self._next(max(after, self._floor)), give_up)
+
+    def _pass_over(self, first: Micros, give_up: int) -> tuple[Micros | None, int]:
+        found, steps = first, 0
+        while found <= self._ceiling:
             stretch = self._stretch(found)
             if stretch is None:
-                return found, excluded
-            excluded += 1
-            if excluded > give_up:
-                raise self._give_up(max(after, self._floor), give_up)
-            at = stretch[1]
+                return found, steps
+            if steps == give_up:
+                raise self._too_many(give_up, first, found)
+            steps += 1
+            found = self._next(stretch[1])
+        return None, steps
 
     def previous(self, before: Micros) -> Micros | None:
         """The last nominal time earlier than `before`."""
-        at = min(before, self._ceiling + 1)
-        for _ in range(_GIVE_UP):
-            found = self._previous(at)
+        found = first = self._previous(min(before, self._ceiling + 1))
+        for _ in range(GIVE_UP):
             if found <= self._floor:
                 return None
             stretch = self._stretch(found)
             if stretch is None:
                 return found
-            at = stretch[0]
-        raise self._give_up(min(before, self._ceiling), _GIVE_UP)
+            found = self._previous(stretch[0])
+        raise self._too_many(GIVE_UP, found, first)
 
     def matches(self, instant: Micros) -> bool:
-        return self.next(instant - 1) == instant
+        return (
+            self._floor < instant <= self._ceiling
+            and self._next(instant - 1) == instant
+            and self._stretch(instant) is None
+        )
 
     def times(self, after: Micros) -> Iterator[Micros]:
         """Every nominal time later than `after`, in order."""
@@ -119,34 +122,41 @@ class Compiled:
                 return excluded
         return None
 
-    def _give_up(self, at: Micros, tries: int) -> TooManyExclusions:
+    def _too_many(self, steps: int, first: Micros, last: Micros) -> TooManyExclusions:
         return TooManyExclusions(
-            f"{tries:,} times in a row around {format_instant(at)} are excluded",
+            f"the search gave up: {steps:,} steps over excluded times, "
+            f"from {format_instant(first)} to {format_instant(last)}, and none was left",
             field="exclude",
-            value=tries,
+            value=steps,
             hint="the exclusions leave nothing, or next to nothing: narrow them",
         )
 
-    def _sources(self, spec: Spec) -> list[Source]:
+    def _sources(self, spec: Spec) -> tuple[list[Source], Readings]:
+        """Where the times come from, and what they can read on the wall."""
         temporal = spec.dialect == "temporal"
         literal = spec.rule == "wall"
         found: list[Source] = []
+        readings = Readings()
         for text in spec.crons:
             cron = parse_cron(text, spec.dialect)
             if cron.warning:
                 self.warnings.append(cron.warning)
             if cron.calendar is None:
                 found.append(interval_source(_whole_seconds(cron.every), _whole_seconds(cron.phase)))
+                readings = ANY_READING
             else:
                 wall = Wall(cron.calendar, cron.either)
                 self._check_possible(wall, f"cron string {text!r}")
                 # The temporal dialect has no wildcards of its own; its fields decide, as a calendar's do.
                 fixed = _is_fixed(cron.calendar) if temporal else cron.fixed
                 found.append(self._on_the_wall(wall, literal or not fixed))
+                readings |= wall
         for calendar in spec.calendars:
             wall = Wall(calendar)
             self._check_possible(wall, f"calendar {calendar.to_json()}")
             found.append(self._on_the_wall(wall, literal or not _is_fixed(calendar)))
+            readings |= wall
+        on_the_wall = len(found)
         for interval in spec.intervals:
             every, phase = interval.every, interval.phase
             if temporal:
@@ -156,7 +166,7 @@ class Compiled:
             found.append(recurrence_source(recurrence.anchor, recurrence.period, self.zone, literal))
         if spec.times or not found:
             found.append(times_source(spec.times))
-        return found
+        return found, readings if len(found) == on_the_wall else ANY_READING
 
     def _on_the_wall(self, wall: Wall, literal: bool) -> Source:
         return wall_source(wall, self.zone) if literal else fixed_wall_source(wall, self.zone)

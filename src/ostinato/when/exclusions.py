@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 
 from ostinato.when.calendars import Calendar
 from ostinato.when.days import epoch_day
+from ostinato.when.fields import FIELDS, YEAR, Items
 from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
 from ostinato.when.walls import Wall
 from ostinato.when.zones import FAR, Zone
 
-# The stretch around an instant that is wholly excluded, first and last microsecond, or None.
+# The stretch around an instant in which every time of the spec is excluded, first and last microsecond, or None.
 Stretch = Callable[[Micros], tuple[Micros, Micros] | None]
-_SIXTY = (1 << 60) - 1
-_DAY = (1 << 24) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,47 +30,103 @@ class Exclusions:
         return bool(self.calendars or self.dates or self.spans)
 
     def __or__(self, other: Exclusions) -> Exclusions:
-        return Exclusions(
-            self.calendars + tuple(c for c in other.calendars if c not in self.calendars),
-            tuple(sorted({*self.dates, *other.dates})),
-            tuple(sorted({*self.spans, *other.spans})),
-        )
+        return merged((self, other))
 
 
-def stretches(exclusions: Exclusions, zone: Zone) -> list[Stretch]:
-    found = [_calendar_stretch(Wall(calendar), zone) for calendar in exclusions.calendars]
+def merged(parts: Iterable[Exclusions]) -> Exclusions:
+    """All of them as one, each thing once."""
+    found = list(parts)
+    return Exclusions(
+        tuple(dict.fromkeys(c for e in found for c in e.calendars)),
+        tuple(sorted({d for e in found for d in e.dates})),
+        tuple(sorted({s for e in found for s in e.spans})),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The seconds, minutes and hours that the times of a spec can read on the wall, as masks."""
+
+    seconds: int = 0
+    minutes: int = 0
+    hours: int = 0
+
+    def __or__(self, other: Readings | Wall) -> Readings:
+        return Readings(self.seconds | other.seconds, self.minutes | other.minutes, self.hours | other.hours)
+
+
+ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
+
+
+def stretches(exclusions: Exclusions, zone: Zone, readings: Readings) -> list[Stretch]:
+    found = [_calendar_stretch(Wall(calendar), zone, readings) for calendar in _joined(exclusions.calendars)]
     if exclusions.dates:
         days = frozenset(map(epoch_day, exclusions.dates))
-        found.append(_wall_stretch(lambda wall: wall // DAY_SECONDS in days, DAY_SECONDS, zone))
+        found.append(_wall_stretch(lambda wall: wall // DAY_SECONDS in days, DAY_SECONDS, DAY_SECONDS, [(0, 1)], zone))
     if exclusions.spans:
         found.append(_span_stretch(exclusions.spans))
     return found
 
 
-def _calendar_stretch(wall: Wall, zone: Zone) -> Stretch:
-    length = 1
-    if wall.seconds == _SIXTY:
-        length = 60
-        if wall.minutes == _SIXTY:
-            length = DAY_SECONDS if wall.hours == _DAY else 3600
-    return _wall_stretch(wall.matches, length, zone)
+def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
+    """Calendars that differ in one field only, as one, so that what they cover together is passed over together."""
+    found = [calendar.without_comment() for calendar in calendars]
+    for field in FIELDS:
+        if field is YEAR:  # an empty year is every year
+            continue
+        items: dict[Calendar, Items] = {}
+        for calendar in found:
+            rest = calendar.with_items(field, ())
+            items[rest] = items.get(rest, ()) + calendar.items(field)
+        found = [rest.with_items(field, each) for rest, each in items.items()]
+    return found
 
 
-def _wall_stretch(matches: Callable[[int], bool], length: int, zone: Zone) -> Stretch:
-    """`length` wall seconds match or fail together; a change of offset ends a stretch early."""
+def _calendar_stretch(wall: Wall, zone: Zone, readings: Readings) -> Stretch:
+    """What a calendar excludes around a time: as much as holds no reading of the spec that the calendar leaves.
+
+    If it leaves some of the seconds that the spec can read, that is a part of a minute; else if it leaves
+    some of the minutes, a part of an hour; else a part of a day, or the whole of it.
+    """
+    levels = (
+        (readings.seconds & ~wall.seconds, 1, 60),
+        (readings.minutes & ~wall.minutes, 60, 3600),
+        (readings.hours & ~wall.hours, 3600, DAY_SECONDS),
+    )
+    left, unit, cycle = next((level for level in levels if level[0]), levels[-1])
+    return _wall_stretch(wall.matches, unit, cycle, _runs(left, cycle // unit), zone)
+
+
+def _runs(left: int, size: int) -> list[tuple[int, int]]:
+    """For each value, the run around it that has no bit of `left`: its first value and the one after its last."""
+    found = []
+    for value in range(size):
+        above = left >> value
+        end = value + (above & -above).bit_length() - 1 if above else size
+        found.append(((left & (1 << value) - 1).bit_length(), end))
+    return found
+
+
+def _wall_stretch(
+    matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
+) -> Stretch:
+    """The run of a matching reading, within its cycle; a change of offset ends it early."""
+    starts, offsets = zone.starts, zone.offsets
+    ends = [*starts[1:], FAR]
 
     def stretch(instant: Micros) -> tuple[Micros, Micros] | None:
         second = instant // SECOND
-        i = zone.segment(second)
-        offset = zone.offsets[i]
-        wall = second + offset
+        i = bisect_right(starts, second) - 1
+        wall = second + offsets[i]
         if not matches(wall):
             return None
-        begin = wall - wall % length
-        end = zone.starts[i + 1] if i + 1 < len(zone.starts) else FAR
-        first = max(begin - offset, zone.starts[i])
-        last = min(begin + length - offset, end)
-        return first * SECOND, last * SECOND - 1
+        within = wall % cycle
+        low, high = runs[within // unit]
+        begin = second - within
+        # A time moved out of a gap stands at the very start of a segment and may read anything: it is asked
+        # for by itself, never passed over with the readings of the spec.
+        first = min(second, max(begin + low * unit, starts[i] + 1))
+        return first * SECOND, min(begin + high * unit, ends[i]) * SECOND - 1
 
     return stretch
 

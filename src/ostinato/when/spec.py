@@ -17,7 +17,7 @@ from ostinato.errors import SpecError, TooManyExclusions
 from ostinato.when.calendars import Calendar
 from ostinato.when.compiled import Compiled
 from ostinato.when.durations import Duration
-from ostinato.when.exclusions import Exclusions
+from ostinato.when.exclusions import Exclusions, merged
 from ostinato.when.grammar import Dialect
 from ostinato.when.instants import SECOND, Micros, format_instant, read_instant, to_datetime
 from ostinato.when.moments import read_date
@@ -133,15 +133,16 @@ class Spec:
 
     def without(self, *what: Calendar | Exclusions | date | str | tuple[datetime, datetime]) -> Spec:
         """The same, less what is given: a calendar, a day, a stretch (first, end), or holidays."""
-        found = self.exclude
-        for one in what:
-            found |= read_exclusion(one)
-        return _checked(replace(self, exclude=found))
+        return _checked(replace(self, exclude=merged([self.exclude, *map(read_exclusion, what)])))
 
     # At the door
 
     def check(self) -> tuple[str, ...]:
         """Refuse what cannot be meant; return the warnings for what is merely odd."""
+        return self._warnings
+
+    @cached_property
+    def _warnings(self) -> tuple[str, ...]:
         if self.dialect not in ("cron", "temporal"):
             raise SpecError(
                 f"dialect {self.dialect!r} is unknown",
@@ -175,13 +176,25 @@ class Spec:
                 )
         compiled = self.compiled
         warnings = list(compiled.warnings)
-        if self.dialect == "temporal" or self.manual:
-            return tuple(warnings)
+        if not self.manual:
+            try:
+                self._check_something_is_left()
+            except SpecError as problem:
+                if self.dialect != "temporal":
+                    raise
+                # A source that cannot match has said so itself, and may be why nothing is left.
+                warnings = warnings or [problem.message]
+        return tuple(warnings)
+
+    def _check_something_is_left(self) -> None:
         try:
-            found, _ = compiled.search(-FAR)
+            found, _ = self.compiled.search(-FAR)
         except TooManyExclusions as problem:
             raise SpecError(
-                f"this spec can never match: {problem.message}", field="exclude", value=None, hint=problem.hint
+                f"no first time of this spec was found: {problem.message}",
+                field="exclude",
+                value=problem.value,
+                hint=problem.hint,
             ) from None
         if found is None:
             raise SpecError(
@@ -190,7 +203,6 @@ class Spec:
                 value=self.describe(),
                 hint="check start, end and the exclusions",
             )
-        return tuple(warnings)
 
     def to_json(self) -> dict[str, object]:
         """What is not at its default, in a form that `read_spec` reads back to an equal spec."""

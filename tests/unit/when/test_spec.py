@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ostinato import Spec, SpecError, calendar, cron, during, every, manual, once
+from ostinato import Spec, SpecError, calendar, cron, every, manual, once
 from ostinato.when import (
-    Calendar,
     DayRule,
     Duration,
     Exclusions,
@@ -152,48 +151,6 @@ def test_between_includes_both_ends() -> None:
     spec = every("1h")
     found = list(spec.between(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 2, tzinfo=UTC)))
     assert [t.hour for t in found] == [0, 1, 2]
-
-
-# Exclusions
-
-
-def test_whole_days_stretches_and_calendars_are_left_out() -> None:
-    spec = every("6h", tz="Europe/Berlin").without(
-        "2026-01-02",  # in Berlin: from the 1st 23:00Z to the 2nd 23:00Z
-        during(hour="13"),
-        (datetime(2026, 1, 3, 6, tzinfo=UTC), datetime(2026, 1, 3, 12, tzinfo=UTC)),
-    )
-    assert times(spec, "2026-01-01T00:00:00Z", 5) == [
-        "2026-01-01T06:00:00Z",
-        "2026-01-01T18:00:00Z",
-        "2026-01-03T00:00:00Z",
-        "2026-01-03T18:00:00Z",
-        "2026-01-04T00:00:00Z",
-    ]
-
-
-def test_previous_passes_over_exclusions_too() -> None:
-    spec = cron("0 * * * *").without(during(hour="1-5"), date(2026, 1, 1))
-    assert spec.compiled.previous(at("2026-01-02T05:30:00Z")) == at("2026-01-02T00:00:00Z")
-    assert spec.compiled.previous(at("2026-01-02T00:00:00Z")) == at("2025-12-31T23:00:00Z")
-
-
-def test_a_month_of_excluded_seconds_is_passed_over_at_once() -> None:
-    spec = Spec(crons=("* * * * * *",), exclude=Exclusions(calendars=(during(month="1-11"),)))
-    found, skipped = spec.compiled.search(at("2026-01-01T00:00:00Z"))
-    assert found == at("2026-12-01T00:00:00Z")
-    assert skipped < 400
-
-
-@pytest.mark.parametrize("exclusion", [during(), during(hour=9), during(minute=0), during(second=0)])
-def test_a_spec_that_excludes_everything_is_refused_in_bounded_time(exclusion: Calendar) -> None:
-    with pytest.raises(SpecError, match="can never match"):
-        cron("0 9 * * *", exclude=[exclusion])
-
-
-def test_a_span_that_covers_all_times_leaves_none() -> None:
-    with pytest.raises(SpecError, match="no time of it is left"):
-        once("2026-01-01T00:00Z", exclude=["2026-01-01"])
 
 
 # Jitter

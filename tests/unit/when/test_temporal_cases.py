@@ -96,7 +96,7 @@ def test_exclusions_that_leave_something_are_passed_over() -> None:
     found, excluded = spec_from_temporal(case["spec"]).compiled.search(at(case["after"]))
     assert found is not None
     assert found // SECOND % 60 == case["expected_nominal_second"]
-    assert excluded > case["warn_iterations"]
+    assert excluded > 0
 
 
 @cases("calendar_match")
