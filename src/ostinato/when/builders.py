@@ -6,37 +6,47 @@ What they return has been checked.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from dataclasses import replace
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Any
 
-from ostinato.errors import SpecError
+from ostinato.errors import SpecError, shown
 from ostinato.when.calendars import Calendar, read_calendar
+from ostinato.when.compiled import named_zone
 from ostinato.when.durations import fixed_length, parse_duration
 from ostinato.when.exclusions import Exclusions, merged
 from ostinato.when.fields import DayRule, Range
 from ostinato.when.grammar import Dialect
-from ostinato.when.instants import Micros, read_datetime
-from ostinato.when.moments import resolve
-from ostinato.when.spec import Dst, Interval, Recurrence, Spec, read_exclusion
+from ostinato.when.moments import read_moment
+from ostinato.when.spec import Dst, Exclusion, Interval, Recurrence, Spec, read_exclusions
+from ostinato.when.zones import Zone, zone, zone_name
 
-Exclusion = Calendar | Exclusions | date | str | tuple[datetime, datetime]
 FieldValue = int | str | Range | DayRule | Iterable[int | str]
 Moment = datetime | str
+Tz = str | tzinfo
 
 
 def cron(
     *expressions: str,
-    tz: str = "",
+    tz: Tz = "",
     dialect: Dialect = "cron",
     dst: Dst | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
     jitter: str | timedelta = "PT0S",
-    exclude: Iterable[Exclusion] = (),
+    exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """At the times of one or more cron strings: `cron("0 9 * * 1-5", tz="Europe/Berlin")`."""
     if not expressions:
         raise SpecError("cron() needs a cron string", field="cron", hint="write cron('0 9 * * 1-5')")
+    for text in expressions:
+        if not isinstance(text, str):
+            raise SpecError(
+                f"cron {shown(text)} is not text",
+                field="cron",
+                value=text,
+                hint="write cron('0 9 * * 1-5'), and several as cron('0 9 * * *', '0 17 * * *')",
+            )
     return _spec(tz, start, end, jitter, exclude, crons=expressions, dialect=dialect, dst=dst or "")
 
 
@@ -45,12 +55,12 @@ def every(
     *,
     phase: str | timedelta = "PT0S",
     anchor: Moment | None = None,
-    tz: str = "",
+    tz: Tz = "",
     dst: Dst | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
     jitter: str | timedelta = "PT0S",
-    exclude: Iterable[Exclusion] = (),
+    exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """Every so often. Without an anchor, counted from 1970: `every("15m")` is at :00, :15, :30 and :45.
     With one, counted from there on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`."""
@@ -60,7 +70,7 @@ def every(
         return _spec(tz, start, end, jitter, exclude, intervals=(interval,), dst=dst or "")
     if moved:
         raise SpecError("every() takes a phase or an anchor, not both", field="phase", value=phase)
-    recurrence = Recurrence(_moment(anchor, tz, "anchor"), parse_duration(period, "every"))
+    recurrence = Recurrence(read_moment(anchor, _zone(tz), "anchor"), parse_duration(period, "every"))
     return _spec(tz, start, end, jitter, exclude, recurrences=(recurrence,), dst=dst or "")
 
 
@@ -74,12 +84,12 @@ def calendar(
     year: FieldValue = "*",
     day_of_week: FieldValue = "*",
     comment: str = "",
-    tz: str = "",
+    tz: Tz = "",
     dst: Dst | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
     jitter: str | timedelta = "PT0S",
-    exclude: Iterable[Exclusion] = (),
+    exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """When all the fields match: `calendar(hour=9, day_of_week="mon-fri", tz="Europe/Berlin")`."""
     given = {
@@ -102,14 +112,15 @@ def during(**fields: FieldValue) -> Calendar:
 
 def once(
     *moments: Moment,
-    tz: str = "",
+    tz: Tz = "",
     jitter: str | timedelta = "PT0S",
-    exclude: Iterable[Exclusion] = (),
+    exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """At one moment, or at each of several."""
     if not moments:
         raise SpecError("once() needs a time", field="times", hint="write once('2026-03-01T09:00Z')")
-    return _spec(tz, None, None, jitter, exclude, times=tuple(_moment(m, tz, "time") for m in moments))
+    at = _zone(tz)
+    return _spec(tz, None, None, jitter, exclude, times=tuple(read_moment(m, at, "time") for m in moments))
 
 
 def manual() -> Spec:
@@ -117,27 +128,36 @@ def manual() -> Spec:
     return Spec()
 
 
-def _moment(value: Moment, tz: str, field: str) -> Micros:
-    return resolve(read_datetime(value, field), tz, field)
+def _zone(tz: Tz) -> Zone | None:
+    name = zone_name(tz)
+    return zone(name) if name else None
 
 
 def _spec(
-    tz: str,
+    tz: Tz,
     start: Moment | None,
     end: Moment | None,
     jitter: str | timedelta,
-    exclude: Iterable[Exclusion],
+    exclude: Exclusion | Iterable[Exclusion],
     **rest: Any,
 ) -> Spec:
-    alone = isinstance(exclude, str | date | Calendar | Exclusions)
-    excluded = merged(map(read_exclusion, [exclude] if alone else exclude))
-    spec = Spec(
-        zone=tz,
-        start=None if start is None else _moment(start, tz, "start"),
-        end=None if end is None else _moment(end, tz, "end"),
-        jitter=fixed_length(jitter, "jitter"),
-        exclude=excluded,
-        **rest,
+    draft = Spec(zone=zone_name(tz), jitter=fixed_length(jitter, "jitter"), **rest)
+    draft.check_choices()
+    at = named_zone(draft)
+    if isinstance(exclude, str | date | Calendar | Exclusions | Spec):
+        exclude = [exclude]  # a spec among them is refused with a hint
+    if not isinstance(exclude, Iterable):
+        raise SpecError(
+            f"exclude {shown(exclude)} is not a list of things to leave out",
+            field="exclude",
+            value=exclude,
+            hint="write exclude=['2026-12-25', during(hour='12-13')], or leave it out",
+        )
+    spec = replace(
+        draft,
+        start=None if start is None else read_moment(start, at, "start"),
+        end=None if end is None else read_moment(end, at, "end"),
+        exclude=merged(read_exclusions(exclude, at)),
     )
     spec.check()
     return spec

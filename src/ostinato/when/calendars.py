@@ -78,16 +78,19 @@ class Calendar:
     def without_comment(self) -> Calendar:
         return replace(self, comment="")
 
-    def to_json(self) -> dict[str, str]:
-        """Each field as text in the cron dialect's grammar; fields at their default are left out."""
-        found = {
-            f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != getattr(_DEFAULT, f.name)
-        }
+    def to_json(self, *, always: bool = False) -> dict[str, str]:
+        """Each field as text in the cron dialect's grammar; those at their default are left out.
+
+        `always`: those that match always are left out instead, as in a calendar that excludes.
+        """
+        rest = _ALWAYS if always else _DEFAULT
+        found = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}
         return {**found, "comment": self.comment} if self.comment else found
 
 
 _MONTH_RULES = ("last_day", "last_workday", "nearest_workday")
 _DEFAULT = Calendar()
+_ALWAYS = Calendar(second=(Range(0, 59),), minute=(Range(0, 59),), hour=(Range(0, 23),))
 _NAMES = tuple(f.name for f in fields(Calendar))
 
 
@@ -97,10 +100,10 @@ def read_calendar(given: Mapping[str, object], dialect: Dialect = "cron", *, res
     for name in given:
         if name not in _NAMES:
             raise SpecError(
-                f"{name!r} is not a calendar field",
+                f"{shown(name)} is not a calendar field",
                 field=name,
                 value=given[name],
-                hint=did_you_mean(name, _NAMES) or f"the fields are {', '.join(_NAMES)}",
+                hint=did_you_mean(str(name)[:40], _NAMES) or f"the fields are {', '.join(_NAMES)}",
             )
     for field in FIELDS:
         if field.name in given:

@@ -37,7 +37,7 @@ class Compiled:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.warnings: list[str] = []
-        self.zone = _zone_of(spec)
+        self.zone = zone_of(spec)
         last_year = _TEMPORAL_LAST_YEAR if spec.dialect == "temporal" else LAST_YEAR
         self.last: Micros = epoch_second(last_year + 1) * SECOND - 1
         self._first_of_all = epoch_second(FIRST_YEAR) * SECOND
@@ -183,7 +183,13 @@ class Compiled:
         )
 
 
-def _zone_of(spec: Spec) -> Zone:
+def named_zone(spec: Spec) -> Zone | None:
+    """The zone that a time without an offset is read in: the one that the spec names, if it does."""
+    named = spec.zone or spec.zone_data or any(parse_cron(text, spec.dialect).zone for text in spec.crons)
+    return zone_of(spec) if named else None
+
+
+def zone_of(spec: Spec) -> Zone:
     """One zone for the whole spec, be it named by the spec or by its cron strings."""
     named = [parse_cron(text, spec.dialect).zone for text in spec.crons]
     if spec.dialect == "temporal":

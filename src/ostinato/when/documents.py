@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TypeVar
 
-from ostinato.errors import SpecError, did_you_mean
+from ostinato.errors import SpecError, did_you_mean, shown
 from ostinato.when.calendars import Calendar, read_calendar
+from ostinato.when.compiled import named_zone
 from ostinato.when.crontab import parse_cron
 from ostinato.when.durations import Duration, fixed_length, parse_duration
 from ostinato.when.exclusions import Exclusions
 from ostinato.when.grammar import Dialect
-from ostinato.when.instants import Micros, format_instant, read_datetime
-from ostinato.when.moments import read_date, resolve
+from ostinato.when.instants import Micros, format_instant
+from ostinato.when.moments import read_date, read_moment
 from ostinato.when.spec import Interval, Recurrence, Spec
 
 T = TypeVar("T")
@@ -43,39 +44,40 @@ def spec_json(spec: Spec) -> dict[str, object]:
 
 
 def read_spec(given: Mapping[str, object]) -> Spec:
-    """A spec from JSON, checked."""
+    """A spec from JSON, checked. A time without an offset is read on the wall of the zone that it names."""
     _known_keys(given, _SPEC_KEYS, "a spec")
-    dialect = _text(given, "dialect", "cron")
-    zone_name = _text(given, "zone", "")
+    draft = Spec(
+        zone=_text(given, "zone", ""),
+        zone_data=_bytes(given),
+        jitter=fixed_length(_text(given, "jitter", "PT0S"), "jitter"),
+        dialect=_text(given, "dialect", "cron"),  # type: ignore[arg-type]
+        dst=_text(given, "dst", ""),  # type: ignore[arg-type]
+    )
+    draft.check_choices()
+    dialect = draft.dialect
+    draft = replace(draft, crons=_each(given, "cron", lambda value, place: _cron_text(value, place, dialect)))
+    zone = named_zone(draft)
 
     def moment(value: object, field: str) -> Micros:
-        return resolve(read_datetime(value, field), zone_name, field)
-
-    def calendar(value: object, _: str) -> Calendar:
-        return _read_calendar(value, dialect)
+        return read_moment(value, zone, field)
 
     exclude = given.get("exclude")
     exclude = {} if exclude is None else exclude
     _known_keys(exclude, ("calendars", "dates", "spans"), "exclude")
     assert isinstance(exclude, Mapping)
-    spec = Spec(
-        crons=_each(given, "cron", lambda value, place: _cron_text(value, place, dialect)),
-        calendars=_each(given, "calendars", calendar),
+    spec = replace(
+        draft,
+        calendars=_each(given, "calendars", lambda value, _: _read_calendar(value, dialect)),
         intervals=_each(given, "intervals", _read_interval),
         recurrences=_each(given, "recurrences", lambda value, _: _read_recurrence(value, moment)),
         times=_each(given, "times", moment),
         exclude=Exclusions(
-            calendars=_each(exclude, "calendars", calendar, "exclude."),
+            calendars=_each(exclude, "calendars", lambda value, _: _read_calendar(value, dialect, "*"), "exclude."),
             dates=_each(exclude, "dates", read_date, "exclude."),
             spans=_each(exclude, "spans", lambda value, place: _read_span(value, place, moment), "exclude."),
         ),
         start=None if given.get("start") is None else moment(given["start"], "start"),
         end=None if given.get("end") is None else moment(given["end"], "end"),
-        zone=zone_name,
-        zone_data=_bytes(given),
-        jitter=fixed_length(_text(given, "jitter", "PT0S"), "jitter"),
-        dialect=dialect,  # type: ignore[arg-type]  # check() refuses what is not a dialect
-        dst=_text(given, "dst", ""),  # type: ignore[arg-type]
     )
     spec.check()
     return spec
@@ -83,14 +85,14 @@ def read_spec(given: Mapping[str, object]) -> Spec:
 
 def _known_keys(given: object, known: tuple[str, ...], what: str) -> None:
     if not isinstance(given, Mapping):
-        raise SpecError(f"{what} is an object, not {given!r}", field="spec", value=given)
+        raise SpecError(f"{what} is an object, not {shown(given)}", field="spec", value=given)
     for key in given:
         if key not in known:
             raise SpecError(
-                f"{key!r} is not part of {what}",
+                f"{shown(key)} is not part of {what}",
                 field=str(key),
                 value=given[key],
-                hint=did_you_mean(str(key), known) or f"its parts are {', '.join(known)}",
+                hint=did_you_mean(str(key)[:40], known) or f"its parts are {', '.join(known)}",
             )
 
 
@@ -115,34 +117,32 @@ def _text(given: Mapping[str, object], name: str, default: str) -> str:
     if value is None:
         return default
     if not isinstance(value, str):
-        raise SpecError(f"{name} {value!r} is not text", field=name, value=value)
+        raise SpecError(f"{name} {shown(value)} is not text", field=name, value=value)
     return value or default
 
 
-def _cron_text(value: object, field: str, dialect: str) -> str:
+def _cron_text(value: object, field: str, dialect: Dialect) -> str:
     if not isinstance(value, str):
-        raise SpecError(f"{field} {value!r} is not text", field=field, value=value, hint="write '0 9 * * 1-5'")
-    parse_cron(value, _dialect(dialect))
+        raise SpecError(f"{field} {shown(value)} is not text", field=field, value=value, hint="write '0 9 * * 1-5'")
+    parse_cron(value, dialect)
     return value
 
 
-def _dialect(name: str) -> Dialect:
-    return "temporal" if name == "temporal" else "cron"
-
-
-def _read_calendar(value: object, dialect: str) -> Calendar:
+def _read_calendar(value: object, dialect: Dialect, rest: str = "") -> Calendar:
     if not isinstance(value, Mapping):
         raise SpecError(
-            f"{value!r} is not a calendar", value=value, hint="write {'hour': '9', 'day_of_week': 'mon-fri'}"
+            f"{shown(value)} is not a calendar", value=value, hint="write {'hour': '9', 'day_of_week': 'mon-fri'}"
         )
-    return read_calendar(value, _dialect(dialect))
+    return read_calendar(value, dialect, rest=rest)
 
 
 def _read_interval(value: object, _: str) -> Interval:
     if isinstance(value, str):
         value = {"every": value}
     if not isinstance(value, Mapping) or "every" not in value:
-        raise SpecError(f"{value!r} is not an interval", value=value, hint="write {'every': 'PT15M', 'phase': 'PT5M'}")
+        raise SpecError(
+            f"{shown(value)} is not an interval", value=value, hint="write {'every': 'PT15M', 'phase': 'PT5M'}"
+        )
     _known_keys(value, ("every", "phase"), "an interval")
     return Interval(fixed_length(value["every"], "every"), fixed_length(value.get("phase", "PT0S"), "phase"))
 
@@ -150,7 +150,7 @@ def _read_interval(value: object, _: str) -> Interval:
 def _read_recurrence(value: object, moment: Moment) -> Recurrence:
     if not isinstance(value, Mapping) or not {"anchor", "period"} <= set(value):
         raise SpecError(
-            f"{value!r} is not a recurrence",
+            f"{shown(value)} is not a recurrence",
             value=value,
             hint="write {'anchor': '2026-01-31T09:00:00Z', 'period': 'P1M'}",
         )
@@ -160,7 +160,7 @@ def _read_recurrence(value: object, moment: Moment) -> Recurrence:
 
 def _read_span(value: object, place: str, moment: Moment) -> tuple[Micros, Micros]:
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise SpecError(f"{value!r} is not a stretch of time", field=place, value=value, hint="write [first, end]")
+        raise SpecError(f"{shown(value)} is not a stretch of time", field=place, value=value, hint="write [first, end]")
     return moment(value[0], place), moment(value[1], place)
 
 
@@ -178,7 +178,7 @@ def _interval_json(interval: Interval) -> dict[str, str]:
 
 def _exclusions_json(exclude: Exclusions) -> dict[str, object]:
     found: dict[str, object] = {
-        "calendars": [c.to_json() for c in exclude.calendars],
+        "calendars": [c.to_json(always=True) for c in exclude.calendars],
         "dates": [d.isoformat() for d in exclude.dates],
         "spans": [[format_instant(a), format_instant(b)] for a, b in exclude.spans],
     }

@@ -12,7 +12,8 @@ from itertools import islice
 from ostinato.errors import SpecError
 from ostinato.when.exclusions import Exclusions
 from ostinato.when.instants import Micros, from_datetime
-from ostinato.when.moments import resolve
+from ostinato.when.moments import read_moment
+from ostinato.when.zones import zone
 
 _MOST = 20_000
 
@@ -70,4 +71,4 @@ def _instant(moment: date, tz: str) -> Micros:
         moment = datetime.combine(moment, time())
     if moment.tzinfo is not None:
         return from_datetime(moment)
-    return resolve(moment, tz, "exclude")
+    return read_moment(moment, zone(tz) if tz else None, "exclude")

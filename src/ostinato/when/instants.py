@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
-from ostinato.errors import SpecError
+from ostinato.errors import SpecError, shown
 
 Micros: TypeAlias = int
 SECOND: Micros = 1_000_000
@@ -13,6 +13,9 @@ DAY_SECONDS = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAIVE_EPOCH = EPOCH.replace(tzinfo=None)
 _MICROSECOND = timedelta(microseconds=1)
+# What a spec may hold. A year is kept at both ends, so that every zone can show it.
+FIRST_MOMENT: Micros = (datetime(2, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND
+LAST_MOMENT: Micros = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND - 1
 
 
 def from_datetime(moment: datetime) -> Micros:
@@ -45,7 +48,7 @@ def read_datetime(value: object, field: str) -> datetime:
         except ValueError:
             pass
     raise SpecError(
-        f"{field} {value!r} is not a time",
+        f"{field} {shown(value)} is not a time",
         field=field,
         value=value,
         hint="write it as '2026-03-01T09:00:00Z' or '2026-03-01T09:00:00+01:00'",
@@ -57,7 +60,7 @@ def read_instant(value: object, field: str) -> Micros:
     moment = read_datetime(value, field)
     if moment.tzinfo is None:
         raise SpecError(
-            f"{field} {value!s} has no offset, so it could be any of two dozen instants",
+            f"{field} {moment.isoformat()} has no offset, so it could be any of two dozen instants",
             field=field,
             value=value,
             hint=f"write '{moment.isoformat()}Z' for UTC, or give a zone",

@@ -6,25 +6,34 @@ Whatever is wrong with one is said by `check()`; everything that comes in throug
 from __future__ import annotations
 
 import zoneinfo
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, tzinfo
 from functools import cached_property
 from io import BytesIO
 from typing import Literal, TypeAlias
 
-from ostinato.errors import SpecError, TooManyExclusions
+from ostinato.errors import SpecError, TooManyExclusions, shown
 from ostinato.when.calendars import Calendar
-from ostinato.when.compiled import Compiled
+from ostinato.when.compiled import Compiled, named_zone
 from ostinato.when.durations import Duration
 from ostinato.when.exclusions import Exclusions, merged
 from ostinato.when.grammar import Dialect
-from ostinato.when.instants import SECOND, Micros, format_instant, read_instant, to_datetime
-from ostinato.when.moments import read_date
-from ostinato.when.zones import FAR
+from ostinato.when.instants import (
+    FIRST_MOMENT,
+    LAST_MOMENT,
+    SECOND,
+    Micros,
+    format_instant,
+    read_instant,
+    to_datetime,
+)
+from ostinato.when.moments import read_date, read_moment
+from ostinato.when.zones import FAR, Zone
 
 _NOTHING = Exclusions()
 Dst: TypeAlias = Literal["cron", "wall"]
+Exclusion: TypeAlias = Calendar | Exclusions | date | str | tuple[datetime | str, datetime | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,10 @@ class Spec:
             return zoneinfo.ZoneInfo.from_file(BytesIO(self.zone_data))
         return zoneinfo.ZoneInfo(self.compiled.zone.name)
 
+    def __getstate__(self) -> dict[str, object]:
+        """The value itself. What was worked out from it holds functions, which cannot be pickled."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     # Times, as people handle them
 
     def next(self, after: datetime) -> datetime | None:
@@ -96,8 +109,8 @@ class Spec:
 
     def between(self, first: datetime, last: datetime) -> Iterator[datetime]:
         """Every time from `first` to `last`, both included."""
-        for found in self.compiled.between(read_instant(first, "first"), read_instant(last, "last")):
-            yield to_datetime(found).astimezone(self.tzinfo)
+        found = self.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
+        return (to_datetime(instant).astimezone(self.tzinfo) for instant in found)
 
     def matches(self, moment: datetime) -> bool:
         return self.compiled.matches(read_instant(moment, "moment"))
@@ -131,9 +144,9 @@ class Spec:
             found[name] = getattr(self, name) + getattr(other, name)
         return _checked(Spec(**found, exclude=self.exclude | other.exclude))  # type: ignore[arg-type]
 
-    def without(self, *what: Calendar | Exclusions | date | str | tuple[datetime, datetime]) -> Spec:
+    def without(self, *what: Exclusion) -> Spec:
         """The same, less what is given: a calendar, a day, a stretch (first, end), or holidays."""
-        return _checked(replace(self, exclude=merged([self.exclude, *map(read_exclusion, what)])))
+        return _checked(replace(self, exclude=merged([self.exclude, *read_exclusions(what, named_zone(self))])))
 
     # At the door
 
@@ -143,15 +156,15 @@ class Spec:
 
     @cached_property
     def _warnings(self) -> tuple[str, ...]:
-        if self.dialect not in ("cron", "temporal"):
-            raise SpecError(
-                f"dialect {self.dialect!r} is unknown",
-                field="dialect",
-                value=self.dialect,
-                hint="use 'cron' or 'temporal'",
-            )
-        if self.dst not in ("", "cron", "wall"):
-            raise SpecError(f"dst {self.dst!r} is unknown", field="dst", value=self.dst, hint="use 'cron' or 'wall'")
+        self.check_choices()
+        for field, moment in self._moments():
+            if not FIRST_MOMENT <= moment <= LAST_MOMENT:
+                raise SpecError(
+                    f"{field} lies outside the years 2 to 9998",
+                    field=field,
+                    value=moment,
+                    hint="times run from 1900 to 2199; leave start or end out where there is none",
+                )
         for interval in self.intervals:
             _check_interval(interval)
         for recurrence in self.recurrences:
@@ -185,6 +198,23 @@ class Spec:
                 # A source that cannot match has said so itself, and may be why nothing is left.
                 warnings = warnings or [problem.message]
         return tuple(warnings)
+
+    def check_choices(self) -> None:
+        """The part of the check that comes before a cron string can be read."""
+        for field, value, choices in (
+            ("dialect", self.dialect, ("cron", "temporal")),
+            ("dst", self.dst, ("", "cron", "wall")),
+        ):
+            if value not in choices:
+                either = " or ".join(repr(c) for c in choices if c)
+                raise SpecError(f"{field} {shown(value)} is unknown", field=field, value=value, hint=f"use {either}")
+
+    def _moments(self) -> Iterator[tuple[str, Micros]]:
+        yield from (("start", t) for t in (self.start,) if t is not None)
+        yield from (("end", t) for t in (self.end,) if t is not None)
+        yield from (("times", t) for t in self.times)
+        yield from (("anchor", r.anchor) for r in self.recurrences)
+        yield from (("exclude.spans", t) for span in self.exclude.spans for t in span)
 
     def _check_something_is_left(self) -> None:
         try:
@@ -235,11 +265,22 @@ def _too_short(value: object) -> SpecError:
     return SpecError(f"interval {value!r} is too short", field="interval", value=value, hint="one second is the least")
 
 
-def read_exclusion(what: object) -> Exclusions:
-    if isinstance(what, Exclusions):
-        return what
-    if isinstance(what, Calendar):
-        return Exclusions(calendars=(what.without_comment(),))
-    if isinstance(what, tuple | list) and len(what) == 2:
-        return Exclusions(spans=((read_instant(what[0], "exclude"), read_instant(what[1], "exclude")),))
-    return Exclusions(dates=(read_date(what, "exclude"),))
+def read_exclusions(what: Iterable[object], zone: Zone | None) -> Iterator[Exclusions]:
+    """What each thing to leave out means; a stretch without offsets is read on the wall of the zone."""
+    for one in what:
+        if isinstance(one, Exclusions):
+            yield one
+        elif isinstance(one, Calendar):
+            yield Exclusions(calendars=(one.without_comment(),))
+        elif isinstance(one, tuple | list) and len(one) == 2:
+            first, end = (read_moment(moment, zone, "exclude") for moment in one)
+            yield Exclusions(spans=((first, end),))
+        elif isinstance(one, Spec):
+            raise SpecError(
+                "exclude takes days, stretches of time and during(…), not a spec",
+                field="exclude",
+                value=one,
+                hint="during(hour=9) is the whole of that hour, where calendar(hour=9) is its first second",
+            )
+        else:
+            yield Exclusions(dates=(read_date(one, "exclude"),))

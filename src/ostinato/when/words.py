@@ -24,7 +24,7 @@ from ostinato.when.fields import (
     Field,
     Range,
 )
-from ostinato.when.instants import DAY_SECONDS, SECOND, Micros, to_datetime
+from ostinato.when.instants import SECOND, Micros, to_datetime
 
 if TYPE_CHECKING:
     from ostinato.when.spec import Recurrence, Spec
@@ -261,9 +261,8 @@ def _length(length: Duration, article: bool = True) -> str:
 
 
 def _moment(instant: Micros, spec: Spec) -> str:
-    shown = to_datetime(instant).astimezone(spec.tzinfo)
-    seconds = instant // SECOND % DAY_SECONDS % 60
-    return shown.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    shown = to_datetime(instant).astimezone(spec.tzinfo).replace(tzinfo=None).isoformat(sep=" ")
+    return shown.removesuffix(":00")
 
 
 # Numbers and lists

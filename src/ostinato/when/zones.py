@@ -12,13 +12,13 @@ import struct
 import zoneinfo
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from functools import lru_cache
 from importlib import resources
 from io import BytesIO
 from pathlib import Path
 
-from ostinato.errors import SpecError, did_you_mean
+from ostinato.errors import SpecError, did_you_mean, shown
 from ostinato.when.instants import EPOCH
 
 FIRST_YEAR = 1900
@@ -97,6 +97,16 @@ def zone(name: str, field: str = "zone") -> Zone:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         hint = did_you_mean(name, zone_names()) or "use a name such as 'Europe/Berlin'"
         raise SpecError(f"{field} {name!r} is not a time zone", field=field, value=name, hint=hint) from None
+
+
+def zone_name(tz: object) -> str:
+    """The name of a zone from its name, from a `ZoneInfo` or from UTC itself."""
+    name = tz.key if isinstance(tz, zoneinfo.ZoneInfo) else "UTC" if tz is UTC else tz
+    if not isinstance(name, str):
+        raise SpecError(
+            f"tz {shown(tz)} is not the name of a time zone", field="zone", value=tz, hint="write tz='Europe/Berlin'"
+        )
+    return name
 
 
 @lru_cache(maxsize=1)

@@ -14,8 +14,8 @@ from ostinato.clock import SystemClock
 from ostinato.errors import SpecError
 from ostinato.faces.cli.pictures import Shown, changes_between, month_pictures, shown_times, times_table
 from ostinato.when import Spec, format_instant, rules_in_force
-from ostinato.when.instants import Micros, read_datetime
-from ostinato.when.moments import resolve
+from ostinato.when.instants import Micros
+from ostinato.when.moments import read_moment
 from ostinato.when.phrases import parse_phrase
 from ostinato.when.spec import Dst
 
@@ -48,16 +48,16 @@ def when(
 ) -> None:
     """Say when a spec fires: in words, as times, and as a small picture."""
     found = parse_phrase(spec, tz=tz, dialect=dialect.value, dst=cast(Dst | None, dst and dst.value))
-    zone = found.compiled.zone.name
+    zone = found.compiled.zone
     if between:
-        first, last = (_moment(text, zone, "--between") for text in between)
+        first, last = (read_moment(text, zone, "--between") for text in between)
         if last < first:
             raise SpecError(
                 "--between ends before it starts", field="--between", value=between, hint="exchange A and B"
             )
         nominal = list(islice(found.compiled.between(first, last), _MOST))
     else:
-        first = _moment(after, zone, "--after") if after else SystemClock().now()
+        first = read_moment(after, zone, "--after") if after else SystemClock().now()
         nominal = list(islice(found.compiled.times(first), count))
         last = nominal[-1] if nominal else first
     times = shown_times(found, nominal)
@@ -68,10 +68,6 @@ def when(
     console.print(_page(found, first, last, times))
     if len(nominal) == _MOST:
         console.print(f"[dim]and more: the list stops at {_MOST:,}[/]")
-
-
-def _moment(text: str, zone: str, field: str) -> Micros:
-    return resolve(read_datetime(text, field), zone, field)
 
 
 def _page(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> Group:
