@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 from ostinato.errors import SpecError, TooManyExclusions, shown
 from ostinato.when.calendars import Calendar
 from ostinato.when.compiled import Compiled, named_zone
+from ostinato.when.crontab import parse_cron
 from ostinato.when.durations import Duration
 from ostinato.when.exclusions import Exclusions, merged
 from ostinato.when.grammar import Dialect
@@ -84,6 +85,17 @@ class Spec:
         """It has no times of its own."""
         return not (self.crons or self.calendars or self.intervals or self.recurrences or self.times)
 
+    @property
+    def wall_sources(self) -> Spec:
+        """The same with only those sources that read the clock on the wall; intervals and single times do not."""
+        return replace(
+            self,
+            crons=tuple(text for text in self.crons if parse_cron(text, self.dialect).calendar is not None),
+            intervals=(),
+            recurrences=tuple(r for r in self.recurrences if r.period.months or r.period.days),
+            times=(),
+        )
+
     @cached_property
     def compiled(self) -> Compiled:
         return Compiled(self)
@@ -127,22 +139,49 @@ class Spec:
     # Putting specs together
 
     def __or__(self, other: Spec) -> Spec:
-        """Both together. What belongs to the whole (zone, bounds, jitter, dialect) must agree or be unset."""
-        one = Spec()
-        found: dict[str, object] = {}
-        for name in ("start", "end", "zone", "zone_data", "jitter", "dialect", "dst"):
-            mine, theirs, unset = getattr(self, name), getattr(other, name), getattr(one, name)
-            if mine != theirs and mine != unset and theirs != unset:
+        """Every time of one or the other, and no other time. So what holds for the whole must be the same on
+        both sides; only the zone and the daylight-saving rule may be left open, by a side that does not read the wall.
+        """
+        if not isinstance(other, Spec):
+            return NotImplemented
+        if self.manual or other.manual:
+            return other if self.manual else self
+        for (name, mine), theirs in zip(self._for_the_whole().items(), other._for_the_whole().values(), strict=True):
+            if mine != theirs and not (name in ("zone", "dst") and (mine == "" or theirs == "")):
+                together = "put the exclusions on the joined spec: (a | b).without(…)"
                 raise SpecError(
-                    f"two specs with different {name} cannot be joined: {mine!r} and {theirs!r}",
+                    f"two specs with different {name} cannot be joined: what is said for one would hold for both",
                     field=name,
                     value=theirs,
-                    hint=f"give both the same {name}",
+                    hint=together if name == "exclude" else f"give both the same {name}",
                 )
-            found[name] = theirs if mine == unset else mine
-        for name in ("crons", "calendars", "intervals", "recurrences", "times"):
-            found[name] = getattr(self, name) + getattr(other, name)
-        return _checked(Spec(**found, exclude=self.exclude | other.exclude))  # type: ignore[arg-type]
+        return _checked(
+            replace(
+                self,
+                crons=self.crons + other.crons,
+                calendars=self.calendars + other.calendars,
+                intervals=self.intervals + other.intervals,
+                recurrences=self.recurrences + other.recurrences,
+                times=self.times + other.times,
+                zone=self.zone or other.zone,
+                zone_data=self.zone_data or other.zone_data,
+                dst=self.dst or other.dst,
+            )
+        )
+
+    def _for_the_whole(self) -> dict[str, object]:
+        """What two specs must agree on to be joined; an empty zone or rule is one that does not matter."""
+        reads_wall = not self.wall_sources.manual or bool(self.exclude.calendars or self.exclude.dates)
+        zone = named_zone(self) or (self.compiled.zone if reads_wall else None)
+        return {
+            "exclude": self.exclude,
+            "start": self.start,
+            "end": self.end,
+            "jitter": self.jitter,
+            "dialect": self.dialect,
+            "zone": "" if zone is None else self.zone_data or zone.name,
+            "dst": self.rule if reads_wall else self.dst,
+        }
 
     def without(self, *what: Exclusion) -> Spec:
         """The same, less what is given: a calendar, a day, a stretch (first, end), or holidays."""
