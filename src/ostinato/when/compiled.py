@@ -41,7 +41,10 @@ class Compiled:
         last_year = _TEMPORAL_LAST_YEAR if spec.dialect == "temporal" else LAST_YEAR
         self.last: Micros = epoch_second(last_year + 1) * SECOND - 1
         self._first_of_all = epoch_second(FIRST_YEAR) * SECOND
-        self._floor = max(self._first_of_all, spec.start if spec.start is not None else -FAR) - 1
+        start = spec.start if spec.start is not None else -FAR
+        if spec.dialect == "temporal":  # whose server takes a second off the start and then whole seconds
+            start = _whole_seconds(start)
+        self._floor = max(self._first_of_all, start) - 1
         self._ceiling = min(self.last, spec.end if spec.end is not None else FAR)
         sources, readings = self._sources(spec)
         source = union(sources)
@@ -192,8 +195,6 @@ def named_zone(spec: Spec) -> Zone | None:
 def zone_of(spec: Spec) -> Zone:
     """One zone for the whole spec, be it named by the spec or by its cron strings."""
     named = [parse_cron(text, spec.dialect).zone for text in spec.crons]
-    if spec.dialect == "temporal":
-        named = [z for z, text in zip(named, spec.crons, strict=True) if parse_cron(text, "temporal").calendar]
     if len(set(named)) > 1:
         raise SpecError(
             f"conflicting timezone names {', '.join(repr(z) for z in sorted(set(named)))} in the cron strings",

@@ -50,15 +50,19 @@ class Cron:
 
 @lru_cache(maxsize=8192)
 def parse_cron(text: str, dialect: Dialect) -> Cron:
-    zone, body = _split_zone(text.strip())
+    zone, body = "", text.strip()
+    if body.startswith(("TZ=", "CRON_TZ=")):
+        # Temporal looks for one space; elsewhere any white space ends the name.
+        first, *rest = body.split(" " if dialect == "temporal" else None, 1)
+        if not rest:
+            raise SpecError(
+                f"CronString has time zone but missing fields ({shown(text)})",
+                field="cron",
+                value=text,
+                hint="the fields come after the zone: 'CRON_TZ=Europe/Berlin 0 9 * * *'",
+            )
+        zone, body = first.partition("=")[2], rest[0]
     return _temporal(text, zone, body) if dialect == "temporal" else _cron(text, zone, body)
-
-
-def _split_zone(text: str) -> tuple[str, str]:
-    if text.startswith(("TZ=", "CRON_TZ=")):
-        first, *rest = text.split(None, 1)
-        return first.partition("=")[2], rest[0] if rest else ""
-    return "", text
 
 
 def _cron(text: str, zone: str, body: str) -> Cron:
@@ -119,10 +123,17 @@ def _temporal(text: str, zone: str, body: str) -> Cron:
 
 
 def _temporal_every(text: str, body: str) -> tuple[Micros, Micros]:
-    spec = body.removeprefix("@every").strip()
-    every_text, slash, phase_text = spec.partition("/")
+    """`@every`, one space, the interval; then perhaps a slash and a phase, which may be empty."""
+    if not body.startswith("@every "):
+        raise SpecError(
+            f"CronString does not have interval after @every ({shown(text)})",
+            field="interval",
+            value=text,
+            hint="one space stands between them: '@every 5m'",
+        )
+    every_text, _, phase_text = body.removeprefix("@every ").partition("/")
     every = parse_short(every_text, "interval").exact
-    phase = parse_short(phase_text, "phase").exact if slash else 0
+    phase = parse_short(phase_text, "phase").exact if phase_text else 0
     if every < SECOND:
         raise SpecError(
             f"interval is too small ({text!r})", field="interval", value=every_text, hint="one second is the least"

@@ -45,17 +45,17 @@ def spec_json(spec: Spec) -> dict[str, object]:
 
 def read_spec(given: Mapping[str, object]) -> Spec:
     """A spec from JSON, checked. A time without an offset is read on the wall of the zone that it names."""
-    _known_keys(given, _SPEC_KEYS, "a spec")
+    known_keys(given, _SPEC_KEYS, "a spec")
     draft = Spec(
         zone=_text(given, "zone", ""),
-        zone_data=_bytes(given),
+        zone_data=read_bytes(given.get("zone_data"), "zone_data"),
         jitter=fixed_length(_text(given, "jitter", "PT0S"), "jitter"),
         dialect=_text(given, "dialect", "cron"),  # type: ignore[arg-type]
         dst=_text(given, "dst", ""),  # type: ignore[arg-type]
     )
     draft.check_choices()
     dialect = draft.dialect
-    draft = replace(draft, crons=_each(given, "cron", lambda value, place: _cron_text(value, place, dialect)))
+    draft = replace(draft, crons=each(given, "cron", lambda value, place: _cron_text(value, place, dialect)))
     zone = named_zone(draft)
 
     def moment(value: object, field: str) -> Micros:
@@ -63,18 +63,18 @@ def read_spec(given: Mapping[str, object]) -> Spec:
 
     exclude = given.get("exclude")
     exclude = {} if exclude is None else exclude
-    _known_keys(exclude, ("calendars", "dates", "spans"), "exclude")
+    known_keys(exclude, ("calendars", "dates", "spans"), "exclude")
     assert isinstance(exclude, Mapping)
     spec = replace(
         draft,
-        calendars=_each(given, "calendars", lambda value, _: _read_calendar(value, dialect)),
-        intervals=_each(given, "intervals", _read_interval),
-        recurrences=_each(given, "recurrences", lambda value, _: _read_recurrence(value, moment)),
-        times=_each(given, "times", moment),
+        calendars=each(given, "calendars", lambda value, _: _read_calendar(value, dialect)),
+        intervals=each(given, "intervals", _read_interval),
+        recurrences=each(given, "recurrences", lambda value, _: _read_recurrence(value, moment)),
+        times=each(given, "times", moment),
         exclude=Exclusions(
-            calendars=_each(exclude, "calendars", lambda value, _: _read_calendar(value, dialect, "*"), "exclude."),
-            dates=_each(exclude, "dates", read_date, "exclude."),
-            spans=_each(exclude, "spans", lambda value, place: _read_span(value, place, moment), "exclude."),
+            calendars=each(exclude, "calendars", lambda value, _: _read_calendar(value, dialect, "*"), "exclude."),
+            dates=each(exclude, "dates", read_date, "exclude."),
+            spans=each(exclude, "spans", lambda value, place: _read_span(value, place, moment), "exclude."),
         ),
         start=None if given.get("start") is None else moment(given["start"], "start"),
         end=None if given.get("end") is None else moment(given["end"], "end"),
@@ -83,7 +83,8 @@ def read_spec(given: Mapping[str, object]) -> Spec:
     return spec
 
 
-def _known_keys(given: object, known: tuple[str, ...], what: str) -> None:
+def known_keys(given: object, known: tuple[str, ...], what: str) -> None:
+    """Refuse what is no object, or has a key that is not known: nothing in a document is passed over."""
     if not isinstance(given, Mapping):
         raise SpecError(f"{what} is an object, not {shown(given)}", field="spec", value=given)
     for key in given:
@@ -96,7 +97,7 @@ def _known_keys(given: object, known: tuple[str, ...], what: str) -> None:
             )
 
 
-def _each(given: Mapping[str, object], name: str, read: Callable[[object, str], T], before: str = "") -> tuple[T, ...]:
+def each(given: Mapping[str, object], name: str, read: Callable[[object, str], T], before: str = "") -> tuple[T, ...]:
     """Each member of a list, read; one member may stand alone. An error names its place."""
     return tuple(_each_of(given.get(name), before + name, read))
 
@@ -143,7 +144,7 @@ def _read_interval(value: object, _: str) -> Interval:
         raise SpecError(
             f"{shown(value)} is not an interval", value=value, hint="write {'every': 'PT15M', 'phase': 'PT5M'}"
         )
-    _known_keys(value, ("every", "phase"), "an interval")
+    known_keys(value, ("every", "phase"), "an interval")
     return Interval(fixed_length(value["every"], "every"), fixed_length(value.get("phase", "PT0S"), "phase"))
 
 
@@ -154,7 +155,7 @@ def _read_recurrence(value: object, moment: Moment) -> Recurrence:
             value=value,
             hint="write {'anchor': '2026-01-31T09:00:00Z', 'period': 'P1M'}",
         )
-    _known_keys(value, ("anchor", "period"), "a recurrence")
+    known_keys(value, ("anchor", "period"), "a recurrence")
     return Recurrence(moment(value["anchor"], "anchor"), parse_duration(value["period"], "period"))
 
 
@@ -164,11 +165,11 @@ def _read_span(value: object, place: str, moment: Moment) -> tuple[Micros, Micro
     return moment(value[0], place), moment(value[1], place)
 
 
-def _bytes(given: Mapping[str, object]) -> bytes:
+def read_bytes(value: object, field: str) -> bytes:
     try:
-        return b64decode(_text(given, "zone_data", ""), validate=True)
+        return b64decode(str(value or ""), validate=True)
     except ValueError:
-        raise SpecError("zone_data is not base64", field="zone_data", value=given["zone_data"]) from None
+        raise SpecError(f"{field} is not base64", field=field, value=value) from None
 
 
 def _interval_json(interval: Interval) -> dict[str, str]:
