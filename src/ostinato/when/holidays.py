@@ -6,16 +6,19 @@ and recurring ones every recurrence from `first_year` through `last_year`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
+from typing import Any
 
-from ostinato.errors import SpecError
+from ostinato.errors import SpecError, shown
 from ostinato.when.exclusions import Exclusions
-from ostinato.when.instants import Micros, from_datetime
+from ostinato.when.instants import Micros
 from ostinato.when.moments import read_moment
-from ostinato.when.zones import zone
+from ostinato.when.zones import Zone, zone, zone_name
 
 _MOST = 20_000
+_TOO_OFTEN = ("SECONDLY", "MINUTELY", "HOURLY")
 
 
 def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int = 2100) -> Exclusions:
@@ -27,11 +30,22 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
         raise SpecError(
             "reading iCalendar documents needs the extra 'ical'", field="exclude", hint="pip install 'ostinato[ical]'"
         ) from None
+    if not isinstance(text, str | bytes):
+        raise _refused(f"{shown(text)} is not the text of an iCalendar document", text)
+    if not 1 <= first_year <= last_year <= 9998:
+        raise _refused(f"the years {first_year!r} to {last_year!r} cannot be counted", last_year)
+    at = zone(zone_name(tz)) if tz else None
     try:
         document = icalendar.Calendar.from_ical(text)
-        found = recurring_ical_events.of(document).after(datetime(first_year, 1, 1, tzinfo=UTC))
-        events = list(islice(_until(found, last_year), _MOST + 1))
-    except (ValueError, KeyError, IndexError, TypeError) as problem:
+        for event in document.walk("VEVENT"):
+            _check(event)
+        found = _by_year(recurring_ical_events.of(document), first_year, last_year)
+        events = list(islice(found, _MOST + 1))
+    except SpecError:
+        raise
+    except OverflowError:
+        raise _refused("an event of the iCalendar document ends beyond the year 9999", text[:40]) from None
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as problem:
         raise SpecError(
             f"this is not an iCalendar document: {problem}",
             field="exclude",
@@ -47,28 +61,50 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
         )
     dates: set[date] = set()
     spans: set[tuple[Micros, Micros]] = set()
-    for event in events:
-        first, end = event.start, event.end
+    for first, end in events:
         if isinstance(first, datetime):
-            span = _instant(first, tz), _instant(end, tz)
+            span = _instant(first, at), _instant(end, at)
             if span[1] > span[0]:
                 spans.add(span)
         else:
-            last = end - timedelta(days=1) if end > first else first
-            dates.update(first + timedelta(days=n) for n in range((last - first).days + 1))
+            dates.update(_days(first, end, first_year, last_year))
     return Exclusions(dates=tuple(sorted(dates)), spans=tuple(sorted(spans)))
 
 
-def _until(events, last_year: int):  # type: ignore[no-untyped-def]
-    for event in events:
-        if event.start.year > last_year:
-            return
-        yield event
+def _check(event: Any) -> None:
+    """Refuse what the reader of recurrences would turn round, or walk through for hours."""
+    first, end, length = event.DTSTART, event.DTEND, event.DURATION
+    if (end is not None and type(end) is type(first) and end < first) or (length and length < timedelta()):
+        raise _refused(f"the event of {first} ends before it starts", str(end or length))
+    rules = event.get("RRULE") or []
+    for rule in rules if isinstance(rules, list) else [rules]:
+        often = str((rule.get("FREQ") or [""])[0]).upper()
+        if often in _TOO_OFTEN:
+            raise _refused(f"the event of {first} repeats {often}, which is no holiday", often)
 
 
-def _instant(moment: date, tz: str) -> Micros:
+def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date, date]]:
+    """Each event's start and end, once, though it may touch two years."""
+    seen = set()
+    for year in range(first_year, last_year + 1):
+        for event in query.between(datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)):
+            if event.start.year <= last_year and (event.start, event.end) not in seen:
+                seen.add((event.start, event.end))
+                yield event.start, event.end
+
+
+def _days(first: date, end: date, first_year: int, last_year: int) -> Iterator[date]:
+    """The days of an all-day event within the years; its end is the day after, or the day itself."""
+    last = min(max(first, end - timedelta(days=1)), date(last_year, 12, 31))
+    first = max(first, date(first_year, 1, 1))
+    return (first + timedelta(days=n) for n in range((last - first).days + 1))
+
+
+def _instant(moment: date, at: Zone | None) -> Micros:
     if not isinstance(moment, datetime):
         moment = datetime.combine(moment, time())
-    if moment.tzinfo is not None:
-        return from_datetime(moment)
-    return read_moment(moment, zone(tz) if tz else None, "exclude")
+    return read_moment(moment, at, "exclude")
+
+
+def _refused(message: str, value: object) -> SpecError:
+    return SpecError(message, field="exclude", value=value, hint="correct it, or write the days as during(…)")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, tzinfo
 from functools import cached_property
-from io import BytesIO
 from typing import Literal, TypeAlias
 
 from ostinato.errors import SpecError, TooManyExclusions, shown
@@ -30,7 +29,7 @@ from ostinato.when.instants import (
     to_datetime,
 )
 from ostinato.when.moments import read_date, read_moment
-from ostinato.when.zones import FAR, Zone
+from ostinato.when.zones import FAR, Zone, rules_from_data
 
 _NOTHING = Exclusions()
 Dst: TypeAlias = Literal["cron", "wall"]
@@ -103,7 +102,7 @@ class Spec:
     @cached_property
     def tzinfo(self) -> tzinfo:
         if self.zone_data:
-            return zoneinfo.ZoneInfo.from_file(BytesIO(self.zone_data))
+            return rules_from_data(self.zone_data)
         return zoneinfo.ZoneInfo(self.compiled.zone.name)
 
     def __getstate__(self) -> dict[str, object]:

@@ -8,7 +8,6 @@ zone and process, is the only time this package touches a file.
 
 from __future__ import annotations
 
-import struct
 import zoneinfo
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from ostinato.errors import SpecError, did_you_mean, shown
 from ostinato.when.instants import EPOCH
+from ostinato.when.zonefiles import ZoneFile, changes_by_rule, read_zone_file
 
 FIRST_YEAR = 1900
 LAST_YEAR = 2199
@@ -141,22 +141,28 @@ def _system_version(folder: Path) -> str:
 @lru_cache(maxsize=1024)
 def _load(name: str) -> Zone:
     rules = zoneinfo.ZoneInfo(name)  # refuses names that lead out of the zone folders
-    return _from_tzif(name, _zone_bytes(name), rules)
+    return _zone(name, read_zone_file(_zone_bytes(name)), rules)
 
 
 @lru_cache(maxsize=64)
 def zone_from_data(data: bytes) -> Zone:
     """A zone from the bytes of a compiled zone file (TZif)."""
+    rules = rules_from_data(data)
+    return _zone("its own zone data", read_zone_file(data), rules)
+
+
+@lru_cache(maxsize=64)
+def rules_from_data(data: bytes) -> zoneinfo.ZoneInfo:
     try:
-        rules = zoneinfo.ZoneInfo.from_file(BytesIO(data), key="given")
-    except (ValueError, struct.error, IndexError, EOFError):
+        read_zone_file(data)
+        return zoneinfo.ZoneInfo.from_file(BytesIO(data), key="its own zone data")
+    except (ValueError, OverflowError) as problem:
         raise SpecError(
-            "zone_data is not a compiled zone file",
+            f"zone_data is not a compiled zone file: {problem}",
             field="zone_data",
             value=f"{len(data)} bytes",
             hint="give the bytes of a TZif file, or a zone's name",
         ) from None
-    return _from_tzif("given", data, rules)
 
 
 def _zone_bytes(name: str) -> bytes:
@@ -167,46 +173,11 @@ def _zone_bytes(name: str) -> bytes:
     return resources.files("tzdata.zoneinfo").joinpath(*name.split("/")).read_bytes()
 
 
-def _from_tzif(name: str, data: bytes, rules: zoneinfo.ZoneInfo) -> Zone:
+def _zone(name: str, file: ZoneFile, rules: zoneinfo.ZoneInfo) -> Zone:
     low, high = epoch_second(FIRST_YEAR), epoch_second(LAST_YEAR + 1)
-    listed = [t for t in _listed_changes(data) if low < t < high]
-    footer = data.rstrip(b"\n").rsplit(b"\n", 1)[-1]
-    if data[4:5] >= b"2" and b"," in footer:  # a rule goes on for ever after the listed changes
-        listed += _changes_by_rule(rules, max(listed, default=low), high)
-    return Zone(name, rules, listed)
-
-
-def _listed_changes(data: bytes) -> list[int]:
-    """The instants of change in a TZif file (RFC 8536): the 64-bit block, or the old one if it is alone."""
-    if data[:4] != b"TZif":
-        raise ValueError("not a TZif file")
-    at, width, code = 0, 4, "i"
-    if data[4:5] >= b"2":
-        utc, std, leap, times, types, chars = struct.unpack(">6I", data[20:44])
-        at, width, code = 44 + times * 5 + types * 6 + chars + leap * 8 + std + utc, 8, "q"
-    count = struct.unpack(">I", data[at + 32 : at + 36])[0]
-    return list(struct.unpack(f">{count}{code}", data[at + 44 : at + 44 + count * width]))
-
-
-def _changes_by_rule(rules: zoneinfo.ZoneInfo, after: int, until: int) -> list[int]:
-    """The changes that the file's closing rule makes; no rule keeps an offset for less than a fortnight."""
-    found = []
-    step = 14 * 86_400
-    at, offset = after, _offset(rules, after)
-    while at < until:
-        following = _offset(rules, at + step)
-        if following != offset:
-            low, high = at, at + step
-            while high - low > 1:
-                middle = (low + high) // 2
-                if _offset(rules, middle) == offset:
-                    low = middle
-                else:
-                    high = middle
-            found.append(high)
-            offset = following
-        at += step
-    return found
+    last = max(file.changes, default=low)
+    by_rule = sorted(t for t in changes_by_rule(file.rule, FIRST_YEAR, LAST_YEAR) if t > last)
+    return Zone(name, rules, [t for t in (*file.changes, *by_rule) if low < t < high])
 
 
 def _offset(rules: zoneinfo.ZoneInfo, second: int) -> int:

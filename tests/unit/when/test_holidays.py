@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,39 @@ def test_what_is_no_calendar_is_refused() -> None:
         holidays("hello")
 
 
-def test_a_document_without_end_is_refused() -> None:
-    with pytest.raises(SpecError, match="more than 20,000 events"):
-        holidays(document("DTSTART:20200101T000000Z\r\nDURATION:PT1M\r\nRRULE:FREQ=MINUTELY"))
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("DTSTART:20200101T000000Z\r\nDURATION:PT1M\r\nRRULE:FREQ=MINUTELY", "repeats MINUTELY"),
+        ("DTSTART;VALUE=DATE:20200101\r\nRRULE:FREQ=DAILY", "more than 20,000 events"),
+        ("DTSTART;VALUE=DATE:20260101\r\nDTEND;VALUE=DATE:99991231", "beyond the year 9999"),
+        ("DTSTART:20260101T000000Z\r\nDTEND:99991231T235959Z", "beyond the year 9999"),
+        ("DTSTART;VALUE=DATE:20260101\r\nDURATION:P3650000D", "beyond the year 9999"),
+        ("DTSTART;VALUE=DATE:20260105\r\nDTEND;VALUE=DATE:20260101", "ends before it starts"),
+        ("DTSTART:20260105T000000Z\r\nDTEND:20260101T000000Z", "ends before it starts"),
+        ("DTSTART;VALUE=DATE:20260105\r\nDURATION:-P3D", "ends before it starts"),
+        ("SUMMARY:when?", "not an iCalendar document"),
+        ("DTSTART:soon", "not an iCalendar document"),
+    ],
+)
+def test_an_event_that_cannot_be_meant_is_refused(event: str, words: str) -> None:
+    with pytest.raises(SpecError, match=words):
+        holidays(document(event))
+
+
+@pytest.mark.parametrize("text", [None, 5, ["BEGIN:VCALENDAR"]])
+def test_what_is_no_text_is_refused(text: Any) -> None:
+    with pytest.raises(SpecError, match="is not the text"):
+        holidays(text)
+
+
+@pytest.mark.parametrize("years", [(0, 2100), (2000, 10_000), (2030, 2020)])
+def test_years_that_cannot_be_counted_are_refused(years: tuple[int, int]) -> None:
+    with pytest.raises(SpecError, match="cannot be counted"):
+        holidays(document("DTSTART;VALUE=DATE:20260105"), first_year=years[0], last_year=years[1])
+
+
+def test_long_events_that_overlap_are_left_out_day_by_day() -> None:
+    rule = "DTSTART;VALUE=DATE:20200101\r\nDTEND;VALUE=DATE:20210101\r\nRRULE:FREQ=DAILY;UNTIL=20220101"
+    found = holidays(document(rule), first_year=2021, last_year=2022)
+    assert (len(found.dates), str(found.dates[0]), str(found.dates[-1])) == (730, "2021-01-01", "2022-12-31")

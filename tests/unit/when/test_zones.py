@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 import subprocess
 import sys
 import zoneinfo
@@ -14,7 +15,7 @@ import pytest
 from ostinato import SpecError
 from ostinato.when import Spec, rules_in_force
 from ostinato.when.instants import EPOCH
-from ostinato.when.zones import LAST_YEAR, zone, zone_from_data, zone_names
+from ostinato.when.zones import LAST_YEAR, rules_from_data, zone, zone_from_data, zone_names
 
 FIRST, LAST = (int(datetime(y, 1, 1, tzinfo=UTC).timestamp()) for y in (1901, LAST_YEAR))
 
@@ -46,7 +47,7 @@ def test_rules_go_on_beyond_2037() -> None:
 
 
 def test_a_zone_may_be_given_as_bytes() -> None:
-    data = next(p for p in (Path(d, "Europe/Berlin") for d in zoneinfo.TZPATH) if p.is_file()).read_bytes()
+    data = berlin()
     given, named = zone_from_data(data), zone("Europe/Berlin")
     assert (given.starts, given.offsets) == (named.starts, named.offsets)
     spec = Spec(crons=("0 9 * * *",), zone_data=data)
@@ -55,6 +56,58 @@ def test_a_zone_may_be_given_as_bytes() -> None:
     assert found.astimezone(UTC).hour == 7
     with pytest.raises(SpecError, match="zone_data"):
         Spec(crons=("CRON_TZ=UTC 0 9 * * *",), zone_data=data).check()
+
+
+def berlin() -> bytes:
+    return next(p for p in (Path(d, "Europe/Berlin") for d in zoneinfo.TZPATH) if p.is_file()).read_bytes()
+
+
+def test_a_cut_or_damaged_zone_file_is_a_spec_error() -> None:
+    data, dice = berlin(), random.Random(1)
+    damaged = [data[:n] for n in range(1, len(data), 7)]
+    for _ in range(600):
+        bytes_of_it = bytearray(data)
+        for _ in range(dice.randint(1, 3)):
+            place = dice.choice([dice.randrange(44), dice.randrange(len(data)), len(data) - dice.randint(1, 30)])
+            bytes_of_it[place] = dice.randrange(256)
+        damaged.append(bytes(bytes_of_it))
+    refused = 0
+    for one in damaged:
+        try:
+            assert Spec(crons=("0 9 * * *",), zone_data=one).describe().endswith("its own zone data")
+        except SpecError as problem:
+            assert problem.field == "zone_data", problem
+            refused += 1
+    assert refused > 500
+
+
+def zone_file(rule: str) -> bytes:
+    """A file without listed changes: a closing rule alone."""
+    block = b"TZif2" + bytes(15) + struct.pack(">6I", 0, 0, 0, 0, 1, 4) + struct.pack(">iBB", 0, 0, 0) + b"AAA\0"
+    return block * 2 + b"\n" + rule.encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "AAA0BBB,J100/2,J105/2",
+        "AAA0BBB,59,60/3",
+        "AAA0BBB,J59/0,J60/0",
+        "<-03>3<-02>,M3.5.0/-2,M10.5.0/-1",
+        "IST-2IDT,M3.4.4/26,M10.5.0",
+        "AAA-9:30BBB-10,M10.1.0,M4.1.0/167",
+        "XXX3EDT4,0/0,J365/23",
+        "AAA5",
+    ],
+)
+def test_the_changes_of_a_closing_rule_are_found_however_short_its_summer(rule: str) -> None:
+    data = zone_file(rule)
+    table, tz = zone_from_data(data), rules_from_data(data)
+    for year in (1999, 2024, 2025, 2100, 2198):
+        first = int(datetime(year, 1, 1, tzinfo=UTC).timestamp())
+        for second in range(first, first + 366 * 86_400, 6 * 3600 + 1):
+            assert table.offset(second) == offset(tz, second), second
+    assert len(table.changes(FIRST, LAST)) in (0, 2 * (LAST_YEAR - 1901))
 
 
 def test_the_version_in_force_can_be_asked_for() -> None:

@@ -1,0 +1,113 @@
+"""Compiled zone files (TZif, RFC 8536): whether they are whole, and the instants at which their offset may change.
+
+What a file says is checked whole before Python's own reader sees it. That reader trusts its files: one without its
+last line end makes it wait for ever, and after an error in a file it may crash.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from calendar import isleap, monthrange
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+
+DAY_SECONDS = 86_400
+_HEADER = struct.Struct(">4s c 15x 6I")
+_NAME = r"(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)"
+_OFFSET = r"[+-]?(?:[01]?[0-9]|2[0-3])(?::[0-5][0-9]){0,2}"
+_TIME = r"[+-]?(?:[0-9]{1,2}|1[0-5][0-9]|16[0-7])(?::[0-5][0-9]){0,2}"  # up to a week from midnight
+_DAY = r"M(?:[1-9]|1[0-2])\.[1-5]\.[0-6]|J?(?:[1-9][0-9]?|[12][0-9]{2}|3[0-5][0-9]|36[0-5])|0"
+_FOOTER = re.compile(
+    rf"{_NAME}(?P<standard>{_OFFSET})(?:{_NAME}(?P<summer>{_OFFSET})?"
+    rf",(?P<begin>{_DAY})(?:/(?P<begin_time>{_TIME}))?,(?P<end>{_DAY})(?:/(?P<end_time>{_TIME}))?)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneFile:
+    """`changes` are epoch seconds; `rule` is the POSIX text that goes on after the last of them, or nothing."""
+
+    changes: tuple[int, ...]
+    rule: str
+
+
+def read_zone_file(data: bytes) -> ZoneFile:
+    """The file if it is whole; ValueError says where it is not."""
+    changes, at = _block(data, 0, 4, "i")
+    if data[4:5] < b"2":
+        return ZoneFile(changes, "")
+    changes, at = _block(data, at, 8, "q")
+    end = data.find(b"\n", at + 1)
+    if data[at : at + 1] != b"\n" or end < 0:
+        raise ValueError("its closing rule does not end")
+    rule = data[at + 1 : end].decode("ascii")
+    if rule and not _FOOTER.fullmatch(rule):
+        raise ValueError(f"its closing rule {rule!r} cannot be read")
+    return ZoneFile(changes, rule)
+
+
+def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...], int]:
+    """The instants of change in one block, and where the block ends: twice the same shape, in two widths."""
+    if len(data) < at + _HEADER.size:
+        raise ValueError("it is cut short")
+    magic, _, utc, std, leaps, times, types, chars = _HEADER.unpack_from(data, at)
+    begin = at + _HEADER.size
+    end = begin + times * (width + 1) + types * 6 + chars + leaps * (width + 4) + std + utc
+    if magic != b"TZif" or not types or not chars or utc not in (0, types) or std not in (0, types):
+        raise ValueError("its header makes no sense")
+    if len(data) < end:
+        raise ValueError("it is cut short")
+    changes = struct.unpack_from(f">{times}{code}", data, begin)
+    kinds_at = begin + times * (width + 1)
+    kinds = list(struct.iter_unpack(">iBB", data[kinds_at : kinds_at + types * 6]))
+    names_end = kinds_at + types * 6 + chars
+    if (
+        any(earlier >= later for earlier, later in pairwise(changes))
+        or any(kind >= types for kind in data[begin + times * width : kinds_at])
+        or any(abs(offset) >= DAY_SECONDS or summer > 1 or name >= chars for offset, summer, name in kinds)
+        or data[names_end - 1] != 0
+        or not data[names_end - chars : names_end].isascii()
+    ):
+        raise ValueError("its table makes no sense")
+    return changes, end
+
+
+def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]:
+    """The instants at which summer time may begin or end in each year, in no order."""
+    found = _FOOTER.fullmatch(rule)
+    if found is None or found["begin"] is None:
+        return
+    standard = -_seconds(found["standard"])
+    summer = -_seconds(found["summer"]) if found["summer"] else standard + 3600
+    for year in range(first_year, last_year + 1):
+        for side, offset in (("begin", standard), ("end", summer)):
+            time = _seconds(found[f"{side}_time"] or "2") - offset
+            yield from (day * DAY_SECONDS + time for day in _epoch_days(found[side], year))
+
+
+def _epoch_days(day: str, year: int) -> Iterator[int]:
+    """`M10.5.0` is October's last Sunday, `J60` the first of March in every year, `59` the 60th day of this year.
+    Some Pythons are a day off with the last two, and what they say is shown: so the days around are named as well."""
+    if not day.startswith("M"):
+        number = int(day.removeprefix("J"))
+        here = _epoch_day(year, 1, 1) + (number - 1 + (isleap(year) and number > 59) if day.startswith("J") else number)
+        yield from (here - 1, here, here + 1)
+        return
+    month, week, weekday = map(int, day[1:].split("."))
+    first = _epoch_day(year, month, 1)
+    found = first + (weekday - (first + 4)) % 7 + 7 * (week - 1)  # 1 January 1970 was a Thursday
+    yield found if found < first + monthrange(year, month)[1] else found - 7
+
+
+def _epoch_day(year: int, month: int, day: int) -> int:
+    return (date(year, month, day) - date(1970, 1, 1)).days
+
+
+def _seconds(text: str) -> int:
+    hours, *rest = text.lstrip("+-").split(":")
+    minutes, seconds = (*map(int, rest), 0, 0)[:2]
+    length = int(hours) * 3600 + minutes * 60 + seconds
+    return -length if text.startswith("-") else length
