@@ -41,7 +41,28 @@ from ostinato.when import Exclusions
         ("*/10 * 9 * * *", "Every 10 seconds during hour 9"),
         ("0,10,11,40,41,42 1 * * *", "At 01:00, 01:10, 01:11, 01:40, 01:41 and 01:42"),
         ("1,2,4,7,11,16,22 * * * *", "At minutes 1, 2, 4, 7, 11, 16 and 22 of the hour"),
-        ("7 */3 * * *", "At 7 minutes past every 3 hours from 00:00 through 21:00"),
+        ("7 */3 * * *", "At 7 minutes past every 3rd hour from 00:00 through 21:00"),
+        ("*/30 9-17 * * *", "Every 30 minutes from 09:00 through 17:59"),
+        ("*/30 * * * *", "Every 30 minutes"),
+        ("15,45 * * * *", "At minutes 15 and 45 of the hour"),
+        ("*/30 * * * * *", "Every 30 seconds"),
+        ("*/5 */3 * * *", "Every 5 minutes during every 3rd hour from 00:00 through 21:00"),
+        ("30 5 * * * *", "At 5 minutes and 30 seconds past every hour"),
+        ("30 0 9-17 * * *", "At 30 seconds past hours 9–17"),
+        ("30 */5 * * * *", "Every 5 minutes at second 30"),
+        ("30 1,2,7 * * * *", "At second 30 of minutes 1, 2 and 7 of the hour"),
+        ("30 1,2,7,9 1,3 * * *", "At second 30 of minutes 1, 2, 7 and 9 of hours 1 and 3"),
+        ("*/10 5 * * * *", "Every 10 seconds during minute 5 of the hour"),
+        (
+            "0 9 */2 * 5#2",
+            "At 09:00 on every 2nd day from the 1st through the 31st of the month "
+            "if it is the second Friday of the month",
+        ),
+        (
+            "0 9 */10 * 1,5#2",
+            "At 09:00 on every 10th day from the 1st through the 31st of the month "
+            "if it is a Monday or the second Friday of the month",
+        ),
     ],
 )
 def test_cron_strings(text: str, words: str) -> None:
@@ -80,9 +101,28 @@ def test_cron_strings(text: str, words: str) -> None:
         (every("1h", exclude=[during(hour="12-13")]), "Every hour, except during hours 12 and 13, UTC"),
         (
             every("1h", exclude=[during(minute=0, hour=5)]),
-            "Every hour, except every second during minute 0 during hour 5, UTC",
+            "Every hour, except during minute 0 of hour 5, UTC",
         ),
+        (every("1h", exclude=[during(minute=30)]), "Every hour, except during minute 30 of the hour, UTC"),
+        (
+            every("1h", exclude=[during(minute="0-29", hour="9-17", day_of_week="mon-fri")]),
+            "Every hour, except during minutes 0–29 of the hour from 09:00 through 17:59 on weekdays, UTC",
+        ),
+        (Spec(crons=("0 9 * * *",), exclude=Exclusions((during(),))), "At 09:00, except always, UTC"),
         (cron("0 9 * * *", exclude=["2026-05-01"]), "At 09:00, except 2026-05-01, UTC"),
+        (
+            cron("0 9 * * *", exclude=[Exclusions(dates=(date(2026, 5, 2), date(2026, 5, 1), date(2026, 5, 2)))]),
+            "At 09:00, except 2026-05-01 and 2026-05-02, UTC",
+        ),
+        (every("1h", start="2026-01-01T00:00", tz="Asia/Tokyo"), "Every hour, from 2026-01-01 00:00, Asia/Tokyo"),
+        (
+            once("2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T03:30:00.25Z", tz="Europe/Berlin"),
+            "At 2026-10-25 02:30+02:00, 2026-10-25 02:30+01:00 and 2026-10-25 04:30:00.25, Europe/Berlin",
+        ),
+        (
+            cron("0 9 1-7 * 4-6", dialect="temporal"),
+            "At 09:00 on the 1st through 7th of the month if it is a Thursday, Friday or Saturday, UTC",
+        ),
         (
             cron("0 9 * * *", exclude=[Exclusions(dates=tuple(date(2026, 1, n) for n in range(1, 9)))]),
             "At 09:00, except 8 days from 2026-01-01 through 2026-01-08, UTC",
