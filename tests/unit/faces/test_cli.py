@@ -10,14 +10,18 @@ import select
 import subprocess
 import sys
 import time
+import zoneinfo
+from base64 import b64encode
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from ostinato import Spec, cron, every
 from ostinato.faces.cli.page import State, render
-from ostinato.faces.cli.pictures import distance
+from ostinato.faces.cli.pictures import distance, shown_times, times_table
+from ostinato.when import Interval
 from ostinato.when.instants import SECOND, Micros, read_instant
 
 OSTINATO = str(Path(sys.executable).with_name("ostinato"))
@@ -92,6 +96,78 @@ def test_wrong_input_is_one_line_and_exit_code_2(args: list[str], message: str) 
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["0 9 * * *", "--between", "2026-01-01", "2026-01-02", "--next", "3"], "leave out --after and --next"),
+        (["0 9 * * *", "--between", "2026-01-01", "2026-01-02", "--after", "2026-01-01"], "leave out --after"),
+        (['{"cron": "0 9 * * *", "zone": "Asia/Tokyo"}', "--tz", "UTC"], "say it once"),
+        (['{"cron": "0 9 * * *", "dialect": "temporal"}', "--dialect", "cron"], "say it once"),
+        (['{"cron": "0 9 * * *", "dst": "wall"}', "--dst", "cron"], "say it once"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(args: list[str], message: str) -> None:
+    done = run("when", *args)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_brackets_in_what_was_typed_are_only_text() -> None:
+    done = run("when", "0 9 * * 5#[/]", "--dialect", "temporal", "--next", "1")
+    assert done.returncode == 0, done.stderr
+    assert "in '0 9 * * 5#[/]' everything after '#' is a comment" in done.stdout.replace("\n", " ")
+    done = run("when", "[/] [bold] * * *")
+    assert done.returncode == 2
+    assert "'[/] [bold] * * *'" in done.stderr
+
+
+def test_a_list_that_was_cut_says_so() -> None:
+    args = ["when", "* * * * * *", "--json", "--between", "2026-01-01T00:00:01"]
+    cut = json.loads(run(*args, "2026-01-02").stdout)
+    assert (len(cut["times"]), cut["more"]) == (10_000, True)
+    whole = json.loads(run(*args, "2026-01-01T02:46:40").stdout)
+    assert (len(whole["times"]), whole["more"]) == (10_000, False)
+
+
+def test_many_clock_changes_between_two_times_are_one_line() -> None:
+    args = ["when", "0 0 29 2 *", "--tz", "Europe/Berlin", "--after", "2025-01-01", "--next", "2"]
+    assert re.findall(r"── \d+ clock changes", run(*args).stdout) == ["── 6 clock changes", "── 8 clock changes"]
+    assert len(json.loads(run(*args, "--json").stdout)["clock_changes"]) == 14
+
+
+def test_a_zone_given_as_data_reads_times_too() -> None:
+    data = next(p for p in (Path(d, "Europe/Berlin") for d in zoneinfo.TZPATH) if p.is_file()).read_bytes()
+    spec = json.dumps({"cron": "0 9 * * *", "zone_data": b64encode(data).decode()})
+    done = run("when", spec, "--after", "2026-07-01T09:00", "--next", "1", "--json")
+    found = json.loads(done.stdout)
+    assert [t["utc"] for t in found["times"]] == ["2026-07-02T07:00:00Z"]
+    assert found["words"] == "At 09:00, its own zone data"
+
+
+def at(text: str) -> Micros:
+    return read_instant(text, "test")
+
+
+def test_only_what_reads_the_wall_gets_a_note() -> None:
+    autumn = [at("2026-10-25T00:30:00Z"), at("2026-10-25T01:30:00Z")]
+    interval = Spec(intervals=(Interval(1800 * SECOND),), zone="Europe/Berlin")
+    assert [t.note for t in shown_times(interval, autumn)] == ["", ""]
+    both = cron("30 2 * * *", tz="Europe/Berlin") | interval
+    assert [t.note for t in shown_times(both, autumn)] == ["this hour comes twice; runs the first time only", ""]
+    stopwatch = every("PT1H", anchor="2026-10-25T00:30Z", tz="Europe/Berlin")
+    assert [t.note for t in shown_times(stopwatch, autumn)] == ["", ""]
+
+
+def test_fractions_of_a_second_count_and_are_shown() -> None:
+    spec = every("P1D", anchor="2026-10-24T02:30:00.25", tz="Europe/Berlin", dst="wall")
+    autumn = [at("2026-10-25T00:30:00.25Z"), at("2026-10-25T01:30:00.25Z")]
+    assert list(spec.compiled.between(autumn[0], autumn[1])) == autumn
+    assert [t.note.partition("; ")[2] for t in shown_times(spec, autumn)] == ["first pass", "second pass"]
+    console = Console(width=100, file=StringIO())
+    console.print(times_table(spec, autumn[0], autumn[1], shown_times(spec, autumn)))
+    assert "Sun 2026-10-25 02:30:00.25" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_version_names_the_zone_rules() -> None:

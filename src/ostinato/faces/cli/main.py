@@ -6,7 +6,7 @@ import sys
 
 import typer
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from ostinato import __version__
 from ostinato.errors import OstinatoError
@@ -38,5 +38,6 @@ def main() -> None:
     try:
         app()
     except OstinatoError as problem:
-        Console(stderr=True, soft_wrap=True, highlight=False).print(f"[bold red]error:[/] {escape(str(problem))}")
+        message = Text.assemble(("error:", "bold red"), " ", str(problem))
+        Console(stderr=True, soft_wrap=True, highlight=False).print(message)
         sys.exit(2)

@@ -16,7 +16,7 @@ from ostinato.when import Micros, Spec
 from ostinato.when.instants import SECOND, to_datetime
 
 _MONTHS_SHOWN = 3
-_CHANGES_SHOWN = 50
+_CHANGES_SHOWN = 2  # one by one; more of them between two times are one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +43,31 @@ class ClockChange:
 
 
 def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
-    return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(spec, t)) for t in times]
+    """Each time with its note. Only what reads the wall is moved or repeated: an interval knows no clock change."""
+    on_the_wall = spec.wall_sources
+    literal = replace(on_the_wall, dst="wall")
+    return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(on_the_wall, literal, t)) for t in times]
 
 
-def _note(spec: Spec, instant: Micros) -> str:
+def _note(spec: Spec, literal: Spec, instant: Micros) -> str:
+    if spec.manual or not spec.compiled.matches(instant):
+        return ""
     zone = spec.compiled.zone
-    second = instant // SECOND
+    second, fraction = divmod(instant, SECOND)
     at = zone.segment(second)
     both = zone.instants(second + zone.offsets[at])
     if len(both) == 2:
-        if second == both[0] and not spec.compiled.matches(both[1] * SECOND):
+        if second == both[0] and not spec.compiled.matches(both[1] * SECOND + fraction):
             return "this hour comes twice; runs the first time only"
         return f"this hour comes twice; {'first' if second == both[0] else 'second'} pass"
-    if second == zone.starts[at] and not replace(spec, dst="wall").compiled.matches(instant):
+    if second == zone.starts[at] and not literal.compiled.matches(instant):
         return "moved here out of the gap"
     return ""
 
 
 def changes_between(spec: Spec, first: Micros, last: Micros) -> list[ClockChange]:
     found = []
-    for second, before, after in spec.compiled.zone.changes(first // SECOND, last // SECOND)[:_CHANGES_SHOWN]:
+    for second, before, after in spec.compiled.zone.changes(first // SECOND, last // SECOND):
         readings = [to_datetime((second + o) * SECOND).strftime("%Y-%m-%d %H:%M") for o in (before, after)]
         found.append(ClockChange(second * SECOND, *readings))
     return found
@@ -82,12 +87,16 @@ def times_table(
     changes = changes_between(spec, min(first, times[0].instant), max(last, times[-1].instant)) if times else []
     columns = 5 if now is not None else 4
     for shown in times:
-        while changes and changes[0].instant <= shown.instant:
-            table.add_row(Text(f"── {changes.pop(0).words}", style="yellow"), *[""] * (columns - 1))
+        passed = [change for change in changes if change.instant <= shown.instant]
+        changes = changes[len(passed) :]
+        lines = [c.words for c in passed] if len(passed) <= _CHANGES_SHOWN else [f"{len(passed)} clock changes"]
+        for line in lines:
+            table.add_row(Text(f"── {line}", style="yellow"), *[""] * (columns - 1))
+        fraction = f".{shown.local.microsecond:06d}".rstrip("0").rstrip(".")
         row = [
-            shown.local.strftime("%a %Y-%m-%d %H:%M:%S"),
+            shown.local.strftime("%a %Y-%m-%d %H:%M:%S") + fraction,
             shown.local.strftime("%z")[:3] + ":" + shown.local.strftime("%z")[3:5],
-            to_datetime(shown.instant).strftime("%m-%d %H:%M:%S"),
+            to_datetime(shown.instant).strftime("%m-%d %H:%M:%S") + fraction,
         ]
         if now is not None:
             row.append(distance(shown.instant - now))

@@ -9,11 +9,13 @@ from typing import Annotated, cast
 
 import typer
 from rich.console import Console, Group
+from rich.text import Text
 
 from ostinato.clock import SystemClock
 from ostinato.errors import SpecError
 from ostinato.faces.cli.pictures import Shown, changes_between, month_pictures, shown_times, times_table
 from ostinato.when import Spec, format_instant, rules_in_force
+from ostinato.when.grammar import Dialect
 from ostinato.when.instants import Micros
 from ostinato.when.moments import read_moment
 from ostinato.when.phrases import parse_phrase
@@ -37,49 +39,65 @@ def when(
         str, typer.Argument(help="'0 9 * * 1-5', 'every 15m', 'R/2026-01-31T09:00Z/P1M', a time, or JSON.")
     ],
     tz: Annotated[str, typer.Option(help="Time zone, such as Europe/Berlin. [default: UTC]")] = "",
-    count: Annotated[int, typer.Option("--next", min=1, max=_MOST, help="How many times to show.")] = 10,
+    count: Annotated[
+        int | None, typer.Option("--next", min=1, max=_MOST, help="How many times to show. [default: 10]")
+    ] = None,
     between: Annotated[
         tuple[str, str] | None, typer.Option(help="Show the times from A to B instead, both included.", metavar="A B")
     ] = None,
     after: Annotated[str, typer.Option(help="Begin after this moment instead of now.")] = "",
-    dialect: Annotated[DialectName, typer.Option(help="How a cron string is read.")] = DialectName.cron,
+    dialect: Annotated[DialectName | None, typer.Option(help="How a cron string is read. [default: cron]")] = None,
     dst: Annotated[DstRule | None, typer.Option(help="Daylight-saving rule. [default: the dialect's own]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
 ) -> None:
     """Say when a spec fires: in words, as times, and as a small picture."""
-    found = parse_phrase(spec, tz=tz, dialect=dialect.value, dst=cast(Dst | None, dst and dst.value))
+    found = parse_phrase(
+        spec,
+        tz=tz,
+        dialect=cast(Dialect | None, dialect and dialect.value),
+        dst=cast(Dst | None, dst and dst.value),
+    )
     zone = found.compiled.zone
+    more = False
     if between:
+        if after or count:
+            raise SpecError(
+                "--between says by itself which times to show",
+                field="--between",
+                value=between,
+                hint="leave out --after and --next, or --between",
+            )
         first, last = (read_moment(text, zone, "--between") for text in between)
         if last < first:
             raise SpecError(
                 "--between ends before it starts", field="--between", value=between, hint="exchange A and B"
             )
-        nominal = list(islice(found.compiled.between(first, last), _MOST))
+        nominal = list(islice(found.compiled.between(first, last), _MOST + 1))
+        more = len(nominal) > _MOST
+        nominal = nominal[:_MOST]
     else:
         first = read_moment(after, zone, "--after") if after else SystemClock().now()
-        nominal = list(islice(found.compiled.times(first), count))
+        nominal = list(islice(found.compiled.times(first), count or 10))
         last = nominal[-1] if nominal else first
     times = shown_times(found, nominal)
     if as_json:
-        typer.echo(json.dumps(_document(found, first, last, times), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_document(found, first, last, times, more), indent=2, ensure_ascii=False))
         return
     console = Console()
     console.print(_page(found, first, last, times))
-    if len(nominal) == _MOST:
-        console.print(f"[dim]and more: the list stops at {_MOST:,}[/]")
+    if more:
+        console.print(Text(f"and more: the list stops at {_MOST:,}", style="dim"))
 
 
 def _page(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> Group:
-    parts: list[object] = [f"[bold]{spec.describe()}[/]", *(f"[yellow]note: {w}[/]" for w in spec.check())]
+    # Text, not markup: what was typed may hold brackets.
+    head = [Text(spec.describe(), style="bold"), *(Text(f"note: {w}", style="yellow") for w in spec.check())]
     if not times:
-        parts.append("[dim]no times[/]")
-    else:
-        parts += [times_table(spec, first, last, times), month_pictures(spec, times)]
-    return Group(*parts)  # type: ignore[arg-type]
+        return Group(*head, Text("no times", style="dim"))
+    return Group(*head, times_table(spec, first, last, times), month_pictures(spec, times))
 
 
-def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> dict[str, object]:
+def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more: bool) -> dict[str, object]:
     rules = rules_in_force()
     return {
         "words": spec.describe(),
@@ -89,6 +107,7 @@ def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> di
         "rules": {"version": rules.version, "source": rules.source},
         "warnings": list(spec.check()),
         "times": [{"utc": format_instant(t.instant), "local": t.local.isoformat(), "note": t.note} for t in times],
+        "more": more,
         "clock_changes": [
             {"utc": format_instant(c.instant), "before": c.before, "after": c.after}
             for c in changes_between(spec, first, last)
