@@ -10,7 +10,7 @@ import calendar
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -155,6 +155,28 @@ def fixed_times(text: Text, window: Window) -> list[int]:
     return found
 
 
+def is_excluded(wall: datetime, calendars: list[Text], dates: tuple[date, ...]) -> bool:
+    return wall.date() in dates or any(text.matches(wall) for text in calendars)
+
+
+def recurring_times(window: Window, anchor: int, months: int, days: int, rest: int, *, literal: bool) -> list[int]:
+    """anchor + k periods: months and days on the wall, then the rest in seconds; as far as the window sees them."""
+    begin = (EPOCH + timedelta(seconds=anchor)).astimezone(ZoneInfo(window.zone)).replace(tzinfo=None)
+    found: set[int] = set()
+    for number in range(2000):
+        year, month = divmod(begin.year * 12 + begin.month - 1 + number * months, 12)
+        last_day = calendar.monthrange(year, month + 1)[1]
+        wall = begin.replace(year=year, month=month + 1, day=min(begin.day, last_day)) + timedelta(days=number * days)
+        if wall > window.walls[-1]:
+            break
+        if wall > window.walls[0]:
+            shown = [
+                s for s, w in zip(window.seconds, window.walls, strict=True) if (w == wall if literal else w >= wall)
+            ]
+            found.update(s + number * rest for s in (shown if literal else shown[:1]))
+    return sorted(found)
+
+
 def transitions(zone: str, first_year: int, last_year: int) -> list[int]:
     """Where the offset of a zone changes, found by looking every six hours."""
     tz = ZoneInfo(zone)
@@ -222,6 +244,18 @@ def random_text(dice: random.Random, *, specials: bool, seconds: bool = False, y
         weekday=weekday,
         year=random_field(dice, 2000, 2100) if years and dice.random() < 0.3 else "*",
         either=specials,
+    )
+
+
+def random_exclusion(dice: random.Random) -> Text:
+    """Some minutes, hours or days, so that something is left."""
+    return Text(
+        second=dice.choice(["*", "0", "0-30", "*/2", "15"]),
+        minute=dice.choice(["*", "0", "*/2", random_field(dice, 0, 59)]),
+        hour=dice.choice(["*", "2", "0-3", "*/2", "1,3", random_field(dice, 0, 23)]),
+        day=dice.choice(["*", "*", "L", random_field(dice, 1, 31)]),
+        month="*",
+        weekday=dice.choice(["*", "*", "SUN", "1-5", "7#1"]),
     )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import random
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from ostinato import SpecError
-from ostinato.when import Spec
+from ostinato.when import Calendar, Duration, Exclusions, Recurrence, Spec
+from ostinato.when.calendars import read_calendar
+from ostinato.when.compiled import Compiled
 from ostinato.when.instants import SECOND
 from tests.unit.when import oracle
 
@@ -41,6 +45,20 @@ def spec_of(text: oracle.Text, zone: str, dialect: str, rule: str) -> Spec:
     return Spec(crons=(seven,), zone=zone, dialect="temporal", dst=rule)  # type: ignore[arg-type]
 
 
+def calendar_of(text: oracle.Text) -> Calendar:
+    return read_calendar(
+        {
+            "second": text.second,
+            "minute": text.minute,
+            "hour": text.hour,
+            "day_of_month": text.day,
+            "month": text.month,
+            "day_of_week": text.weekday,
+            "year": text.year,
+        }
+    )
+
+
 def check(dice: random.Random, window: oracle.Window, dialect: str, rule: str, starts: int, seconds: bool) -> int:
     text = oracle.random_text(dice, specials=dialect == "cron", seconds=seconds, years=dialect == "temporal")
     try:
@@ -48,19 +66,26 @@ def check(dice: random.Random, window: oracle.Window, dialect: str, rule: str, s
     except SpecError as problem:
         assert "can never match" in str(problem), text
         return 0
-    # A calendar of the temporal dialect is a wildcard where a range of it spans the field; so is a star.
-    literal = rule == "wall" or not text.fixed
-    if (
-        dialect == "temporal"
-        and not literal
-        and any(
-            part.startswith(("0-59", "0-23", "0/"))
-            for f in (text.second, text.minute, text.hour)
-            for part in f.split(",")
-        )
-    ):
-        literal = True
+    literal = rule == "wall" or not text.fixed or (dialect == "temporal" and spans_a_field(text))
     times = oracle.literal_times(text, window) if literal else oracle.fixed_times(text, window)
+    return compare(dice, window, compiled, times, literal, starts, f"{text} {dialect} {rule}")
+
+
+def spans_a_field(text: oracle.Text) -> bool:
+    """A calendar, and so the temporal dialect, has a wildcard where a range spans the field; so is a star."""
+    parts = [part for f in (text.second, text.minute, text.hour) for part in f.split(",")]
+    return any(part.startswith(("0-59", "0-23", "0/")) for part in parts)
+
+
+def compare(
+    dice: random.Random,
+    window: oracle.Window,
+    compiled: Compiled,
+    times: list[int],
+    literal: bool,
+    starts: int,
+    what: str,
+) -> int:
     low = window.seconds[0] if literal else window.seconds[1]
     last = window.seconds[-1]
     asked = 0
@@ -68,7 +93,7 @@ def check(dice: random.Random, window: oracle.Window, dialect: str, rule: str, s
         if start < low:
             continue
         asked += 1
-        place = f"{text} {window.zone} {dialect} {rule} start {start}"
+        place = f"{what} {window.zone} start {start}"
         at = bisect_right(times, start)
         following = compiled.next(start * SECOND + dice.randrange(SECOND))
         if at < len(times):
@@ -110,6 +135,62 @@ def test_seconds_agree_with_a_walk_by_the_second(zone: str, dialect: str, rule: 
     window = oracle.walk(zone, middle - 20_000, middle + 20_000, 1)
     for _ in range(4):
         check(dice, window, dialect, rule, starts=40, seconds=True)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("rule", ["cron", "wall"])
+def test_calendars_less_calendars_and_dates_agree_with_a_walk(zone: str, rule: str) -> None:
+    dice = random.Random(f"calendars {zone} {rule}")
+    window = window_for(zone, dice)
+    reading = dict(zip(window.seconds, window.walls, strict=True))
+    asked = 0
+    for _ in range(8):
+        text = replace(oracle.random_text(dice, specials=True, years=True), either=False)
+        excluded = [oracle.random_exclusion(dice) for _ in range(dice.randint(0, 3))]
+        dates = tuple(dice.choice(window.walls).date() for _ in range(dice.randint(0, 2)))
+        exclude = Exclusions(tuple(map(calendar_of, excluded)), dates)
+        try:
+            compiled = Spec(
+                calendars=(calendar_of(text),),
+                exclude=exclude,
+                zone=zone,
+                dst=rule,  # type: ignore[arg-type]
+                start=(window.seconds[0] - 9 * DAY) * SECOND,  # where nothing is left, the search ends with the window
+                end=(window.seconds[-1] + 9 * DAY) * SECOND,
+            ).compiled
+        except SpecError as problem:
+            assert "can never match" in str(problem), text
+            continue
+        literal = rule == "wall" or not text.fixed or spans_a_field(text)
+        times = oracle.literal_times(text, window) if literal else oracle.fixed_times(text, window)
+        left = [t for t in times if not oracle.is_excluded(reading[t], excluded, dates)]
+        asked += compare(dice, window, compiled, left, literal, 20, f"{text} less {excluded} {dates} {rule}")
+    assert asked > 50
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("rule", ["cron", "wall"])
+def test_recurrences_agree_with_a_walk(zone: str, rule: str) -> None:
+    dice = random.Random(f"recurrences {zone} {rule}")
+    window = window_for(zone, dice)
+    middle = window.seconds[0] + 2 * DAY, window.seconds[-1] - DAY
+    found = 0
+    for _ in range(12):
+        months, days, hours = dice.choice(
+            [(0, 1, 0), (0, 2, 0), (0, 7, 0), (1, 0, 0), (1, 1, 0), (12, 0, 0), (0, 1, 1)]
+        )
+        reach = 10 if hours else 800 if months else 100
+        anchor = (window.seconds[0] - dice.randrange(reach * DAY)) // 60 * 60
+        times = oracle.recurring_times(window, anchor, months, days, hours * 3600, literal=rule == "wall")
+        period = Duration(months, days, hours * 3600 * SECOND)
+        compiled = Spec(recurrences=(Recurrence(anchor * SECOND, period),), zone=zone, dst=rule).compiled  # type: ignore[arg-type]
+        expected = [t * SECOND for t in times if middle[0] <= t <= middle[1]]
+        place = f"{period} from {anchor} {zone} {rule}"
+        assert list(compiled.between(middle[0] * SECOND, middle[1] * SECOND)) == expected, place
+        for earlier, later in pairwise(expected):
+            assert compiled.previous(later) == earlier, place
+        found += len(expected)
+    assert found > 0
 
 
 @pytest.mark.soak
