@@ -177,6 +177,7 @@ def recurring_times(window: Window, anchor: int, months: int, days: int, rest: i
     return sorted(found)
 
 
+@lru_cache(maxsize=256)
 def transitions(zone: str, first_year: int, last_year: int) -> list[int]:
     """Where the offset of a zone changes, found by looking every six hours."""
     tz = ZoneInfo(zone)
