@@ -2,7 +2,7 @@
 
 Every round of every contender is a fresh store and, for the peers, a process of its own. What counts is durably
 finished work, from the first start to the last end, by the contender's own books; see `bench.peer` for what each of
-them calls finished.
+them calls finished. Defaults are compared with our defaults, the best with our best.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Peer:
 
 
 ON_SQLITE = [
-    Peer("huey", 5_000, "results=False, no pauses", "fsync off by default; a task is taken out before it runs"),
+    Peer("huey", 5_000, "results=False, enqueued first", "fsync off by default; a task is taken out before it runs"),
     Peer("dbos", 200, "poll 0.05 s, 16 threads enqueue", "a queue; polls every second by default"),
 ]
 ON_POSTGRES = [
@@ -49,24 +49,27 @@ def rate_of(peer: Peer, setting: str, url: str) -> float:
 
 
 def against(store: str, fresh: Fresh, peers: list[Peer]) -> bool:
-    ours: list[float] = []
+    ours: dict[str, list[float]] = {"default": [], "best": []}
     theirs: dict[tuple[str, str], list[float]] = {}
     for _ in range(ROUNDS):
-        ours.append(OURS / asyncio.run(whole(fresh(), OURS, 100)))
+        ours["default"].append(OURS / asyncio.run(whole(fresh(), OURS, 100)))
+        ours["best"].append(OURS / asyncio.run(whole(fresh(), OURS, 500)))
         for peer in peers:
             for setting in ("default", "best"):
                 theirs.setdefault((peer.name, setting), []).append(rate_of(peer, setting, fresh()))
-    mine = statistics.median(ours)
-    show(f"\n{store}\n  {'ostinato':14} defaults {mine:22,.0f}/s")
+    mine = {setting: statistics.median(rates) for setting, rates in ours.items()}
+    show(f"\n{store}\n  {'ostinato':14} {'defaults':31}{mine['default']:8,.0f}/s")
+    show(f"  {'':14} {'concurrency=500':31}{mine['best']:8,.0f}/s")
     good = True
     for peer in peers:
         for setting, bar in (("default", 3.0), ("best", 1.5)):
             rate = statistics.median(theirs[peer.name, setting])
-            met = mine / rate >= bar
+            times = mine[setting] / rate
+            met = times >= bar
             good = good and met
             said = "defaults" if setting == "default" else peer.best
             show(
-                f"  {peer.name:14} {said:31}{rate:8,.0f}/s   ostinato {mine / rate:7.1f} times"
+                f"  {peer.name:14} {said:31}{rate:8,.0f}/s   ostinato {times:7.1f} times"
                 f"   bar {bar}: {'met' if met else 'MISSED'}"
             )
         show(f"  {'':14} {peer.note}")
