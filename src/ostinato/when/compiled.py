@@ -27,7 +27,7 @@ from ostinato.when.zones import FAR, FIRST_YEAR, LAST_YEAR, Zone, epoch_second, 
 if TYPE_CHECKING:
     from ostinato.when.spec import Spec
 
-GIVE_UP = 1_209_600  # excluded times in a row, Temporal's own limit; some seconds where each is passed singly
+GIVE_UP = 1_209_600  # steps over excluded times, Temporal's own limit: some seconds
 _TEMPORAL_LAST_YEAR = 2100
 
 
@@ -37,6 +37,7 @@ class Compiled:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.warnings: list[str] = []
+        self._impossible = 0
         self.zone = zone_of(spec)
         last_year = _TEMPORAL_LAST_YEAR if spec.dialect == "temporal" else LAST_YEAR
         self.last: Micros = epoch_second(last_year + 1) * SECOND - 1
@@ -47,6 +48,7 @@ class Compiled:
         self._floor = max(self._first_of_all, start) - 1
         self._ceiling = min(self.last, spec.end if spec.end is not None else FAR)
         sources, readings = self._sources(spec)
+        self.hopeless = self._impossible == len(sources)  # no source can match; each has a warning of its own
         source = union(sources)
         self._next, self._previous = source.next, source.previous
         self._excluded = stretches(spec.exclude, self.zone, readings)
@@ -180,6 +182,7 @@ class Compiled:
         message = f"{what} can never match"
         if self.spec.dialect == "temporal":
             self.warnings.append(message)
+            self._impossible += 1
             return
         raise SpecError(
             message, field="spec", value=what, hint="no such day exists: check the day against the month and the year"

@@ -225,16 +225,14 @@ class Spec:
                     value=format_instant(end),
                     hint="the end comes after the start",
                 )
-        compiled = self.compiled
-        warnings = list(compiled.warnings)
-        if not self.manual:
+        warnings = list(self.compiled.warnings)
+        if not self.manual and not self.compiled.hopeless:
             try:
                 self._check_something_is_left()
             except SpecError as problem:
                 if self.dialect != "temporal":
                     raise
-                # A source that cannot match has said so itself, and may be why nothing is left.
-                warnings = warnings or [problem.message]
+                warnings.append(problem.message)
         return tuple(warnings)
 
     def check_choices(self) -> None:

@@ -153,6 +153,14 @@ def test_the_temporal_dialect_warns_when_exclusions_or_bounds_leave_nothing(spec
     assert "no time of it is left" in warning
 
 
+def test_the_warning_that_nothing_is_left_stands_beside_others() -> None:
+    spec = Spec(crons=("0 9 * * 5#2", "0 9 31 2 *"), dialect="temporal", exclude=Exclusions((during(hour=9),)))
+    comment, never, left = spec.check()
+    assert "is a comment" in comment
+    assert "'0 9 31 2 *' can never match" in never
+    assert "no time of it is left" in left
+
+
 def random_exclusions(dice: random.Random) -> tuple[Calendar, ...]:
     field = {
         "second": ["*", "0", "0-29", "*/2"],
