@@ -80,8 +80,10 @@ def _said(operation: Operation[Any], runs: list[Run]) -> list[Statement]:
 
 def _answer(statement: Statement, runs: list[Run]) -> Rows:
     match statement.name:
-        case "insert_runs" | "end_runs":
+        case "insert_runs":
             return [(run.id,) for run in runs]
+        case "end_runs":
+            return [(run.id, None) for run in runs]
         case "hold_node":
             return [(NODE,)]
         case "claim_ready":

@@ -7,39 +7,36 @@ import inspect
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeVar
 
 import orjson
 
 from ostinato.clock import Clock, SystemClock
 from ostinato.engine.commits import Committer
-from ostinato.engine.context import to_json
 from ostinato.engine.engine import Engine, Settings
 from ostinato.engine.executor import Stop
-from ostinato.engine.handlers import Handler, context_parameter, fill, mode_of
+from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.listeners import Callback, Ended
 from ostinato.engine.nodes import NodeInfo, list_nodes
-from ostinato.engine.rows import read_event, whole_run, write_options
-from ostinato.engine.runs import Started, deadline_timer, start, stop
+from ostinato.engine.rows import read_event, whole_run
+from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
 from ostinato.engine.telemetry import log
 from ostinato.errors import NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
-from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Options, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.starting import Length, Starting, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.urls import open_url
 from ostinato.version import __version__
 from ostinato.views import LogLine, RunInfo, run_info
-from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
+from ostinato.when.instants import SECOND, to_datetime
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=Callback)
-Length = str | int | float | timedelta
-_KEY = 512
 
 
 class RunHandle:
@@ -221,11 +218,11 @@ class Ostinato:
                 function=function,
                 mode=mode_of(function, process),
                 retry=read_retry(retry),
-                timeout=_length(timeout, "timeout"),
-                heartbeat=_length(heartbeat, "heartbeat"),
+                timeout=some_length(timeout, "timeout"),
+                heartbeat=some_length(heartbeat, "heartbeat"),
                 serial_key=serial_key,
                 serial_hold=serial_hold,
-                limit=_limit(concurrency, name or function.__name__),
+                limit=read_limit(concurrency, name or function.__name__),
                 queue=queue,
                 priority=priority,
                 at_most_once=at_most_once,
@@ -235,7 +232,7 @@ class Ostinato:
             if serial_hold not in ("chain", "active"):
                 raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
             known = self._handlers.get(handler.name)
-            if known is not None and _place(known.function) != _place(function):
+            if known is not None and not same_place(known.function, function):
                 raise OstinatoError(f"there are two jobs called {handler.name!r}; give one of them name=…")
             self._handlers[handler.name] = handler
             return function
@@ -305,10 +302,9 @@ class Ostinato:
         """Start many runs of one job in as few transactions as may be."""
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
-        prepared = [
-            self._prepare(job, given, ids[n] if ids is not None else None, at, options)
-            for n, given in enumerate(inputs)
-        ]
+        starting, now, new = self._starting(job, at, options), self.engine.clock.now(), self._ids.new
+        # All of them are looked at before the first is on record.
+        prepared = [starting.run(new(now), given, None if ids is None else ids[n]) for n, given in enumerate(inputs)]
         found: list[RunHandle] = []
         for begin in range(0, len(prepared), 500):
             started = await self._commit_starts(prepared[begin : begin + 500])
@@ -324,6 +320,15 @@ class Ostinato:
         engine.nudge(timers=bool(deadlines) or any(r.due > now or r.concurrency_key is not None for r in runs))
         return started
 
+    def _starting(
+        self, job: str | Callable[..., Any], at: datetime | str | None, options: Mapping[str, Any]
+    ) -> Starting:
+        name = job if isinstance(job, str) else self._name_of(job)
+        now = self.engine.clock.now()
+        return Starting(
+            name, self._handlers.get(name), at, options, namespace=self.namespace, actor=self.actor, now=now
+        )
+
     def _prepare(
         self,
         job: str | Callable[..., Any],
@@ -332,47 +337,7 @@ class Ostinato:
         at: datetime | str | None,
         options: Mapping[str, Any],
     ) -> tuple[Run, Timer | None]:
-        name = job if isinstance(job, str) else self._name_of(job)
-        given = dict(input or {})
-        if any(not isinstance(key, str) for key in given):
-            raise OstinatoError(f"job {name!r}: the input is an object with names, not {input!r}")
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler.check(given)
-        _known(options)
-        if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _KEY or "\x00" in id):
-            raise OstinatoError(f"the id {id!r} is not a text of 1 to {_KEY} characters")
-        now = self.engine.clock.now()
-        limit = _limit(options.get("concurrency"), name) or (handler.limit if handler else None)
-        serial = options.get("serial_key") or (handler.serial_key if handler else None)
-        deadline = _length(options.get("deadline"), "deadline")
-        own = Options(
-            retry=read_retry(options["retry"]) if options.get("retry") is not None else None,
-            timeout=_length(options.get("timeout"), "timeout"),
-            deadline=None if deadline is None else now + deadline,
-            at_most_once=options.get("at_most_once", (handler.at_most_once or None) if handler else None),
-            limit=None if limit is None else replace(limit, key=fill(limit.key, given, "the concurrency key") or ""),
-        )
-        fresh = self._ids.new(now)
-        run = Run(
-            id=fresh,
-            root_id=fresh,
-            name=name,
-            namespace=self.namespace,
-            key=id,
-            queue=options.get("queue") or (handler.queue if handler else "default"),
-            priority=int(options.get("priority", handler.priority if handler else 0)),
-            due=now if at is None else max(now, read_instant(at, "at")),
-            created=now,
-            parent_id=options.get("parent"),
-            serial_key=fill(serial, given, "serial_key"),
-            serial_hold=(handler.serial_hold if handler else "chain") if serial else None,
-            concurrency_key=own.limit.key if own.limit else None,
-            options=write_options(own),
-            input=to_json(given, f"the input of job {name!r}") if given else None,
-            actor=options.get("actor", self.actor),
-        )
-        return run, None if own.deadline is None else deadline_timer(run, own.deadline)
+        return self._starting(job, at, options).run(self._ids.new(self.engine.clock.now()), input, id)
 
     def _name_of(self, function: Callable[..., Any]) -> str:
         for handler in self._handlers.values():
@@ -522,43 +487,3 @@ class Ostinato:
         if run.namespace != self.namespace:
             raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
         return run
-
-
-def _place(function: Callable[..., Any]) -> tuple[str, str]:
-    return function.__module__, function.__qualname__
-
-
-_OPTIONS = frozenset("queue priority retry timeout deadline serial_key concurrency at_most_once parent actor".split())
-
-
-def _known(options: Mapping[str, Any]) -> None:
-    for option in options:
-        if option not in _OPTIONS:
-            raise OstinatoError(f"start() has no option {option!r}; there are {', '.join(sorted(_OPTIONS))}")
-    for option in ("queue", "serial_key", "parent", "actor"):
-        value = options.get(option)
-        if value is not None and (not isinstance(value, str) or "\x00" in value):
-            raise OstinatoError(f"{option} {value!r} is not a text")
-    if not isinstance(options.get("priority", 0), int):
-        raise OstinatoError(f"priority {options['priority']!r} is not a whole number")
-
-
-def _length(value: Length | None, field: str) -> Micros | None:
-    if value is None:
-        return None
-    length = read_length(value, field)
-    if length <= 0:
-        raise OstinatoError(f"{field} {value!r} is not a length of time; it is more than nothing")
-    return length
-
-
-def _limit(value: Limit | int | None, name: str) -> Limit | None:
-    if value is None:
-        return None
-    limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
-    limit = replace(limit, per=read_length(limit.per, "a limit's period", raw=True))
-    if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):
-        raise OstinatoError(f"{limit} lets nothing go: most and rate are at least 1")
-    if limit.weight < 1 or limit.per < 1000:
-        raise OstinatoError(f"{limit}: a weight is at least 1, a period at least a millisecond")
-    return limit

@@ -1,0 +1,130 @@
+"""Making runs ready to be started: everything that may be wrong with a start is found here, before anything is on
+record. What is the same for many runs of one job is worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from ostinato.engine.context import to_json
+from ostinato.engine.handlers import Handler, fill
+from ostinato.engine.rows import write_options
+from ostinato.engine.runs import deadline_timer
+from ostinato.errors import OstinatoError
+from ostinato.model import Limit, Options, Run, Timer, read_length, read_retry
+from ostinato.when.instants import Micros, read_instant
+
+Length = str | int | float | timedelta
+_KEY = 512
+_OPTIONS = frozenset("queue priority retry timeout deadline serial_key concurrency at_most_once parent actor".split())
+
+
+class Starting:
+    """Starts of one job with the same options."""
+
+    def __init__(
+        self,
+        name: str,
+        handler: Handler | None,
+        at: datetime | str | None,
+        options: Mapping[str, Any],
+        *,
+        namespace: str,
+        actor: str | None,
+        now: Micros,
+    ) -> None:
+        _check_options(options)
+        self._name = name
+        self._handler = handler
+        self._namespace = namespace
+        self._now = now
+        self._due = now if at is None else max(now, read_instant(at, "at"))
+        self._limit = read_limit(options.get("concurrency"), name) or (handler.limit if handler else None)
+        self._serial: str | None = options.get("serial_key") or (handler.serial_key if handler else None)
+        deadline = some_length(options.get("deadline"), "deadline")
+        self._own = Options(
+            retry=read_retry(options["retry"]) if options.get("retry") is not None else None,
+            timeout=some_length(options.get("timeout"), "timeout"),
+            deadline=None if deadline is None else now + deadline,
+            at_most_once=options.get("at_most_once", (handler.at_most_once or None) if handler else None),
+            limit=self._limit,
+        )
+        self._text = write_options(self._own)
+        self._queue: str = options.get("queue") or (handler.queue if handler else "default")
+        self._priority = int(options.get("priority", handler.priority if handler else 0))
+        self._parent: str | None = options.get("parent")
+        self._actor: str | None = options.get("actor", actor)
+        self._hold = (handler.serial_hold if handler else "chain") if self._serial else None
+
+    def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
+        """One run, and the timer of its deadline if it has one."""
+        given = dict(input) if input else {}
+        if any(not isinstance(name, str) for name in given):
+            raise OstinatoError(f"job {self._name!r}: the input is an object with names, not {input!r}")
+        if self._handler is not None:
+            self._handler.check(given)
+        if key is not None and (not isinstance(key, str) or not 0 < len(key) <= _KEY or "\x00" in key):
+            raise OstinatoError(f"the id {key!r} is not a text of 1 to {_KEY} characters")
+        limit, text = self._limit, self._text
+        if limit is not None and "{" in limit.key:
+            limit = replace(limit, key=fill(limit.key, given, "the concurrency key") or "")
+            text = write_options(replace(self._own, limit=limit))
+        run = Run(
+            id=id,
+            root_id=id,
+            name=self._name,
+            namespace=self._namespace,
+            key=key,
+            queue=self._queue,
+            priority=self._priority,
+            due=self._due,
+            created=self._now,
+            parent_id=self._parent,
+            serial_key=fill(self._serial, given, "serial_key"),
+            serial_hold=self._hold,
+            concurrency_key=None if limit is None else limit.key,
+            options=text,
+            input=to_json(given, f"the input of job {self._name!r}") if given else None,
+            actor=self._actor,
+        )
+        return run, None if self._own.deadline is None else deadline_timer(run, self._own.deadline)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for option in options:
+        if option not in _OPTIONS:
+            raise OstinatoError(f"start() has no option {option!r}; there are {', '.join(sorted(_OPTIONS))}")
+    for option in ("queue", "serial_key", "parent", "actor"):
+        value = options.get(option)
+        if value is not None and (not isinstance(value, str) or "\x00" in value):
+            raise OstinatoError(f"{option} {value!r} is not a text")
+    if not isinstance(options.get("priority", 0), int):
+        raise OstinatoError(f"priority {options['priority']!r} is not a whole number")
+
+
+def some_length(value: Length | None, field: str) -> Micros | None:
+    if value is None:
+        return None
+    length = read_length(value, field)
+    if length <= 0:
+        raise OstinatoError(f"{field} {value!r} is not a length of time; it is more than nothing")
+    return length
+
+
+def read_limit(value: Limit | int | None, name: str) -> Limit | None:
+    if value is None:
+        return None
+    limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
+    limit = replace(limit, per=read_length(limit.per, "a limit's period", raw=True))
+    if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):
+        raise OstinatoError(f"{limit} lets nothing go: most and rate are at least 1")
+    if limit.weight < 1 or limit.per < 1000:
+        raise OstinatoError(f"{limit}: a weight is at least 1, a period at least a millisecond")
+    return limit
+
+
+def same_place(one: Callable[..., Any], other: Callable[..., Any]) -> bool:
+    """Whether two functions are the same one, perhaps imported twice."""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
