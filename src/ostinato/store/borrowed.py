@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ostinato.errors import StoreError
-from ostinato.store.contract import Operation, Rows, Statement
+from ostinato.store.contract import Operation, Rows, Statement, drive_async
 from ostinato.store.postgres import execute_postgres
 from ostinato.store.sql import queries
 from ostinato.store.sqlite import drive, execute_sqlite
@@ -26,7 +26,7 @@ async def run_borrowed(connection: Any, make: Callable[[], Operation[T]]) -> T:
     if module == "asyncpg":
         if not connection.is_in_transaction():
             raise _no_transaction()
-        return await _drive(make(), lambda s: execute_postgres(connection, queries("postgres")[s.name], s))
+        return await drive_async(make(), lambda s: execute_postgres(connection, queries("postgres")[s.name], s))
     if module == "psycopg":
         return await _psycopg(connection, make)
     if module == "sqlalchemy":
@@ -57,20 +57,6 @@ def _sqlite(connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
     return lambda s: execute_sqlite(connection, queries("sqlite")[s.name], s)
 
 
-async def _drive(operation: Operation[T], execute: Callable[[Statement], Any]) -> T:
-    try:
-        statement = next(operation)
-        while True:
-            try:
-                rows = await execute(statement)
-            except Exception as problem:
-                statement = operation.throw(problem)  # it may know better what the error means
-            else:
-                statement = operation.send(rows)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]
-
-
 def _no_transaction() -> StoreError:
     return StoreError("this connection is in no transaction, so there is nothing to be part of; begin one first")
 
@@ -89,7 +75,7 @@ async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
         cursor = await connection.execute(text, values)
         return await cursor.fetchall() if cursor.description else []
 
-    return await _drive(make(), execute)
+    return await drive_async(make(), execute)
 
 
 def _psycopg_sync(connection: Any, statement: Statement) -> Rows:

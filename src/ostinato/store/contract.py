@@ -7,7 +7,7 @@ socket, inside a caller's own transaction, and in tests that break the connectio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ostinato.when.instants import Micros
@@ -32,6 +32,21 @@ Make: TypeAlias = Callable[[int], Operation[T]]
 
 def sql(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
     return Statement(name, params, rows)
+
+
+async def drive_async(operation: Operation[T], execute: Callable[[Statement], Awaitable[Rows]]) -> T:
+    """Run an operation to its end on a connection that is awaited."""
+    try:
+        statement = next(operation)
+        while True:
+            try:
+                rows = await execute(statement)
+            except Exception as problem:
+                statement = operation.throw(problem)  # it may know better what the error means
+            else:
+                statement = operation.send(rows)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
 
 
 class Store(Protocol):

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from ostinato.errors import StoreError, StoreUnavailable
-from ostinato.store.contract import Make, Operation, Rows, Statement
+from ostinato.store.contract import Make, Operation, Rows, Statement, drive_async
 from ostinato.store.migrate import migrate_postgres
 from ostinato.store.sql import Query, queries
 from ostinato.when.instants import Micros
@@ -153,17 +153,7 @@ class PostgresStore:
 
     async def drive(self, operation: Operation[T], connection: Any) -> T:
         """Run an operation to its end on one connection."""
-        try:
-            statement = next(operation)
-            while True:
-                try:
-                    rows = await execute_postgres(connection, self._queries[statement.name], statement)
-                except Exception as problem:
-                    statement = operation.throw(problem)  # it may know better what the error means
-                else:
-                    statement = operation.send(rows)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+        return await drive_async(operation, lambda s: execute_postgres(connection, self._queries[s.name], s))
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
