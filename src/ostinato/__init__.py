@@ -3,6 +3,7 @@
 from ostinato.app import Ostinato, RunHandle
 from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.errors import (
+    Conflict,
     NotFound,
     OstinatoError,
     RunCancelled,
@@ -19,6 +20,7 @@ from ostinato.views import RunInfo
 from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __all__ = [
+    "Conflict",
     "Fatal",
     "Limit",
     "NotFound",

@@ -26,6 +26,13 @@ from ostinato.engine.telemetry import log
 from ostinato.errors import NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.schedules.calls import Schedules
+from ostinato.schedules.define import Doors
+from ostinato.schedules.firing import purposes
+from ostinato.schedules.looks import Surroundings
+from ostinato.schedules.making import Maker
+from ostinato.schedules.scheduler import recompute_zones
+from ostinato.schedules.views import Lateness
 from ostinato.starting import Length, Starting, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
@@ -88,6 +95,8 @@ class Ostinato:
         queues: Sequence[str] = ("default",),
         concurrency: int = 100,
         threads: int = 16,
+        min_interval: Length = "1s",
+        backfill_batch: int = 50,
         lease: Length = "4s",
         grace: Length = "10s",
         keep_runs: Length = "30d",
@@ -100,6 +109,8 @@ class Ostinato:
     ) -> None:
         if not 1 <= concurrency <= 10_000 or not 1 <= threads <= 1_000:
             raise OstinatoError("concurrency is from 1 to 10,000 and threads from 1 to 1,000")
+        if not 1 <= backfill_batch <= 10_000:
+            raise OstinatoError(f"backfill_batch {backfill_batch!r} is not from 1 to 10,000")
         if not queues:
             raise OstinatoError("a node needs at least one queue; leave queues out for 'default'")
         for what, length in (("lease", lease), ("keep_runs", keep_runs), ("keep_events", keep_events)):
@@ -121,6 +132,20 @@ class Ostinato:
             grace=read_length(grace, "grace"),
             keep_runs=read_length(keep_runs, "keep_runs"),
             keep_events=read_length(keep_events, "keep_events"),
+        )
+        self._backfill_batch = backfill_batch
+        self._maker = Maker(lambda job: self.engine.known(job))
+        doors = Doors(self._maker, self._name_of, read_length(min_interval, "min_interval"))
+        self.schedules = Schedules(
+            Surroundings(
+                store=self.store,
+                now=lambda: self.engine.clock.now(),
+                new_id=self._ids.new,
+                doors=doors,
+                nudge=lambda: self.engine.nudge(),
+                namespace=namespace,
+                actor=actor,
+            )
         )
         self._engine: Engine | None = None
         self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
@@ -163,16 +188,29 @@ class Ostinato:
             version=__version__,
         )
         engine.listeners.namespace = self.namespace
+        engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
+        engine.preparations.append(self._prepare_schedules)
         for pattern, callback, name in self._listeners:
             engine.listeners.add(pattern, callback, name)
         self._starts = Committer(self._commit_starts, lambda _: None, hopeful=False)
-        if node:
-            await engine.start()
-        else:
-            await engine.connect()
-        self._starts.start()
         self._engine = engine
+        try:
+            await (engine.start() if node else engine.connect())
+        except BaseException:
+            self._engine = None
+            raise
+        self._starts.start()
         self._is_node = node
+
+    async def _prepare_schedules(self) -> None:
+        """Before the first beat: say what is late, and work out anew what other zone rules said."""
+        late = await self.schedules.late()
+        if late:
+            whole = Lateness(sum(one.late for one in late.values()), sum(one.will_run for one in late.values()))
+            log.warning(f"schedules: {whole}", action="schedules_late", schedules=len(late))
+            for name, one in list(late.items())[:20]:
+                log.warning(f"schedule {name}: {one}", action="schedule_late", schedule=name)
+        await recompute_zones(self.store, self.engine.clock.now())
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
@@ -325,9 +363,7 @@ class Ostinato:
     ) -> Starting:
         name = job if isinstance(job, str) else self._name_of(job)
         now = self.engine.clock.now()
-        return Starting(
-            name, self._handlers.get(name), at, options, namespace=self.namespace, actor=self.actor, now=now
-        )
+        return Starting(name, self.engine.known(name), at, options, namespace=self.namespace, actor=self.actor, now=now)
 
     def _prepare(
         self,

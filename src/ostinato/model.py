@@ -124,7 +124,8 @@ class Options:
 
 @dataclass(slots=True)
 class Run:
-    """One attempt. `root_id` is the first of its chain; `claim` counts how often it was claimed and is its fence."""
+    """One attempt. `root_id` is the first of its chain; `claim` counts how often it was claimed and is its fence.
+    `detail` is what its schedule says about the occurrence, as JSON."""
 
     id: str
     name: str
@@ -160,6 +161,8 @@ class Run:
     superseded: bool = False
     crashes: int = 0
     actor: str | None = None
+    schedule_id: str | None = None
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from ostinato.engine.context import to_json
-from ostinato.engine.handlers import Handler, fill
+from ostinato.engine.handlers import Declaration, Handler, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
 from ostinato.errors import OstinatoError
@@ -27,7 +27,7 @@ class Starting:
     def __init__(
         self,
         name: str,
-        handler: Handler | None,
+        handler: Handler | Declaration | None,
         at: datetime | str | None,
         options: Mapping[str, Any],
         *,
@@ -57,6 +57,10 @@ class Starting:
         self._parent: str | None = options.get("parent")
         self._actor: str | None = options.get("actor", actor)
         self._hold = (handler.serial_hold if handler else "chain") if self._serial else None
+
+    @property
+    def deadline(self) -> Micros | None:
+        return self._own.deadline
 
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
         """One run, and the timer of its deadline if it has one."""
@@ -113,9 +117,15 @@ def some_length(value: Length | None, field: str) -> Micros | None:
     return length
 
 
-def read_limit(value: Limit | int | None, name: str) -> Limit | None:
+def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limit | None:
     if value is None:
         return None
+    if isinstance(value, Mapping):
+        known = ("key", "most", "rate", "per", "weight")
+        for part in value:
+            if part not in known:
+                raise OstinatoError(f"concurrency has no {part!r}; its parts are {', '.join(known)}")
+        value = Limit(**{"key": f"job:{name}", **value, "per": read_length(value.get("per", 1), "a limit's period")})
     limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
     limit = replace(limit, per=read_length(limit.per, "a limit's period", raw=True))
     if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):

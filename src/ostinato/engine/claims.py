@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from ostinato.engine.rows import claimed_run, event_row
+from ostinato.engine.rows import claimed_run, event_row, of_schedule
 from ostinato.model import Run
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
@@ -35,7 +35,9 @@ def claim(
         rows = yield sql("claim_ready", node=node, token=token, queue=queue, limit=limit, now=now)
     runs = _in_order(rows, node, now)
     if runs:
-        yield sql("insert_events", [event_row(now, run, "run:started", node=node) for run in runs])
+        events = [event_row(now, run, "run:started", node=node) for run in runs]
+        events += [of_schedule(now, run, "schedule:run_started") for run in runs if run.schedule_id is not None]
+        yield sql("insert_events", events)
     return runs
 
 

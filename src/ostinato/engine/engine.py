@@ -7,7 +7,7 @@ import asyncio
 import os
 import random
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ from ostinato.engine.claims import NodeLost, claim
 from ostinato.engine.commits import Committer
 from ostinato.engine.context import Context, clean
 from ostinato.engine.executor import Executor, Outcome, Stop
-from ostinato.engine.handlers import Handler
+from ostinato.engine.handlers import Declaration, Handler
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
 from ostinato.engine.outcomes import after_failure
 from ostinato.engine.rows import read_options, whole_run
@@ -108,9 +108,16 @@ class Engine:
         self._leave: frozenset[str] = frozenset()
         self._processed: Micros = 0
         self._stopping = False
+        self._rules_seen: set[str] = set()
         self._joining = asyncio.Lock()
         self._pulse_seen = nodes.Pulse(True)
         self.beat_at: Micros = 0
+        self.declared: dict[str, Declaration] = {}  # what other processes have said about jobs that this one lacks
+        self.preparations: list[Callable[[], Awaitable[None]]] = []  # to be done before the first beat
+
+    def known(self, name: str) -> Handler | Declaration | None:
+        """What is known about a job, here or anywhere."""
+        return self.handlers.get(name) or self.declared.get(name)
 
     # Lifecycle
 
@@ -119,6 +126,9 @@ class Engine:
         await self._measure_clock()
         await self._join()
         await self._first_timers()
+        await self._read_declared()
+        for prepare in self.preparations:
+            await prepare()
         self.store.on_change(self.hint)
         self._ends.start()
         self._saves.start()
@@ -136,6 +146,7 @@ class Engine:
         await self.store.open()
         self.node = self.ids.new(self.clock.now())  # on record nowhere; it tells this process's listeners from others
         await self._measure_clock()
+        await self._read_declared()
         self.store.on_change(self.hint)
         await self.listeners.start()
 
@@ -244,7 +255,15 @@ class Engine:
             self._version,
             rules_in_force().version,
         )
-        await self.store.run(lambda _: nodes.join(info))
+        declared = [(handler.name, handler.declaration.write()) for handler in self.handlers.values()]
+        await self.store.run(lambda _: nodes.join(info, declared))
+
+    async def _read_declared(self) -> None:
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("declared_jobs"))
+
+        rows = await self.store.read(found)
+        self.declared = {name: Declaration.read(name, text) for name, text in rows if name not in self.handlers}
 
     async def _first_timers(self) -> None:
         now = self.clock.now()
@@ -286,6 +305,8 @@ class Engine:
             await self._unpark()
             await self._recover()
             await self._measure_clock()
+            if not self._leave <= self.declared.keys():
+                await self._read_declared()
             self.metrics.running.set(len(self._running))
             self.metrics.threads.set(self._executor.threads_busy)
             self.metrics.beat.set((self.clock.now() - self.beat_at) / SECOND)
@@ -311,6 +332,10 @@ class Engine:
         now = self.clock.now()
         others = {h for n in pulse.nodes if n.id != self.node and n.lease_until >= now for h in n.handlers}
         self._leave = frozenset(others - set(self.handlers))
+        rules = {n.zone_rules for n in pulse.nodes if n.lease_until >= now}
+        if len(rules) > 1 and rules != self._rules_seen:
+            log.warning("nodes have different zone rules", action="zone_rules_differ", rules=sorted(rules))
+        self._rules_seen = rules
 
     async def _check_held(self) -> None:
         """Stop what someone wants stopped and what is no longer ours; begin what we claimed without hearing of it."""
@@ -598,7 +623,7 @@ class Engine:
             status = e.status.value
             counts[status] = counts.get(status, 0) + 1
             following = following or e.following is not None or not e.finished
-            if e.run.serial_key is not None or e.run.concurrency_key is not None:
+            if e.run.serial_key is not None or e.run.concurrency_key is not None or e.run.schedule_id is not None:
                 following = True
             if e.finished and e.following is None and e.run.root_id in self.waiters:
                 self.waiters.ended(e.run.root_id, Ended(status, e.reason, e.result, e.error))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
+
+import orjson
 
 from ostinato.errors import OstinatoError
 from ostinato.model import Limit, Retry
@@ -16,6 +18,33 @@ _PLACE = re.compile(r"\{(\w+)\}")
 _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 Mode = Literal["async", "thread", "process"]
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a start must know about a job: it is in the store, for processes that do not have the function."""
+
+    name: str
+    serial_key: str | None = None
+    serial_hold: str = "chain"
+    limit: Limit | None = None
+    queue: str = "default"
+    priority: int = 0
+    at_most_once: bool = False
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Only the function itself can say what it takes."""
+
+    @staticmethod
+    def read(name: str, text: str) -> Declaration:
+        found = orjson.loads(text)
+        limit = found.pop("limit")
+        return Declaration(name, limit=None if limit is None else Limit(**limit), **found)
+
+    def write(self) -> str:
+        found = asdict(self)
+        del found["name"]
+        return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +77,12 @@ class Handler:
 
         plain = self.mode == "async" and self.context is None and self.heartbeat is None
         object.__setattr__(self, "plain", plain)
+
+    @property
+    def declaration(self) -> Declaration:
+        return Declaration(
+            self.name, self.serial_key, self.serial_hold, self.limit, self.queue, self.priority, self.at_most_once
+        )
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Refuse an input that the function cannot take, before anything is on record."""

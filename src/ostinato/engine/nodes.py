@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -11,7 +11,7 @@ from ostinato.engine.outcomes import after_crash
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, end
 from ostinato.model import Status
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _BITE = 500
@@ -37,7 +37,10 @@ class Pulse:
     nodes: tuple[NodeInfo, ...] = ()
 
 
-def join(node: NodeInfo) -> Operation[None]:
+def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
+    """Become a node. `jobs` are the names of its jobs and what a start must know about them."""
+    if jobs:
+        yield sql("declare_jobs", jobs)
     yield sql(
         "add_node",
         id=node.id,

@@ -41,6 +41,8 @@ def insert_row(run: Run) -> Row:
         run.checkpoint,
         run.crashes,
         run.actor,
+        run.schedule_id,
+        run.detail,
     )
 
 
@@ -68,6 +70,8 @@ def claimed_run(row: Row, node: str, now: Micros) -> Run:
         crashes,
         actor,
         key,
+        schedule_id,
+        detail,
     ) = row
     return Run(
         id=id,
@@ -94,6 +98,8 @@ def claimed_run(row: Row, node: str, now: Micros) -> Run:
         checkpoint=checkpoint,
         crashes=crashes,
         actor=actor,
+        schedule_id=schedule_id,
+        detail=detail,
     )
 
 
@@ -135,6 +141,8 @@ def whole_run(row: Row) -> Run:
         superseded,
         crashes,
         actor,
+        schedule_id,
+        detail,
     ) = row
     return Run(
         id=id,
@@ -171,6 +179,8 @@ def whole_run(row: Row) -> Run:
         superseded=bool(superseded),
         crashes=crashes,
         actor=actor,
+        schedule_id=schedule_id,
+        detail=detail,
     )
 
 
@@ -179,6 +189,20 @@ def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
     more = f",{orjson.dumps(data).decode()[1:]}" if data else "}"
     body = f'{{"name":{_quoted(run.name)},"run_id":"{run.id}","attempt":{run.number}{more}'
     return (now, run.namespace, name, run.root_id, body, run.actor)
+
+
+def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
+    """The same fact as its schedule sees it: the subject is the schedule."""
+    told = orjson.loads(run.detail) if run.detail else {}
+    body = {
+        "name": told.get("schedule"),
+        "run_id": run.root_id,
+        "attempt": run.number,
+        "nominal": told.get("nominal"),
+        "origin": told.get("origin"),
+        **data,
+    }
+    return (now, run.namespace, name, run.schedule_id, orjson.dumps(body).decode(), run.actor)
 
 
 @lru_cache(maxsize=1024)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ostinato.engine.gates import let_in, let_out
 from ostinato.engine.rows import event_row, insert_row, timer_row, whole_run
@@ -33,6 +33,22 @@ class Started(NamedTuple):
     new: bool
 
 
+class Ended(NamedTuple):
+    """A chain that is over, and how."""
+
+    run: Run
+    status: Status
+    reason: str | None
+    result: str | None = None
+    error: str | None = None
+
+
+# What else happens, in the same transaction, when chains end that belong to something: given what they belong to, as
+# rows that are locked, and the ends; returns events to write. The layers above say what that is.
+AfterEnd: TypeAlias = Callable[[Sequence[Row], Sequence[Ended], Micros], Operation[list[Row]]]
+AFTER_END: dict[str, AfterEnd] = {}
+
+
 def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
@@ -48,7 +64,7 @@ def start(
         elif not keyed:
             run.status, run.ready_at = Status.READY, run.due
         else:
-            _hold(run)
+            hold(run)
             gated.append(run)
         rows.append(insert_row(run))
     inserted = {row[0] for row in (yield sql("insert_runs", rows))}
@@ -68,18 +84,18 @@ def start(
         yield sql("set_timers", timers)
     if new:
         yield sql("notify")
-        yield sql("draft_events" if borrowed else "insert_events", [_created(r, now) for r in new])
+        yield sql("draft_events" if borrowed else "insert_events", [created(r, now) for r in new])
     return [Started(roots.get(run.id, run.root_id), run.id in inserted) for run in runs]
 
 
-def _hold(run: Run) -> None:
+def hold(run: Run) -> None:
     """It stands at its first gate, and says which."""
     run.status = Status.BUFFERED
     run.hold = "serial" if run.serial_key is not None else "limit"
     run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
 
 
-def _created(run: Run, now: Micros) -> Row:
+def created(run: Run, now: Micros) -> Row:
     if run.status is Status.WAITING:
         return event_row(now, run, "run:created", due=run.due)
     return event_row(now, run, "run:created")
@@ -93,12 +109,17 @@ def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
     gated = [r for r in waiting if r.serial_key is not None or r.concurrency_key is not None]
     if free:
         yield sql("set_ready", [(r.id, now) for r in free])
-    if gated:
-        for run in gated:
-            _hold(run)
-        yield sql("set_buffered", [(r.id, r.hold, r.reason) for r in gated])
-        yield from let_in(gated, now)
+    yield from to_the_gates(gated, now)
     return []
+
+
+def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
+    """Runs with keys that waited for something else: they stand in line now."""
+    if runs:
+        for run in runs:
+            hold(run)
+        yield sql("set_buffered", [(r.id, r.hold, r.reason) for r in runs])
+        yield from let_in(runs, now)
 
 
 @dataclass(slots=True)
@@ -133,6 +154,7 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
         )
         for e in ends
     ]
+    owners = yield from _owners(e.run for e in ends)
     accepted = yield sql("end_runs", rows, node=node)
     refused: list[End] = []
     taken: Sequence[End] = ends
@@ -146,8 +168,26 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
     if asked:
         yield from _cancel_instead([e for e in taken if e.run.id in asked], now)
     yield from _after(taken, now)
-    yield sql("insert_events", [_ended(e, now) for e in taken])
+    events = [_ended(e, now) for e in taken]
+    over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken if e.finished and e.following is None]
+    events += yield from _after_chains(owners, over, now)
+    yield sql("insert_events", events)
     return refused
+
+
+def _owners(runs: Iterable[Run]) -> Operation[list[Row]]:
+    """The schedules of these runs, locked. Always before the runs themselves: who fires a schedule does it so too."""
+    ids = {run.schedule_id for run in runs if run.schedule_id is not None}
+    if not ids:
+        return []
+    return (yield sql("lock_schedules", [(id,) for id in sorted(ids)]))
+
+
+def _after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[list[Row]]:
+    owned = [one for one in ended if one.run.schedule_id is not None]
+    if not owners or not owned or "schedule" not in AFTER_END:
+        return []
+    return (yield from AFTER_END["schedule"](owners, owned, now))
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
@@ -209,7 +249,7 @@ def _follow(runs: list[Run], now: Micros) -> Operation[None]:
         elif run.serial_key is None and run.concurrency_key is None:
             run.status, run.ready_at = Status.READY, now
         else:
-            _hold(run)
+            hold(run)
             gated.append(run)
     yield sql("insert_runs", [insert_row(r) for r in runs])
     if gated:
@@ -235,29 +275,33 @@ def stop(
 ) -> Operation[tuple[Status, bool]]:
     """Cancel or terminate a chain. A run that a node holds is asked to stop, or with `force` ended at once.
     Returns where it stands then, and whether this changed it."""
-    found, events = yield from _stop(root, status, reason, now, force)
+    newest = yield sql("run_of_chain", root=root)
+    owners = yield from _owners(map(whole_run, newest))
+    found, events, ended = yield from stop_chain(root, status, reason, now, force)
+    events += yield from _after_chains(owners, ended, now)
     if events:
         yield sql("notify")
         yield sql("insert_events", events)
     return found, bool(events)
 
 
-def _stop(
+def stop_chain(
     root: str, status: Status, reason: str | None, now: Micros, force: bool
-) -> Operation[tuple[Status, list[Row]]]:
+) -> Operation[tuple[Status, list[Row], list[Ended]]]:
+    """The same, for who has locked its schedule already: where it stands, events to write, and whether it is over."""
     run = yield from _newest_locked(root)
     if run.status.over:
-        return run.status, []
+        return run.status, [], []
     if run.status is Status.ACTIVE and not force:
         asked = yield sql("request_cancel", [(run.id, reason)], now=now)
-        return run.status, [event_row(now, run, "run:cancel_requested", reason=reason)] if asked else []
+        return run.status, [event_row(now, run, "run:cancel_requested", reason=reason)] if asked else [], []
     was = run.status
     yield sql("terminate_runs" if was is Status.ACTIVE else "stop_runs", [(run.id, status.value, reason)], now=now)
     yield sql("drop_timers", [("run", run.id), ("run", run.root_id)])
     held_limit = [run] if run.concurrency_key is not None and was in (Status.READY, Status.ACTIVE) else []
     held_serial = [run] if run.serial_key is not None else []
     yield from let_out(held_serial, held_limit, now)
-    return status, [event_row(now, run, f"run:{status.value}", reason=reason)]
+    return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 
 
 def _newest_locked(root: str) -> Operation[Run]:
@@ -275,9 +319,13 @@ def _newest_locked(root: str) -> Operation[Run]:
 def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
     """Chains whose deadline has come, wherever they stand. Returns events to write."""
     events: list[Row] = []
+    ended: list[Ended] = []
+    newest: list[Run] = []
     for root in roots:
-        newest = yield sql("run_of_chain", root=root)
-        if newest:
-            _, more = yield from _stop(root, Status.TIMED_OUT, "deadline", now, True)
-            events += more
-    return events
+        newest += map(whole_run, (yield sql("run_of_chain", root=root)))
+    owners = yield from _owners(newest)
+    for run in newest:
+        _, more, over = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True)
+        events += more
+        ended += over
+    return events + (yield from _after_chains(owners, ended, now))

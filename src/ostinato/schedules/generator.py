@@ -6,75 +6,164 @@ completion in between can lose it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Reason, Schedule
-from ostinato.when.instants import Micros
+from ostinato.schedules.model import GRACE, Occurrence, Reason, Schedule
+from ostinato.when.instants import SECOND, Micros
+
+BATCH = 10_000
+Judge = Callable[[Occurrence], Reason | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """`reached` is the new high-water mark; `wake` when the next occurrence is due, if there is one. `more`: the
-    batch was full, and others are due now."""
+    """`reached` is the new high-water mark; `wake` when to look again, if ever. `more`: others are due now already,
+    the batch was full or the pace of the catch-up is reached. `late`: how many came too late to be on time."""
 
     occurrences: tuple[Occurrence, ...]
     reached: Micros
     wake: Micros | None
     more: bool = False
+    coalesced: int = 0
+    late: int = 0
 
 
-def generate(schedule: Schedule, now: Micros, batch: int = 10_000) -> Generated:
+def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
     """Every occurrence due by now, each with what the catch-up policy and the schedule's state make of it."""
-    due: list[Occurrence] = []
+    found: list[Occurrence] = []
     reached, wake, more = schedule.reached, None, False
-    for occurrence in _from(schedule, schedule.reached):
-        if occurrence.actual > now:
-            wake = occurrence.actual
+    coalesced, paced, late = schedule.memory.coalesced, 0, 0
+    judge: Judge | None = None
+    pace = schedule.policies.catchup.pace if batch <= BATCH else batch  # an edit settles everything before it
+    for one in _coming(schedule):
+        if one.actual > now:
+            wake = one.actual
             break
-        if len(due) == batch:
-            wake, more = now, True
+        if judge is None:
+            judge = _judge(schedule, one, now)
+        reason = one.reason or judge(one)
+        is_late = now - one.actual > GRACE
+        if reason is None and is_late:
+            paced += 1
+        if len(found) == batch or paced > pace:
+            wake, more = (now if len(found) == batch else now + SECOND), True
             break
-        reached = occurrence.nominal
-        if occurrence.actual >= schedule.updated:  # what an edit brought into the past was never due
-            due.append(occurrence)
-    if schedule.paused or schedule.exhausted:
-        reason = Reason.PAUSED if schedule.paused else Reason.EXHAUSTED
-        judged = [replace(one, reason=reason) for one in due]
-    else:
-        judged = catch_up(due, schedule.policies.catchup, now)
-    return Generated(tuple(judged), reached, wake, more)
+        late += is_late
+        reached = max(reached, one.nominal)
+        if reason is Reason.COALESCED:
+            coalesced += 1
+        if reason is None and coalesced:
+            one, coalesced = replace(one, stands_for=coalesced), 0
+        found.append(one if reason is None else replace(one, reason=reason))
+    return Generated(tuple(found), reached, wake, more, coalesced, late)
 
 
-def catch_up(due: list[Occurrence], policy: CatchUp, now: Micros) -> list[Occurrence]:
-    """What becomes of times that are late. Those within the grace are not."""
-    late = [one for one in due if now - one.actual > GRACE]
-    on_time = due[len(late) :]
-    if policy.mode == "skip":
-        return [replace(one, reason=Reason.CATCHUP_WINDOW) for one in late] + on_time
+def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
+    """What becomes of those that are due: to run (None), or not and why. `first` is the oldest of them."""
+    if schedule.paused:
+        return lambda one: Reason.PAUSED
+    if schedule.exhausted:
+        return lambda one: Reason.EXHAUSTED
+    if now - first.actual <= GRACE:
+        return lambda one: None
+    policy = schedule.policies.catchup
     if policy.mode == "latest":
-        if not late:
-            return on_time
-        passed, stands = (late, on_time) if on_time else (late[:-1], late[-1:])
-        first = replace(stands[0], stands_for=len(passed))
-        return [replace(one, reason=Reason.COALESCED) for one in passed] + [first, *stands[1:]]
-    kept = [one for one in late if policy.window is None or now - one.actual <= max(policy.window, GRACE)]
+        newest = _newest(schedule, now, 1, None, instead=True)
+        return lambda one: None if one.nominal >= newest else Reason.COALESCED
+    on_time = now - GRACE
+    if policy.mode == "skip":
+        return lambda one: None if one.actual >= on_time else Reason.CATCHUP_WINDOW
+    window = None if policy.window is None else now - max(policy.window, GRACE)
     if policy.most is not None:
-        kept = kept[-policy.most :]
-    missed = late[: len(late) - len(kept)]
-    return [replace(one, reason=Reason.CATCHUP_WINDOW) for one in missed] + kept + on_time
+        oldest = _newest(schedule, now, policy.most, window)
+        return lambda one: None if one.nominal >= oldest else Reason.CATCHUP_WINDOW
+    return lambda one: None if window is None or one.actual >= window else Reason.CATCHUP_WINDOW
+
+
+def _newest(schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False) -> Micros:
+    """The nominal time from which on occurrences run: all that are on time, and up to `most` late ones, with
+    `instead` only where none is on time. Found from the end: what is long past need not be walked through."""
+    oldest = now + 1
+    late = on_time = 0
+    for one in _going_back(schedule, now):
+        if now - one.actual <= GRACE:
+            on_time += 1
+        elif late == most or (instead and on_time) or (since is not None and one.actual < since):
+            break
+        else:
+            late += 1
+        oldest = one.nominal
+    return oldest
 
 
 def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrence]:
     """The occurrences to come, a jittered one that is pending included."""
     if schedule.remaining is not None:
         count = max(0, min(count, schedule.remaining))
-    coming = (one for one in _from(schedule, schedule.reached) if one.actual > now and one.actual >= schedule.updated)
-    return list(islice(coming, count))
+    begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1  # nothing before can still be to come
+    ahead = replace(schedule, reached=max(schedule.reached, begin))
+    return list(islice((one for one in _coming(ahead) if one.actual > now), count))
 
 
-def _from(schedule: Schedule, after: Micros) -> Iterator[Occurrence]:
+def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
+    """A nominal time with the moment it really runs, or with the wish that it be left out."""
+    memory = schedule.memory
+    actual = memory.moved.get(nominal)
+    if actual is None:
+        actual = schedule.spec.compiled.jittered(nominal, schedule.seed)
+    return Occurrence(nominal, actual, Reason.ASKED if nominal in memory.left_out else None)
+
+
+def pending(schedule: Schedule, now: Micros) -> Occurrence | None:
+    """The occurrence that stands between its nominal time and its jittered moment, if one does."""
+    first = next(iter(_by_nominal(schedule)), None)
+    return first if first is not None and first.nominal <= now < first.actual else None
+
+
+def next_time(schedule: Schedule) -> Micros | None:
+    """When the next occurrence that is not dealt with is due."""
+    if schedule.exhausted:
+        return None
+    first = next(iter(_coming(schedule)), None)
+    return None if first is None else first.actual
+
+
+def _coming(schedule: Schedule) -> Iterator[Occurrence]:
+    """Everything that is not dealt with yet, by when it is due."""
+    kept = sorted((Occurrence(n, a) for n, a in schedule.memory.kept.items()), key=lambda one: one.actual)
+    if not kept:
+        return _by_nominal(schedule)
+    return _merged(kept, _by_nominal(schedule))
+
+
+def _merged(kept: list[Occurrence], rest: Iterator[Occurrence]) -> Iterator[Occurrence]:
+    for one in rest:
+        while kept and kept[0].actual <= one.actual:
+            yield kept.pop(0)
+        yield one
+    yield from kept
+
+
+def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
+    compiled, memory, updated = schedule.spec.compiled, schedule.memory, schedule.updated
+    plain, jittered = not memory.moved and not memory.left_out, compiled.jittered
+    # What an edit brought into the past was never due, so the search begins at the edit, less the longest jitter.
+    for nominal in compiled.times(max(schedule.reached, updated - schedule.spec.jitter - 1)):
+        one = Occurrence(nominal, jittered(nominal, schedule.seed)) if plain else occurrence(schedule, nominal)
+        if one.actual >= updated or nominal in memory.moved:
+            yield one
+
+
+def _going_back(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
+    """What is due by now and not dealt with, the newest first."""
     compiled = schedule.spec.compiled
-    for nominal in compiled.times(after):
-        yield Occurrence(nominal, compiled.jittered(nominal, schedule.seed))
+    nominal = compiled.previous(now + 1)
+    while nominal is not None and nominal > schedule.reached:
+        one = occurrence(schedule, nominal)
+        if one.actual < schedule.updated and nominal not in schedule.memory.moved:
+            return
+        if one.actual <= now and one.reason is None:
+            yield one
+        nominal = compiled.previous(nominal)

@@ -53,6 +53,8 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
             case _ if not running and slot is None:
                 slot = one.id
                 _start(verdict, one)
+            case Overlap.BUFFER_ALL if _full(schedule, verdict, one):
+                verdict.dropped[one.id] = (Reason.BUFFER_FULL, None)
             case Overlap.BUFFER_ALL:
                 verdict.keep.append(one.id)
             case Overlap.BUFFER_ONE if not verdict.keep:
@@ -69,6 +71,12 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
                 verdict.dropped[one.id] = (Reason.OVERLAP, running[0] if running else slot)
     verdict.cancel = verdict.cancel and not verdict.terminate  # to terminate is to cancel, and more
     return verdict
+
+
+def _full(schedule: Schedule, verdict: Verdict, one: Waiting) -> bool:
+    """A limit on the buffer binds what the clock brings; what someone asked for is never dropped for want of room."""
+    most = schedule.policies.max_buffer
+    return most is not None and not one.manual and len(verdict.keep) >= most
 
 
 def _refusal(schedule: Schedule, verdict: Verdict, one: Waiting, now: Micros) -> Reason | None:

@@ -107,7 +107,7 @@ class _Play:
             if one.reason is None:
                 self.waiting.append(found)
             else:
-                found.outcome = "missed"
+                found.outcome = one.reason.status.value
             self.seen.append(found)
         if len(self.seen) > MOST:
             raise OstinatoError(f"more than {MOST:,} occurrences in this period; simulate a shorter one")

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato import OstinatoError, cron, every
-from ostinato.schedules.generator import catch_up, generate, upcoming
+from ostinato.schedules.generator import generate, upcoming
 from ostinato.schedules.invoker import Waiting, process_buffer
 from ostinato.schedules.model import (
     GRACE,
     CatchUp,
+    Memory,
     Occurrence,
     Overlap,
     Policies,
@@ -191,26 +192,69 @@ def test_a_full_batch_says_that_there_is_more() -> None:
     assert found.wake == NOW
 
 
-occurrences = st.lists(st.integers(0, 10**10), max_size=30, unique=True).map(
-    lambda ats: [Occurrence(at, at) for at in sorted(ats)]
-)
 policies = st.builds(
     CatchUp,
     st.sampled_from(["skip", "latest", "all"]),
-    st.none() | st.integers(0, 10**10),
+    st.none() | st.integers(0, 3600 * SECOND),
     st.none() | st.integers(1, 9),
+    st.just(10_000),
 )
 
 
-@given(occurrences, policies)
-def test_every_due_time_has_one_outcome_and_the_newest_are_kept(due: list[Occurrence], policy: CatchUp) -> None:
-    now = 10**10
-    judged = catch_up(due, policy, now)
-    assert [o.nominal for o in judged] == [o.nominal for o in due]
-    runs = [o for o in judged if o.reason is None]
-    assert runs == judged[len(judged) - len(runs) :]
-    assert sum(o.stands_for for o in runs) in (0, len(judged) - len(runs))
-    assert all(o.reason is None for o in judged if now - o.actual <= GRACE)
+def judged_whole(due: list[Occurrence], policy: CatchUp, now: Micros) -> list[Reason | None]:
+    """The catch-up rules over a whole list at once, as one would write them down."""
+    late = [one for one in due if now - one.actual > GRACE]
+    on_time = len(due) - len(late)
+    if policy.mode == "skip":
+        runs = 0
+    elif policy.mode == "latest":
+        runs = 0 if on_time else min(1, len(late))
+    else:
+        window = policy.window
+        fit = [one for one in late if window is None or now - one.actual <= max(window, GRACE)]
+        runs = len(fit) if policy.most is None else min(len(fit), policy.most)
+    reason = Reason.COALESCED if policy.mode == "latest" else Reason.CATCHUP_WINDOW
+    return [reason] * (len(late) - runs) + [None] * (runs + on_time)
+
+
+@given(st.integers(1, 900), st.integers(0, 7200), policies, st.integers(2, 50))
+def test_every_due_time_has_the_outcome_of_the_catchup_rules(step: int, ago: int, policy: CatchUp, batch: int) -> None:
+    """However many batches it takes."""
+    one = Schedule("id", "s", every(f"{step}s"), Policies(catchup=policy), reached=NOW - ago * SECOND)
+    whole = [Occurrence(n, n) for n in one.spec.compiled.between(one.reached + 1, NOW)]
+    found: list[Occurrence] = []
+    while True:
+        got = generate(one, NOW, batch)
+        found += got.occurrences
+        one = replace(one, reached=got.reached, memory=replace(one.memory, coalesced=got.coalesced))
+        if not got.more:
+            break
+    assert [o.nominal for o in found] == [o.nominal for o in whole]
+    assert [o.reason for o in found] == judged_whole(whole, policy, NOW)
+    coalesced = sum(o.reason is Reason.COALESCED for o in found)
+    assert sum(o.stands_for for o in found) == coalesced
+
+
+def test_late_runs_come_at_the_pace_of_the_policy() -> None:
+    slow = Policies(catchup=CatchUp("all", pace=10))
+    one = replace(MINUTELY, policies=slow, reached=NOW - 3600 * SECOND)
+    found = generate(one, NOW)
+    assert len(found.occurrences) == 10
+    assert found.wake == NOW + SECOND
+    assert found.more
+
+
+def test_one_occurrence_is_left_out_and_another_moved() -> None:
+    minute = 60 * SECOND
+    memory = Memory(left_out=frozenset({NOW + minute}), moved={NOW + 2 * minute: NOW + 2 * minute + 7 * SECOND})
+    one = replace(MINUTELY, memory=memory, policies=Policies(catchup=ALL_OF_A_YEAR))
+    found = generate(one, NOW + 3 * minute).occurrences
+    assert [(o.nominal, o.actual - o.nominal, o.reason) for o in found] == [
+        (NOW + minute, 0, Reason.ASKED),
+        (NOW + 2 * minute, 7 * SECOND, None),
+        (NOW + 3 * minute, 0, None),
+    ]
+    assert upcoming(one, NOW + 2 * minute)[0].actual == NOW + 2 * minute + 7 * SECOND
 
 
 waiting_lists = st.lists(

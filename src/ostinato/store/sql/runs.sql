@@ -2,11 +2,11 @@
 -- Uses ostinato_runs_key: one chain for each key.
 INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, reason, queue, priority, due, ready_at, created,
     root_id, retry_of, number, parent_id, serial_key, serial_hold, concurrency_key, hold, options, input, checkpoint,
-    crashes, actor)
+    crashes, actor, schedule_id, detail)
 SELECT * FROM {rows r(id text, namespace text, kind text, name text, key text, status text, reason text, queue text,
     priority int, due int, ready_at int, created int, root_id text, retry_of text, number int, parent_id text,
     serial_key text, serial_hold text, concurrency_key text, hold text, options text, input text, checkpoint text,
-    crashes int, actor text)} WHERE true
+    crashes int, actor text, schedule_id text, detail text)} WHERE true
 ON CONFLICT DO NOTHING RETURNING id
 
 -- runs_by_keys: the first run of each chain with one of these keys.
@@ -19,7 +19,7 @@ UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, tok
 WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
     ORDER BY priority DESC, ready_at, id LIMIT :limit)
 RETURNING id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 
 -- claim_ready [postgres]: the same; rows that another node is claiming are passed over.
 WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
@@ -27,14 +27,14 @@ WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND 
 UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
 FROM c WHERE u.id = c.id
 RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 
 -- claim_ready_except [sqlite]: the same, leaving the names in :names (JSON) to the nodes that know them.
 UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, token = :token, started = :now
 WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
     AND name NOT IN (SELECT value FROM json_each(:names)) ORDER BY priority DESC, ready_at, id LIMIT :limit)
 RETURNING id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 
 -- claim_ready_except [postgres]: the same.
 WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
@@ -43,12 +43,12 @@ WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND 
 UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
 FROM c WHERE u.id = c.id
 RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 
 -- claimed_by_token: what an earlier try of the same claim took, where nobody knows whether it was committed.
 -- Uses ostinato_runs_active.
 SELECT id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key
+    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 FROM ostinato_runs WHERE status = 'active' AND node = :node AND token = :token
 
 -- end_runs [sqlite]: the outcome of claimed runs. Only who still holds the claim may write: node and claim must match.

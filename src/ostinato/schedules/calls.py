@@ -1,0 +1,333 @@
+"""`app.schedules`: every call that users make about schedules. It checks what is given, makes the operation, and says
+what came of it; what the operations do is decided in the modules beside this one."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from ostinato.errors import OstinatoError
+from ostinato.schedules import scheduler
+from ostinato.schedules.backfiller import Backfill
+from ostinato.schedules.define import ActionLike, SpecLike, define, read_name, same_definition
+from ostinato.schedules.looks import Looks, Moment
+from ostinato.schedules.model import Schedule, read_catchup, read_overlap
+from ostinato.schedules.rows import dump, read_anyway
+from ostinato.schedules.views import (
+    Lateness,
+)
+from ostinato.store.contract import Operation, sql
+from ostinato.when import manual
+from ostinato.when.instants import read_instant
+
+_PAGE = 500
+_COUNTED = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The answer to a change: the conflict token to go on with. Some calls say more."""
+
+    name: str
+    token: int
+    run: Mapping[str, Any] | None = None
+    backfill: str | None = None
+    lateness: Lateness = field(default_factory=Lateness)
+
+
+class Schedules(Looks):
+    """Create, read, change and watch schedules. Every change takes `token`, to be refused if the schedule is not as the
+    caller knows it, and `request_id`, to be done once however often it is called."""
+
+    # Creating and changing
+
+    async def create(
+        self,
+        name: str,
+        spec: SpecLike | None = None,
+        action: ActionLike | None = None,
+        *,
+        paused: bool = False,
+        trigger: bool = False,
+        request_id: str | None = None,
+        **given: Any,
+    ) -> Changed:
+        """A new schedule: when (`spec`), what (`action`), and how: overlap, catchup, pause_after_failures, max_buffer,
+        keep, remaining, notes, memo, tags, attributes; input and options for the job. With `trigger` it runs now."""
+        made = self.draft(name, spec, action, paused=paused, **given)
+        call = self._call(made.name, "create", request_id, asked=_digest(made))
+        answer = await self._run(lambda: scheduler.create(call, [made], trigger=trigger), call)
+        return Changed(made.name, answer["token"], answer.get("run"))
+
+    async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
+        """Many schedules, made with `draft`, in as few transactions as may be. Each transaction is all or nothing."""
+        for begin in range(0, len(drafts), _PAGE):
+            part = drafts[begin : begin + _PAGE]
+            own = None if request_id is None else f"{request_id}/{begin}"
+            call = self._call(f"{len(part)} schedules", "create_many", own)
+            await self._run(lambda call=call, part=part: scheduler.create(call, part), call)  # type: ignore[misc]
+        return len(drafts)
+
+    def draft(
+        self,
+        name: str,
+        spec: SpecLike | None = None,
+        action: ActionLike | None = None,
+        *,
+        paused: bool = False,
+        origin: str | None = None,
+        **given: Any,
+    ) -> Schedule:
+        """A schedule that is not on record: to be simulated, or created with others."""
+        around = self._around
+        now = around.now()
+        if action is None and "action" not in given:
+            raise OstinatoError(f"schedule {name!r} has no action; name a job, or give {{'http': …}}")
+        base = Schedule(around.new_id(now), read_name(name), manual(), namespace=around.namespace, origin=origin)
+        whole = {**given, **({} if spec is None else {"spec": spec}), **({} if action is None else {"action": action})}
+        made = define(base, whole, around.doors)
+        return replace(made, paused=now if paused else None, reached=now, updated=now, created=now)
+
+    async def upsert(
+        self,
+        name: str,
+        spec: SpecLike | None = None,
+        action: ActionLike | None = None,
+        *,
+        origin: str | None = None,
+        request_id: str | None = None,
+        **given: Any,
+    ) -> tuple[str, Changed]:
+        """Create it, or make it as given: what is not given is as it would be for a new one. Returns what was done,
+        `created`, `updated` or `unchanged`. Its place in time, its counts and whether it is paused stay."""
+        wanted = self.draft(name, spec, action, origin=origin, **given)
+        call = self._call(wanted.name, "upsert", request_id, asked=_digest(wanted))
+
+        def put() -> Operation[scheduler.Answer]:
+            found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
+            if not found:
+                try:
+                    return {**(yield from scheduler.create(call, [wanted])), "done": "created"}
+                except scheduler.AlreadyExists:
+                    found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
+            there = read_anyway(found[0])
+            if same_definition(there, wanted) and there.origin == wanted.origin:
+                return {"token": there.token, "done": "unchanged"}
+            return {**(yield from scheduler.update(call, lambda one: _as_wanted(one, wanted))), "done": "updated"}
+
+        answer = await self._run(put, call)
+        return answer["done"], Changed(wanted.name, answer["token"])
+
+    async def update(
+        self, name: str, *, token: int | None = None, request_id: str | None = None, **given: Any
+    ) -> Changed:
+        """Change what is given, leave the rest. No time comes twice by it, and none is lost."""
+        around = self._around
+        if not given:
+            raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
+        if "paused" in given:
+            raise OstinatoError("paused is not changed by an update; use pause() and resume()")
+        call = self._call(name, "update", request_id, token, _asked(given))
+        answer = await self._run(lambda: scheduler.update(call, lambda one: define(one, given, around.doors)), call)
+        return Changed(name, answer["token"])
+
+    async def pause(
+        self, name: str, note: str = "", *, token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """No automatic run until it is resumed. What runs, runs on."""
+        call = self._call(name, "pause", request_id, token)
+        return Changed(name, (await self._run(lambda: scheduler.pause(call, note), call))["token"])
+
+    async def resume(
+        self,
+        name: str,
+        note: str = "",
+        *,
+        catchup: Any = None,
+        token: int | None = None,
+        request_id: str | None = None,
+    ) -> Changed:
+        """Let it run again. Times that passed meanwhile are passed over, unless `catchup` says otherwise: `"latest"`,
+        `"all"`, a window such as `"1h"`. The answer's `lateness` says how many there were and how many run."""
+        policy = None if catchup is None else read_catchup(catchup)
+        call = self._call(name, "resume", request_id, token)
+        answer = await self._run(lambda: scheduler.resume(call, note, policy), call)
+        return Changed(name, answer["token"], lateness=Lateness(answer["late"], answer["will_run"]))
+
+    async def trigger(
+        self,
+        name: str,
+        *,
+        input: Mapping[str, Any] | None = None,
+        overlap: Any = None,
+        token: int | None = None,
+        request_id: str | None = None,
+    ) -> Changed:
+        """Run it now, perhaps with another input. The answer's `run` says whether it started, waits or was skipped."""
+        policy = None if overlap is None else read_overlap(overlap)
+        call = self._call(name, "trigger", request_id, token, _asked(input))
+        answer = await self._run(lambda: scheduler.trigger(call, policy, input), call)
+        return Changed(name, answer["token"], answer["run"])
+
+    async def backfill(
+        self,
+        name: str,
+        first: Moment,
+        last: Moment,
+        *,
+        overlap: Any = None,
+        input: Mapping[str, Any] | None = None,
+        rate: float | None = None,
+        token: int | None = None,
+        request_id: str | None = None,
+    ) -> Changed:
+        """Run its times from `first` to `last`, both included, now; at most `rate` in a second."""
+        around = self._around
+        begin, end = read_instant(first, "first"), read_instant(last, "last")
+        if end < begin:
+            raise OstinatoError(f"a backfill from {first} cannot end at {last}")
+        if rate is not None and not 0 < rate <= 1_000_000:
+            raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
+        schedule = await self._get(name)
+        total = sum(1 for _ in islice(schedule.spec.compiled.between(begin, end), _COUNTED))
+        now = around.now()
+        one = Backfill(
+            id=around.new_id(now),
+            namespace=around.namespace,
+            schedule_id=schedule.id,
+            first=begin,
+            last=end,
+            reached=begin - 1,
+            overlap=None if overlap is None else read_overlap(overlap),
+            input=None if input is None else orjson.dumps(dict(input)).decode(),
+            rate=rate,
+            state="running",
+            total=total,
+            made=0,
+            created=now,
+            actor=around.actor,
+        )
+        call = self._call(name, "backfill", request_id, token, f"{begin} {end}")
+        answer = await self._run(lambda: scheduler.backfill(call, one), call)
+        return Changed(name, answer["token"], backfill=answer["backfill"])
+
+    async def pause_backfill(self, name: str, id: str, *, request_id: str | None = None) -> Changed:
+        return await self._turn(name, id, "paused", request_id)
+
+    async def resume_backfill(self, name: str, id: str, *, request_id: str | None = None) -> Changed:
+        return await self._turn(name, id, "running", request_id)
+
+    async def cancel_backfill(self, name: str, id: str, reason: str = "", *, request_id: str | None = None) -> Changed:
+        """Make no more of its times; those that wait are given up, those that run run on."""
+        return await self._turn(name, id, "cancelled", request_id, reason or "cancelled")
+
+    async def _turn(self, name: str, id: str, state: str, request: str | None, reason: str | None = None) -> Changed:
+        call = self._call(name, f"backfill {state}", request, asked=id)
+        answer = await self._run(lambda: scheduler.turn_backfill(call, id, state, reason), call)
+        return Changed(name, answer["token"], backfill=id)
+
+    async def skip(self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None) -> Changed:
+        """Leave out exactly one coming occurrence, by its nominal time."""
+        nominal = read_instant(at, "at")
+        call = self._call(name, "skip", request_id, token, str(nominal))
+        return Changed(name, (await self._run(lambda: scheduler.leave_out(call, nominal), call))["token"])
+
+    async def move(
+        self, name: str, at: Moment, to: Moment, *, token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Move exactly one coming occurrence, between its neighbours. Its nominal time stays `at`."""
+        nominal, moment = read_instant(at, "at"), read_instant(to, "to")
+        call = self._call(name, "move", request_id, token, f"{nominal} {moment}")
+        return Changed(name, (await self._run(lambda: scheduler.move(call, nominal, moment), call))["token"])
+
+    async def delete(
+        self, name: str, *, running: str = "leave", token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Close it; its record stays for as long as runs are kept. `running`: leave, cancel or terminate."""
+        if running not in ("leave", "cancel", "terminate"):
+            raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
+        call = self._call(name, "delete", request_id, token)
+        return Changed(name, (await self._run(lambda: scheduler.delete(call, running), call))["token"])
+
+    # Many at once
+
+    async def each(
+        self,
+        do: Callable[[str], Awaitable[Any]],
+        *,
+        match: str = "*",
+        tag: str | None = None,
+        state: str | None = None,
+        job: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Exception | None]:
+        """Do something with every schedule that fits: `await app.schedules.each(app.schedules.pause, tag="billing")`.
+        Returns, by name, what went wrong, or None."""
+        names = [one.name async for one in self._matching(match, tag, state, job)]
+        done: dict[str, Exception | None] = {}
+        for name in names:
+            try:
+                await do(name)
+                done[name] = None
+            except OstinatoError as problem:
+                done[name] = problem
+            if progress is not None:
+                progress(len(done), len(names))
+        return done
+
+    # Inside
+
+    def _call(
+        self, name: str, verb: str, request: str | None, token: int | None = None, asked: str = ""
+    ) -> scheduler.Call:
+        around = self._around
+        now = around.now()
+        if request is not None and not 0 < len(request) <= 1000:
+            raise OstinatoError(f"the request id {request!r} is not a text of 1 to 1000 characters")
+        return scheduler.Call(
+            namespace=around.namespace,
+            name=name,
+            verb=verb,
+            request=request or secrets.token_hex(16),
+            now=now,
+            maker=around.doors.maker,
+            new_id=lambda: around.new_id(now),
+            token=token,
+            actor=around.actor,
+            asked=asked,
+        )
+
+    async def _run(self, make: Callable[[], Operation[scheduler.Answer]], call: scheduler.Call) -> scheduler.Answer:
+        answer = await self._around.store.run(lambda _: scheduler.once(call, make()))
+        self._around.nudge()
+        return answer
+
+
+def _as_wanted(there: Schedule, wanted: Schedule) -> Schedule:
+    """What is there, made to say what is wanted: its place in time and its history stay."""
+    return replace(
+        there,
+        spec=wanted.spec,
+        action=wanted.action,
+        policies=wanted.policies,
+        memo=wanted.memo,
+        tags=wanted.tags,
+        attributes=wanted.attributes,
+        origin=wanted.origin,
+    )
+
+
+def _asked(given: Any) -> str:
+    try:
+        return dump(given)
+    except TypeError:
+        return repr(given)
+
+
+def _digest(one: Schedule) -> str:
+    return dump([one.spec.to_json(), one.action.job, dict(one.action.input)])

@@ -1,0 +1,268 @@
+"""Carrying out decisions: what was decided about many schedules becomes rows, in one transaction, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ostinato.engine import rows as engine_rows
+from ostinato.engine.gates import let_in
+from ostinato.engine.rows import insert_row, timer_row, whole_run
+from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
+from ostinato.model import Run, Status, Timer
+from ostinato.schedules.decide import Decision, Fresh, Live, Passed
+from ostinato.schedules.making import BEHIND, Maker
+from ostinato.schedules.model import Reason, Schedule
+from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+
+NewId = Callable[[], str]
+BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins with
+Inputs = Mapping[str, Mapping[str, Any] | None]  # other arguments than the action's, by origin
+
+
+def next_timer(schedule: Schedule, due: Micros) -> Timer:
+    return Timer("schedule", schedule.id, "next", due, schedule.namespace)
+
+
+def live_of(ids: Sequence[str]) -> Operation[dict[str, list[Live]]]:
+    """What is not over, of each of these schedules."""
+    found: dict[str, list[Live]] = {id: [] for id in ids}
+    if not ids:
+        return found
+    for schedule_id, id, root_id, status, held, due, _, detail in (
+        yield sql("live_of_schedules", [(id,) for id in ids])
+    ):
+        waits = status == "buffered" and held == "overlap"
+        found[schedule_id].append(Live(id, root_id, Status(status), waits, due, read_detail(detail)))
+    return found
+
+
+def carry_out(
+    decisions: Sequence[Decision], now: Micros, maker: Maker, *, inputs: Inputs | None = None, save: bool = True
+) -> Operation[list[Row]]:
+    """Write what was decided. Returns events to write. Not `save`: who calls writes the schedules' own rows."""
+    events: list[Row] = []
+    for decision in decisions:
+        if decision.stop:
+            events += yield from _stop(decision, now)
+    works = _Works(now, maker, inputs or {})
+    for decision in decisions:
+        works.take(decision)
+    yield from works.write()
+    released = [(decision.schedule, one) for decision in decisions for one in decision.release]
+    if released:
+        yield from _release(released, now)
+    dropped = [(one, why, by) for decision in decisions for one, why, by in decision.drop]
+    if dropped:
+        yield sql(
+            "pass_over",
+            [(one.id, why.status.value, why.value, dump(_blocked(one.detail, by))) for one, why, by in dropped],
+            now=now,
+        )
+    if save:
+        yield sql("advance_schedules", [advance_row(d.schedule) for d in decisions])
+        timers = [timer_row(next_timer(d.schedule, d.schedule.next)) for d in decisions if d.schedule.next is not None]
+        if timers:
+            yield sql("set_timers", timers)
+    for decision in decisions:
+        _tell(decision, now, works.events)
+    return events + works.events
+
+
+def _stop(decision: Decision, now: Micros) -> Operation[list[Row]]:
+    """What runs makes place: asked to stop, or ended at once."""
+    events: list[Row] = []
+    word = "terminated" if decision.terminate else "cancelled"
+    status = Status.TERMINATED if decision.terminate else Status.CANCELLED
+    reason = f"{word} by its schedule's overlap policy"
+    for one in decision.stop:
+        _, told, ended = yield from stop_chain(one.root_id, status, reason, now, decision.terminate)
+        events += told
+        for over in ended:
+            events.append(engine_rows.of_schedule(now, over.run, "schedule:canceled", reason=reason))
+    return events
+
+
+class _Works:
+    """The rows of many decisions, gathered."""
+
+    def __init__(self, now: Micros, maker: Maker, inputs: Inputs) -> None:
+        self.now = now
+        self.maker = maker
+        self.inputs = inputs
+        self.runs: list[Run] = []
+        self.gated: list[Run] = []
+        self.outcomes: list[Row] = []
+        self.extended: list[Row] = []
+        self.timers: list[Row] = []
+        self.events: list[Row] = []
+
+    def take(self, decision: Decision) -> None:
+        schedule = decision.schedule
+        for fresh in decision.start:
+            run = self._run(schedule, fresh)
+            if run.status is Status.WAITING:
+                continue
+            if run.serial_key is None and run.concurrency_key is None:
+                run.status, run.ready_at = Status.READY, self.now
+            else:
+                hold(run)
+                self.gated.append(run)
+        for fresh in decision.hold:
+            run = self._run(schedule, fresh)
+            run.status, run.hold, run.reason = Status.BUFFERED, "overlap", "overlap"
+        for passed in decision.passed:
+            self._pass(schedule, passed)
+
+    def _run(self, schedule: Schedule, fresh: Fresh) -> Run:
+        one = fresh.occurrence
+        detail: dict[str, Any] = {"schedule": schedule.name, "nominal": one.nominal, "origin": one.origin}
+        if fresh.previous is not None:
+            detail["previous"] = fresh.previous
+        if one.stands_for:
+            detail["coalesced"] = one.stands_for
+        if one.overlap is not None:
+            detail["overlap"] = one.overlap.value
+        detail |= lessons(schedule)
+        try:
+            run, deadline = self.maker.run(
+                schedule, fresh.id, one.actual, self.now, detail, self.inputs.get(one.origin)
+            )
+        except Exception as problem:
+            run, deadline = self._unmade(schedule, fresh, detail, problem), None
+        if deadline is not None:
+            self.timers.append(timer_row(deadline))
+        if one.origin.startswith(BACKFILL):
+            run.priority -= BEHIND
+        self.runs.append(run)
+        return run
+
+    def _unmade(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
+        """It is tried again in a while; until then it counts as running."""
+        one = fresh.occurrence
+        given = self.inputs.get(one.origin)
+        if given is not None:
+            detail["input"] = given
+        run = self.maker.unmade(schedule, fresh.id, one.actual, self.now, {**detail, "tries": 1})
+        run.status, run.reason = Status.WAITING, f"cannot start: {problem}"[:500]
+        self.timers.append(timer_row(remake_timer(run, self.now + SECOND)))
+        return run
+
+    def _pass(self, schedule: Schedule, one: Passed) -> None:
+        detail: dict[str, Any] = {"schedule": schedule.name, "nominal": one.nominal, "origin": one.origin}
+        if one.blocked_by is not None:
+            detail["blocked_by"] = one.blocked_by
+        if one.count > 1 or not one.new:
+            detail |= {"count": one.count, "last": one.last}
+        text = orjson.dumps(detail).decode()
+        if not one.new:
+            self.extended.append((one.id, text))
+            return
+        self.outcomes.append(
+            (
+                one.id,
+                schedule.namespace,
+                "job",
+                schedule.action.job,
+                occurrence_key(schedule.id, one.nominal, one.origin),
+                one.reason.status.value,
+                one.reason.value,
+                "default",
+                one.actual,
+                self.now,
+                self.now,
+                one.id,
+                schedule.id,
+                text,
+                schedule.actor,
+            )
+        )
+
+    def write(self) -> Operation[None]:
+        if self.runs:
+            yield sql("insert_runs", [insert_row(run) for run in self.runs])
+        if self.outcomes:
+            yield sql("insert_outcomes", self.outcomes)
+        if self.extended:
+            yield sql("extend_outcomes", self.extended, now=self.now)
+        if self.gated:
+            yield from let_in(self.gated, self.now)
+        if self.timers:
+            yield sql("set_timers", self.timers)
+        self.events += [created(run, self.now) for run in self.runs]
+
+
+def lessons(schedule: Schedule) -> dict[str, Any]:
+    """What earlier runs leave to the next."""
+    found: dict[str, Any] = {}
+    if schedule.outcomes.result is not None:
+        found["last_result"] = schedule.outcomes.result
+    if schedule.outcomes.failure is not None:
+        found["last_failure"] = schedule.outcomes.failure
+    return found
+
+
+def remake_timer(run: Run, due: Micros) -> Timer:
+    return Timer("schedule", run.id, "make", due, run.namespace)
+
+
+def _release(released: Sequence[tuple[Schedule, Live]], now: Micros) -> Operation[None]:
+    """Buffered runs that may go: told what has happened since, then through their gates."""
+    yield sql("set_details", [(one.id, dump({**one.detail, **lessons(schedule)})) for schedule, one in released])
+    rows = yield sql("runs_by_ids", [(one.id,) for _, one in released])
+    runs = [whole_run(row) for row in rows]
+    free = [run for run in runs if run.serial_key is None and run.concurrency_key is None]
+    if free:
+        yield sql("set_ready", [(run.id, now) for run in free])
+    yield from to_the_gates([r for r in runs if r.serial_key is not None or r.concurrency_key is not None], now)
+
+
+def _blocked(detail: Mapping[str, Any], by: str | None) -> dict[str, Any]:
+    return dict(detail) if by is None else {**detail, "blocked_by": by}
+
+
+def _tell(decision: Decision, now: Micros, events: list[Row]) -> None:
+    """What happened, as the schedule's own events."""
+    schedule = decision.schedule
+    if decision.late:
+        will = len(decision.start) + len(decision.hold)
+        events.append(event_row(now, schedule, "late", late=decision.late, will_run=will))
+    for fresh in decision.start:
+        one = fresh.occurrence
+        events.append(event_row(now, schedule, "triggered", run_id=fresh.id, nominal=one.nominal, origin=one.origin))
+    for live in decision.release:
+        detail = live.detail
+        events.append(
+            event_row(
+                now, schedule, "triggered", run_id=live.root_id, nominal=detail["nominal"], origin=detail["origin"]
+            )
+        )
+    for row in decision.passed:
+        events.append(_passed(now, schedule, row.reason, row.nominal, row.origin, row.blocked_by, row.count, row.last))
+    for waiting, reason, by in decision.drop:
+        told = waiting.detail
+        events.append(_passed(now, schedule, reason, told["nominal"], told["origin"], by, 1, told["nominal"]))
+    if decision.completed:
+        events.append(event_row(now, schedule, "completed"))
+
+
+def _passed(
+    now: Micros,
+    schedule: Schedule,
+    reason: Reason,
+    nominal: Micros,
+    origin: str,
+    by: str | None,
+    count: int,
+    last: Micros,
+) -> Row:
+    data: dict[str, Any] = {"reason": reason.value, "nominal": nominal, "origin": origin}
+    if by is not None:
+        data["blocked_by"] = by
+    if count > 1:
+        data |= {"count": count, "last": last}
+    return event_row(now, schedule, reason.status.value, **data)

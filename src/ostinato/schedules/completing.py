@@ -1,0 +1,95 @@
+"""What the end of a run means to its schedule, in the same transaction: the next that waits goes, what happened is
+remembered, and after so many failures in a row the schedule is paused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from ostinato.engine import rows as engine_rows
+from ostinato.engine.rows import timer_row
+from ostinato.engine.runs import AFTER_END, Ended
+from ostinato.engine.telemetry import log
+from ostinato.model import Status, Timer
+from ostinato.schedules.carrying import carry_out, live_of
+from ostinato.schedules.decide import Decision, decide, settled
+from ostinato.schedules.making import Maker
+from ostinato.schedules.model import Outcomes, Schedule
+from ostinato.schedules.rows import event_row, outcome_row, read_schedule
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+_FAILURES = (Status.FAILED, Status.TIMED_OUT)
+_NOBODY = Maker(lambda name: None)  # the end of a run makes no new ones
+
+
+def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, list[Row]]:
+    """One end: the outcome, and a pause if there were too many failures. Pure."""
+    before = schedule.outcomes
+    told: dict[str, Any] = {} if ended.reason is None else {"reason": ended.reason}
+    if ended.status is Status.SUCCEEDED:
+        result = None if ended.result is None else orjson.loads(ended.result)
+        after = Outcomes(result, None, 0, now, now)
+        told_as = "run_completed"
+    elif ended.status in _FAILURES:
+        failure = {"run_id": ended.run.root_id, "status": ended.status.value, "reason": ended.reason}
+        after = replace(before, failure=failure, failures=before.failures + 1, ended_at=now)
+        told_as = "run_failed"
+        told["status"] = ended.status.value
+    else:
+        after = replace(before, ended_at=now)
+        told_as = "canceled"
+        told["status"] = ended.status.value
+    schedule = replace(schedule, outcomes=after)
+    events = [engine_rows.of_schedule(now, ended.run, f"schedule:{told_as}", **told)]
+    most = schedule.policies.pause_after_failures
+    if most is not None and after.failures >= most and told_as == "run_failed" and not schedule.paused:
+        times = "a failure" if after.failures == 1 else f"{after.failures} failures in a row"
+        notes = f"paused after {times}: {ended.status.value.replace('_', ' ')}, {ended.run.root_id}"
+        schedule = replace(schedule, paused=now, notes=notes, token=schedule.token + 1)
+        events.append(event_row(now, schedule, "paused", notes=notes, by="pause_after_failures"))
+    return schedule, events
+
+
+def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[list[Row]]:
+    """Ends of runs of these schedules, which are locked. Returns events to write."""
+    by_schedule: dict[str, list[Ended]] = {}
+    for one in ended:
+        by_schedule.setdefault(one.run.schedule_id or "", []).append(one)
+    schedules: list[Schedule] = []
+    events: list[Row] = []
+    for row in owners:
+        if row[0] not in by_schedule:
+            continue
+        try:
+            schedule = read_schedule(row)
+            for one in by_schedule[row[0]]:
+                schedule, told = remember(schedule, one, now)
+                events += told
+            schedules.append(schedule)
+        except Exception as problem:  # the beat parks it; the end of a run is not to fail because of its schedule
+            log.error("a schedule cannot be read", action="schedule_unreadable", schedule=row[2], problem=str(problem))
+    looked = [s.id for s in schedules if s.memory.waiting or s.memory.backfills or s.next is None]
+    live = yield from live_of(looked)
+    decisions = []
+    for schedule in schedules:
+        if schedule.id not in live or schedule.closed:
+            decisions.append(Decision(schedule))
+            continue
+        decision = decide(schedule, live[schedule.id], [], now, lambda: "")
+        decisions.append(settled(decision, live[schedule.id]))
+    events += yield from carry_out(decisions, now, _NOBODY, save=False)
+    yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
+    filling = [(s.id,) for s in schedules if s.memory.backfills]
+    if filling:
+        found = yield sql("open_backfills", filling)
+        wake = [timer_row(Timer("schedule", id, "backfill", now, namespace)) for id, _, namespace in found]
+        if wake:
+            yield sql("set_timers", wake)
+    return events
+
+
+AFTER_END["schedule"] = conclude

@@ -1,0 +1,269 @@
+"""One schedule at one moment: what its due times become, given what is running and waiting. Pure.
+
+Everything that moves a schedule goes through here: the beat, a trigger, a backfill's step, the end of a run, and the
+simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ostinato.model import Status
+from ostinato.schedules.generator import BATCH, Generated, generate
+from ostinato.schedules.invoker import Verdict, Waiting, process_buffer
+from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A chain of a schedule that is not over. `waiting`: the overlap policy has not let it go yet."""
+
+    id: str
+    root_id: str
+    status: Status
+    waiting: bool
+    due: Micros
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def manual(self) -> bool:
+        return bool(self.detail.get("origin", "auto") != "auto")
+
+    @property
+    def overlap(self) -> Overlap | None:
+        own = self.detail.get("overlap")
+        return None if own is None else Overlap(own)
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A new occurrence with the id its run gets, and the nominal time its data window begins at."""
+
+    id: str
+    occurrence: Occurrence
+    previous: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """One row for times that do not run: one, or with a `count` a stretch that ends at `last`."""
+
+    id: str
+    nominal: Micros
+    actual: Micros
+    origin: str
+    reason: Reason
+    blocked_by: str | None = None
+    count: int = 1
+    last: Micros = 0
+    new: bool = True
+
+
+@dataclass(slots=True)
+class Decision:
+    """What is to be done about one schedule, and the schedule as it is then."""
+
+    schedule: Schedule
+    start: list[Fresh] = field(default_factory=list)
+    hold: list[Fresh] = field(default_factory=list)
+    release: list[Live] = field(default_factory=list)
+    drop: list[tuple[Live, Reason, str | None]] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
+    stop: list[Live] = field(default_factory=list)
+    terminate: bool = False
+    late: int = 0
+    completed: bool = False
+
+
+def advance(
+    schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], *, batch: int = BATCH
+) -> Decision:
+    """Everything that is due by now, decided; the schedule moves on to its next time."""
+    found = generate(schedule, now, batch)
+    moved = _moved_on(schedule, found)
+    decision = decide(moved, live, found.occurrences, now, new_id)
+    decision.late = found.late
+    return settled(decision, live)
+
+
+def _moved_on(schedule: Schedule, found: Generated) -> Schedule:
+    memory = schedule.memory
+    if memory.coalesced != found.coalesced or memory.left_out or memory.moved or memory.kept:
+        done = {one.nominal for one in found.occurrences}
+        memory = replace(
+            memory,
+            coalesced=found.coalesced,
+            left_out=frozenset(n for n in memory.left_out if n > found.reached),
+            moved={n: at for n, at in memory.moved.items() if n > found.reached},
+            kept={n: at for n, at in memory.kept.items() if n not in done},
+        )
+    return replace(schedule, reached=found.reached, next=found.wake, memory=memory)
+
+
+def settled(decision: Decision, live: Sequence[Live]) -> Decision:
+    """Nothing to come and nothing going on: it is completed, and stays readable. One without a spec never is: it was
+    made to be triggered. One that has no actions left has no next time either."""
+    schedule = decision.schedule
+    if schedule.exhausted and schedule.next is not None:
+        schedule = replace(schedule, next=None)
+    busy = bool(decision.start or decision.hold or decision.release or len(live) > len(decision.drop))
+    over = schedule.next is None and not schedule.paused and not schedule.spec.manual
+    if over and not busy and not schedule.memory.backfills and schedule.state is State.RUNNING:
+        schedule = replace(schedule, state=State.COMPLETED)
+        decision.completed = True
+    decision.schedule = schedule
+    return decision
+
+
+def decide(
+    schedule: Schedule,
+    live: Sequence[Live],
+    occurrences: Sequence[Occurrence],
+    now: Micros,
+    new_id: Callable[[], str],
+) -> Decision:
+    """What becomes of these occurrences, and of those that wait."""
+    decision = Decision(schedule)
+    waiting = sorted((one for one in live if one.waiting), key=lambda one: (one.due, one.id))
+    running = sorted((one for one in live if not one.waiting), key=lambda one: (one.due, one.id))
+    fresh, memory = _with_windows(schedule, occurrences, new_id)
+    line = [Waiting(one.id, one.due, one.manual, one.overlap) for one in waiting]
+    line += [
+        Waiting(one.id, one.occurrence.actual, one.occurrence.manual, one.occurrence.overlap)
+        for one in fresh
+        if one.occurrence.reason is None
+    ]
+    verdict = process_buffer(schedule, line, [one.root_id for one in running], now)
+    if verdict.cancel or verdict.terminate:
+        verdict = _stop_those(decision, verdict, schedule, line, running, now)
+    by_id = {one.id: one for one in waiting}
+    new = {one.id: one for one in fresh}
+    decision.release = [by_id[id] for id in verdict.start if id in by_id]
+    decision.start = [new[id] for id in verdict.start if id in new]
+    decision.hold = [new[id] for id in verdict.keep if id in new]
+    decision.drop = [(by_id[id], *why) for id, why in verdict.dropped.items() if id in by_id]
+    decision.schedule = _after(schedule, memory, decision, verdict, fresh, new_id)
+    return decision
+
+
+def _stop_those(
+    decision: Decision,
+    verdict: Verdict,
+    schedule: Schedule,
+    line: Sequence[Waiting],
+    running: Sequence[Live],
+    now: Micros,
+) -> Verdict:
+    """What runs is to be cancelled or terminated. Where all of it ends at once, who waits for that goes now."""
+    decision.stop, decision.terminate = list(running), verdict.terminate
+    if not verdict.terminate and any(one.status is Status.ACTIVE for one in running):
+        return verdict
+    return process_buffer(schedule, line, [], now)
+
+
+def _with_windows(
+    schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
+) -> tuple[list[Fresh], Memory]:
+    """Each with where its data window begins: the nominal time before it, or before the first it stands for."""
+    previous = schedule.memory.previous
+    fresh: list[Fresh] = []
+    compiled = schedule.spec.compiled
+    for one in occurrences:
+        if one.manual:
+            fresh.append(Fresh(new_id(), one, compiled.previous(one.nominal)))
+            continue
+        if previous is None:
+            previous = compiled.previous(one.nominal)
+        fresh.append(Fresh(new_id() if one.reason is None else "", one, previous))
+        if one.reason is not Reason.COALESCED:
+            previous = one.nominal
+    return fresh, replace(schedule.memory, previous=previous)
+
+
+def _after(
+    schedule: Schedule,
+    memory: Memory,
+    decision: Decision,
+    verdict: Verdict,
+    fresh: Sequence[Fresh],
+    new_id: Callable[[], str],
+) -> Schedule:
+    counts = dict(memory.counts)
+    started = len(decision.start) + len(decision.release)
+    if started:
+        counts["actions"] = counts.get("actions", 0) + started
+    for _, why, _ in decision.drop:
+        counts[why.value] = counts.get(why.value, 0) + 1
+    stretch = memory.stretch
+    group: list[tuple[Fresh, str | None]] = []
+    group_reason: Reason | None = None
+    reason: Reason | None
+    for one in [*fresh, None]:
+        reason, blocker = (None, None) if one is None else _reason(one, verdict)
+        if group and group_reason is not None and (reason is not group_reason or one is None):
+            stretch = _pass(decision, group, group_reason, stretch, new_id)
+            counts[group_reason.value] = counts.get(group_reason.value, 0) + len(group)
+            group = []
+        if one is None:
+            break
+        group_reason = reason
+        if reason is None:
+            stretch = None
+        else:
+            group.append((one, blocker))
+    remaining, token = schedule.remaining, schedule.token
+    if verdict.remaining != remaining:
+        remaining, token = verdict.remaining, token + 1
+    waiting = len(verdict.keep)
+    return replace(
+        schedule,
+        remaining=remaining,
+        token=token,
+        memory=replace(memory, counts=counts, stretch=stretch, waiting=waiting),
+    )
+
+
+def _reason(one: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:
+    if one.occurrence.reason is not None:
+        return one.occurrence.reason, None
+    found: tuple[Reason | None, str | None] = verdict.dropped.get(one.id, (None, None))
+    return found
+
+
+def _pass(
+    decision: Decision,
+    group: Sequence[tuple[Fresh, str | None]],
+    reason: Reason,
+    stretch: Stretch | None,
+    new_id: Callable[[], str],
+) -> Stretch | None:
+    """Rows for times in a row that do not run: each its own, or beyond `ROWS` of them one for all."""
+    by_hand = [(one, blocker) for one, blocker in group if one.occurrence.manual]
+    auto = [(one, blocker) for one, blocker in group if not one.occurrence.manual]
+    decision.passed += [_row(one, reason, blocker, new_id) for one, blocker in by_hand]
+    if not auto:
+        return stretch
+    if stretch is not None and stretch.reason is not reason:
+        stretch = None
+    first, blocker = auto[0]
+    last = auto[-1][0].occurrence.nominal
+    if stretch is not None and stretch.run is not None:
+        count = stretch.count + len(auto)
+        decision.passed.append(Passed(stretch.run, stretch.first, 0, "auto", reason, blocker, count, last, new=False))
+        return replace(stretch, count=count)
+    rows = (stretch.rows if stretch is not None else 0) + len(auto)
+    if rows <= ROWS:
+        decision.passed += [_row(one, reason, blocker, new_id) for one, blocker in auto]
+        return Stretch(reason, 0, None, 0, rows)
+    whole = first.occurrence
+    id = new_id()
+    decision.passed.append(Passed(id, whole.nominal, whole.actual, "auto", reason, blocker, len(auto), last, new=True))
+    return Stretch(reason, len(auto), id, whole.nominal, rows)
+
+
+def _row(one: Fresh, reason: Reason, blocker: str | None, new_id: Callable[[], str]) -> Passed:
+    was = one.occurrence
+    return Passed(one.id or new_id(), was.nominal, was.actual, was.origin, reason, blocker, 1, was.nominal)

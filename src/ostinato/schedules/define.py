@@ -1,0 +1,161 @@
+"""The door: from what users write to a schedule that can be stored. Everything that may be wrong is said here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import Any, TypeAlias
+
+from ostinato.engine.context import to_json
+from ostinato.errors import OstinatoError, did_you_mean
+from ostinato.schedules.making import Maker
+from ostinato.schedules.model import Action, Policies, Schedule, read_catchup, read_overlap
+from ostinato.schedules.rows import write_action, write_policies
+from ostinato.when import Spec, cron, read_spec
+from ostinato.when.instants import SECOND, Micros
+
+SpecLike: TypeAlias = Spec | str | Mapping[str, Any]
+ActionLike: TypeAlias = str | Callable[..., Any] | Mapping[str, Any]
+OPTIONS = ("queue", "priority", "retry", "timeout", "deadline", "serial_key", "concurrency", "at_most_once")
+POLICIES = ("overlap", "catchup", "pause_after_failures", "max_buffer", "keep")
+STATE = ("remaining", "paused", "notes", "memo", "tags", "attributes")
+KEYS = ("spec", "action", "input", *OPTIONS, *POLICIES, *STATE)
+_NAME = 512
+_LOOKED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What a definition is checked against: the jobs that are known, and the shortest interval allowed."""
+
+    maker: Maker
+    name_of: Callable[[Callable[..., Any]], str]
+    min_interval: Micros = SECOND
+
+
+def read_name(name: object) -> str:
+    if not isinstance(name, str) or not 0 < len(name) <= _NAME or "\x00" in name or name != name.strip():
+        raise OstinatoError(f"the schedule's name {name!r} is not a text of 1 to {_NAME} characters")
+    return name
+
+
+def define(base: Schedule, given: Mapping[str, Any], doors: Doors) -> Schedule:
+    """A schedule with what is given put in place of what it has. Only what is given is looked at."""
+    for key in given:
+        if key not in KEYS:
+            hint = did_you_mean(key, KEYS) or f"there are {', '.join(KEYS)}"
+            raise OstinatoError(f"a schedule has no {key!r}; {hint}")
+    found = base
+    if "spec" in given:
+        found = replace(found, spec=checked_spec(given["spec"], doors.min_interval))
+    if any(key in given for key in ("action", "input", *OPTIONS)):
+        found = replace(found, action=_action(found.action, given, doors))
+        doors.maker.check(found.action, found.namespace)
+    if any(key in given for key in POLICIES):
+        found = replace(found, policies=_policies(found.policies, given))
+    return _state(found, given)
+
+
+def checked_spec(given: SpecLike, min_interval: Micros) -> Spec:
+    spec = given if isinstance(given, Spec) else cron(given) if isinstance(given, str) else read_spec(given)
+    spec.check()
+    for one, other in pairwise(islice(spec.compiled.times(0), _LOOKED)) if min_interval > SECOND else ():
+        if other - one < min_interval:
+            apart, least = (other - one) / SECOND, min_interval / SECOND
+            raise OstinatoError(f"spec: two of its times are {apart:g} s apart; min_interval is {least:g} s")
+    return spec
+
+
+def _action(before: Action, given: Mapping[str, Any], doors: Doors) -> Action:
+    found = read_action(given["action"], doors) if "action" in given else before
+    options = {key: given[key] for key in OPTIONS if given.get(key) is not None}
+    dropped = {key for key in OPTIONS if key in given and given[key] is None}
+    kept = {key: value for key, value in found.options.items() if key not in dropped}
+    input = found.input if given.get("input") is None else given["input"]
+    if not isinstance(input, Mapping):
+        raise OstinatoError(f"input {input!r} is not an object with names")
+    to_json(dict(input), "the schedule's input")
+    return Action(found.job, dict(input), {**kept, **options})
+
+
+def read_action(given: ActionLike, doors: Doors) -> Action:
+    """A job by name or by function; `{"job": …, "input": …}`; or `{"http": {…}}`, each with options beside it."""
+    if isinstance(given, str):
+        if not given:
+            raise OstinatoError("action '' names no job")
+        return Action(given)
+    if callable(given):
+        return Action(doors.name_of(given))
+    if not isinstance(given, Mapping):
+        raise OstinatoError(f"action {given!r} is not a job's name, a job, or {{'job': …}} or {{'http': …}}")
+    kinds = [kind for kind in ("job", "http") if kind in given]
+    if len(kinds) != 1:
+        raise OstinatoError(f"action {dict(given)!r} names no target; write {{'job': …}} or {{'http': {{'url': …}}}}")
+    for key in given:
+        if key not in ("job", "http", "input", "options", *OPTIONS):
+            hint = did_you_mean(key, ("job", "http", "input", *OPTIONS))
+            raise OstinatoError(f"an action has no {key!r}{'; ' + hint if hint else ''}")
+    options = {**(given.get("options") or {}), **{key: given[key] for key in OPTIONS if key in given}}
+    if "http" in given:
+        if not isinstance(given["http"], Mapping):
+            raise OstinatoError(f"action http {given['http']!r} is not an object; write {{'url': …}}")
+        return Action("http", dict(given["http"]), options)
+    return Action(str(given["job"]), given.get("input") or {}, options)
+
+
+def _policies(before: Policies, given: Mapping[str, Any]) -> Policies:
+    found = before
+    if "overlap" in given:
+        found = replace(found, overlap=read_overlap(given["overlap"]))
+    if "catchup" in given:
+        found = replace(found, catchup=read_catchup(given["catchup"]))
+    for key in ("pause_after_failures", "max_buffer", "keep"):
+        if key in given:
+            found = replace(found, **{key: _count(given[key], key)})  # type: ignore[arg-type]
+    return found
+
+
+def _count(value: Any, field: str, least: int = 1) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise OstinatoError(f"{field} {value!r} is not a whole number from {least}")
+    return value
+
+
+def _state(found: Schedule, given: Mapping[str, Any]) -> Schedule:
+    if "remaining" in given:
+        found = replace(found, remaining=_count(given["remaining"], "remaining", 0))
+    if "notes" in given:
+        if not isinstance(given["notes"], str) or len(given["notes"]) > 1000:
+            raise OstinatoError(f"notes {given['notes']!r} are not a text of at most 1000 characters")
+        found = replace(found, notes=given["notes"])
+    if "memo" in given:
+        to_json(given["memo"], "the memo")
+        found = replace(found, memo=given["memo"])
+    if "tags" in given:
+        found = replace(found, tags=read_tags(given["tags"]))
+    if "attributes" in given:
+        attributes = given["attributes"] or {}
+        if not isinstance(attributes, Mapping):
+            raise OstinatoError(f"attributes {attributes!r} are not an object with names")
+        to_json(dict(attributes), "the attributes")
+        found = replace(found, attributes=dict(attributes))
+    return found
+
+
+def read_tags(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(t, str) and t for t in value):
+        raise OstinatoError(f"tags {value!r} are not a list of texts")
+    return tuple(dict.fromkeys(value))
+
+
+def same_definition(one: Schedule, other: Schedule) -> bool:
+    """Whether two schedules say the same, whatever they have been through."""
+    return (
+        one.spec == other.spec
+        and write_action(one.action) == write_action(other.action)
+        and write_policies(one.policies) == write_policies(other.policies)
+        and (one.memo, one.tags, dict(one.attributes)) == (other.memo, other.tags, dict(other.attributes))
+    )

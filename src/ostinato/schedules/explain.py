@@ -1,0 +1,163 @@
+"""Why did it run, why did it not, will it? Read back from what is stored, in sentences and as data. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ostinato.schedules.generator import occurrence
+from ostinato.schedules.model import GRACE, Occurrence, Schedule, State
+from ostinato.schedules.views import OccurrenceInfo
+from ostinato.when.instants import SECOND, Micros, to_datetime
+
+_WHY = {
+    "overlap": "the run before it was still going, and the overlap policy is {overlap}",
+    "replaced": "a later time took its place while it waited, as the overlap policy {overlap} says",
+    "catchup_window": "it came too late: nobody was there to fire it, and the catch-up policy is {catchup}",
+    "coalesced": "it came late, and a later run stands for it (catch-up policy {catchup})",
+    "paused": "the schedule was paused",
+    "exhausted": "the schedule had no actions left",
+    "buffer_full": "{max_buffer} others were waiting already, which is all that max_buffer allows",
+    "asked": "someone asked for this one to be left out",
+    "closed": "the schedule was deleted, or the backfill cancelled, before its turn came",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`outcome`: ran, running, buffered, skipped, missed, will_run, will_not_run, late, or no_time."""
+
+    outcome: str
+    sentences: tuple[str, ...]
+    reason: str | None = None
+    nominal: datetime | None = None
+    records: tuple[OccurrenceInfo, ...] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return " ".join(self.sentences)
+
+
+def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], now: Micros) -> Explanation:
+    """What there is to say about one moment of a schedule. `records` are the rows that stand for it."""
+    if records:
+        return _recorded(schedule, records)
+    matches = schedule.spec.compiled.matches(at) or at in schedule.memory.kept
+    if not matches:
+        return _no_time(schedule, at)
+    one = occurrence(schedule, at)
+    if at in schedule.memory.kept:
+        one = Occurrence(at, schedule.memory.kept[at])
+    if at <= schedule.reached or one.actual < schedule.updated:
+        return _before_its_time(schedule, at)
+    return _to_come(schedule, one, now)
+
+
+def _recorded(schedule: Schedule, records: Sequence[OccurrenceInfo]) -> Explanation:
+    told: list[str] = []
+    for one in records:
+        told += _about(schedule, one)
+    first = records[0]
+    outcomes = {"skipped": "skipped", "missed": "missed", "buffered": "buffered"}
+    outcome = outcomes.get(first.status, "running" if first.finished is None else "ran")
+    if first.status == "buffered" and first.reason != "overlap":
+        outcome = "running"
+    return Explanation(outcome, tuple(told), first.reason, first.nominal, tuple(records))
+
+
+def _about(schedule: Schedule, one: OccurrenceInfo) -> list[str]:
+    origin = "" if one.origin == "auto" else " (by hand)" if one.origin.startswith("trigger-") else " (by a backfill)"
+    name = f"The time {_said(one.nominal)}{origin}"
+    if one.status in ("skipped", "missed"):
+        policies = schedule.policies
+        why = _WHY.get(one.reason or "", one.reason or "no reason is on record").format(
+            overlap=policies.overlap.value, catchup=policies.catchup.mode, max_buffer=policies.max_buffer
+        )
+        told = [f"{name} was {one.status}: {why}."]
+        if one.count > 1:
+            told.append(f"It is one of {one.count} times in a row, to {_said(one.last)}, with the same outcome.")
+        if one.blocked_by is not None:
+            told.append(f"In the way was run {one.blocked_by}.")
+        return told
+    told = []
+    if one.status == "buffered" and one.reason == "overlap":
+        told.append(f"{name} waits for the run before it to end: overlap policy {schedule.policies.overlap.value}.")
+    elif one.started is None and one.finished is None:
+        told.append(f"{name} was let go and waits for a worker" + (f": {one.reason}." if one.reason else "."))
+    elif one.finished is None:
+        told.append(f"{name} is running since {_said(one.started)}, attempt {one.attempt}.")
+    else:
+        end = one.status.replace("_", " ")
+        why = f": {one.reason}" if one.reason else ""
+        told.append(f"{name} ran and {end} at {_said(one.finished)}{why} (run {one.run_id}, attempt {one.attempt}).")
+    if one.started is not None and (one.started - one.due).total_seconds() * SECOND > GRACE:
+        told.append(f"It began {(one.started - one.due).total_seconds():.0f} s late.")
+    if one.coalesced:
+        told.append(f"It also stands for {one.coalesced} earlier times that came too late.")
+    return told
+
+
+def _no_time(schedule: Schedule, at: Micros) -> Explanation:
+    compiled = schedule.spec.compiled
+    before, after = compiled.previous(at), compiled.next(at)
+    told = [f"{_said(to_datetime(at))} is not one of its times: {schedule.spec.describe()}."]
+    if before is not None or after is not None:
+        near = [_said(to_datetime(one)) for one in (before, after) if one is not None]
+        told.append(f"The nearest {'are' if len(near) > 1 else 'is'} {' and '.join(near)}.")
+    data = {"before": before, "after": after}
+    return Explanation("no_time", tuple(told), "not_in_spec", data=data)
+
+
+def _before_its_time(schedule: Schedule, at: Micros) -> Explanation:
+    moment = to_datetime(at)
+    if at <= schedule.created:
+        told = f"The schedule did not exist at {_said(moment)}: it was created {_said(to_datetime(schedule.created))}."
+        return Explanation("no_time", (told,), "not_created", moment)
+    told = (
+        f"{_said(moment)} is a time of the present spec, but it was not one then, or its record is older than what is "
+        f"kept: the schedule was last changed {_said(to_datetime(schedule.updated))}."
+    )
+    return Explanation("no_time", (told,), "changed_since", moment)
+
+
+def _to_come(schedule: Schedule, one: Occurrence, now: Micros) -> Explanation:
+    moment = to_datetime(one.nominal)
+    past = one.actual <= now
+    told = [f"{_said(moment)} {'was' if past else 'is'} due."]
+    if one.actual != one.nominal:
+        told.append(f"It is not to run before {_said(to_datetime(one.actual))}.")
+    refusal = _refusal(schedule, one)
+    if refusal is not None:
+        reason, words = refusal
+        return Explanation("will_not_run", (*told, words), reason, moment)
+    policies = schedule.policies
+    if past:
+        told.append(f"Nobody has dealt with it for {(now - one.actual) // SECOND} s: is any node running?")
+        told.append(f"The next one decides by the catch-up policy, {policies.catchup.mode}.")
+        return Explanation("late", tuple(told), "no_node", moment)
+    told.append(f"It will start job {schedule.action.job!r}; if the one before still runs then, the overlap policy")
+    told.append(f"({policies.overlap.value}) decides.")
+    return Explanation("will_run", tuple(told), None, moment)
+
+
+def _refusal(schedule: Schedule, one: Occurrence) -> tuple[str, str] | None:
+    if schedule.state is State.PARKED:
+        return "parked", f"The schedule is parked: {schedule.reason}."
+    if schedule.paused:
+        since = _said(to_datetime(schedule.paused))
+        return "paused", f"It will not run: the schedule is paused since {since}" + (
+            f" ({schedule.notes})." if schedule.notes else "."
+        )
+    if one.reason is not None:
+        return "asked", "It will not run: someone asked for this one to be left out."
+    if schedule.exhausted:
+        return "exhausted", "It will not run: the schedule has no actions left."
+    if schedule.state is State.COMPLETED:
+        return "completed", "It will not run: the schedule is completed."
+    return None
+
+
+def _said(moment: datetime | None) -> str:
+    return "never" if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,134 @@
+"""What the beat does with schedules: their due times, their backfills' steps, and actions that could not be made.
+
+The beat holds the timers it fires, so it never waits for a schedule that someone is changing at that moment, who may be
+about to set a timer: it looks again a moment later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import orjson
+
+from ostinato.engine.rows import timer_row, whole_run
+from ostinato.engine.runs import Ended, to_the_gates
+from ostinato.engine.timers import Fire
+from ostinato.model import Run, Status, Timer
+from ostinato.schedules import backfiller
+from ostinato.schedules.carrying import carry_out, live_of, remake_timer
+from ostinato.schedules.completing import conclude
+from ostinato.schedules.decide import Decision, advance
+from ostinato.schedules.holding import free_schedules, park
+from ostinato.schedules.making import Maker
+from ostinato.schedules.model import Schedule, State
+from ostinato.schedules.rows import read_detail, read_schedule
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when import rules_in_force
+from ostinato.when.instants import SECOND, Micros
+
+TRIES = 5  # how often an action that cannot be made is tried
+
+
+def purposes(maker: Maker, new_id: Callable[[Micros], str], backfill_batch: int) -> dict[tuple[str, str], Fire]:
+    def due(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+        return (yield from fire_due(timers, now, maker, new_id))
+
+    def fill(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+        return (yield from backfiller.fire(timers, now, maker, new_id, backfill_batch))
+
+    def make(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+        return (yield from remake(timers, now, maker))
+
+    return {("schedule", "next"): due, ("schedule", "backfill"): fill, ("schedule", "make"): make}
+
+
+def fire_due(
+    timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str]
+) -> Operation[list[Row]]:
+    """Schedules whose time has come. One that cannot be read or decided upon is parked; the others go on."""
+    rows = yield from free_schedules(timers, [t.owner for t in timers], now)
+    live = yield from live_of([row[0] for row in rows])
+    decisions: list[Decision] = []
+    parked: list[tuple[Row, str]] = []
+    rules = rules_in_force().version
+    for row in rows:
+        try:
+            schedule = read_schedule(row)
+            if schedule.state is not State.RUNNING or schedule.paused:
+                continue  # whoever resumes it sets a timer again
+            if schedule.zone_rules != rules:
+                schedule = replace(schedule, zone_rules=rules)
+            decisions.append(advance(schedule, live[schedule.id], now, lambda: new_id(now)))
+        except Exception as problem:
+            parked.append((row, f"{type(problem).__name__}: {problem}"[:500]))
+    events = yield from park(parked, now)
+    if decisions:
+        events += yield from carry_out(decisions, now, maker)
+    return events
+
+
+def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:
+    """Actions that could not be made: tried again, with the schedule's action as it is now, or given up."""
+    rows = yield sql("runs_by_ids", [(t.owner,) for t in timers])
+    runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}
+    known = [t for t in timers if t.owner in runs]
+    owners = yield from free_schedules(known, [runs[t.owner].schedule_id or "" for t in known], now)
+    schedules = {row[0]: row for row in owners}
+    made: list[Run] = []
+    failed: list[Ended] = []
+    saved: list[Row] = []
+    again: list[Row] = []
+    for timer in known:
+        run = runs[timer.owner]
+        if run.schedule_id not in schedules:
+            continue
+        try:
+            found = _made(read_schedule(schedules[run.schedule_id]), run, now, maker)
+            made.append(found)
+            saved.append(_saved(found))
+        except Exception as problem:
+            detail = dict(read_detail(run.detail))
+            detail["tries"] = detail.get("tries", 0) + 1
+            run.reason, run.detail = f"cannot start: {problem}"[:500], orjson.dumps(detail).decode()
+            if detail["tries"] >= TRIES:
+                failed.append(Ended(run, Status.FAILED, run.reason))
+            else:
+                again.append(timer_row(remake_timer(run, now + (SECOND << detail["tries"] - 1))))
+                saved.append(_saved(run))
+    if saved:
+        yield sql("remake_runs", saved)
+    if again:
+        yield sql("set_timers", again)
+    free = [run for run in made if run.serial_key is None and run.concurrency_key is None]
+    if free:
+        yield sql("set_ready", [(run.id, now) for run in free])
+    yield from to_the_gates([r for r in made if r.serial_key is not None or r.concurrency_key is not None], now)
+    if not failed:
+        return []
+    yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
+    return (yield from conclude(owners, failed, now))
+
+
+def _made(schedule: Schedule, run: Run, now: Micros, maker: Maker) -> Run:
+    detail = dict(read_detail(run.detail))
+    given = detail.pop("input", None)
+    detail.pop("tries", None)
+    found, _ = maker.run(schedule, run.id, run.due, now, detail, given)
+    found.status = Status.WAITING
+    return found
+
+
+def _saved(run: Run) -> Row:
+    return (
+        run.id,
+        run.queue,
+        run.priority,
+        run.serial_key,
+        run.serial_hold,
+        run.concurrency_key,
+        run.options,
+        run.input,
+        run.detail,
+        run.reason,
+    )

@@ -1,0 +1,244 @@
+"""Looking at schedules: what they are, what became of their times, what is to come, and why. Nothing is changed."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fnmatch import fnmatchcase
+from itertools import islice
+
+from ostinato.engine.rows import whole_run
+from ostinato.model import DEFAULT_NAMESPACE, Run
+from ostinato.schedules.backfiller import read_backfill
+from ostinato.schedules.carrying import live_of
+from ostinato.schedules.decide import Live
+from ostinato.schedules.define import Doors
+from ostinato.schedules.explain import Explanation, explain
+from ostinato.schedules.generator import upcoming
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.rows import key_range, read_anyway
+from ostinato.schedules.scheduler import not_found
+from ostinato.schedules.simulate import RunTime, Simulation, Span, simulate
+from ostinato.schedules.views import (
+    BackfillInfo,
+    Coming,
+    Lateness,
+    OccurrenceInfo,
+    ScheduleInfo,
+    backfill_info,
+    lateness,
+    occurrence_info,
+    schedule_info,
+)
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when.instants import Micros, read_instant, to_datetime
+
+Moment = datetime | str
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the calls need of the app they belong to."""
+
+    store: Store
+    now: Callable[[], Micros]
+    new_id: Callable[[Micros], str]
+    doors: Doors
+    nudge: Callable[[], None]
+    namespace: str = DEFAULT_NAMESPACE
+    actor: str | None = None
+
+
+class Looks:
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+
+    async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
+        schedule, live, rows = await self._look(name, recent)
+        return schedule_info(schedule, live, [occurrence_info(run) for run in rows], self._around.now())
+
+    async def find(
+        self,
+        *,
+        match: str = "*",
+        tag: str | None = None,
+        state: str | None = None,
+        job: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> list[ScheduleInfo]:
+        """Schedules by name, from the one after `after` on; `match` is a pattern such as `"billing-*"`."""
+        now = self._around.now()
+        found: list[ScheduleInfo] = []
+        async for one in self._matching(match, tag, state, job, after):
+            found.append(schedule_info(one, [], [], now))
+            if len(found) == limit:
+                break
+        return found
+
+    async def history(
+        self, name: str, *, first: Moment | None = None, last: Moment | None = None, limit: int = 100
+    ) -> list[OccurrenceInfo]:
+        """What became of its times, the newest first."""
+        schedule = await self._get(name)
+        low, high = key_range(
+            schedule.id,
+            None if first is None else read_instant(first, "first"),
+            None if last is None else read_instant(last, "last"),
+        )
+        return [occurrence_info(run) for run in await self._occurrences(low, high, limit)]
+
+    async def times(self, name: str, first: Moment, last: Moment, *, limit: int = 1000) -> list[datetime]:
+        """The nominal times of its spec in a period, both ends included, whatever its state."""
+        schedule = await self._get(name)
+        found = schedule.spec.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
+        return [to_datetime(one) for one in islice(found, limit)]
+
+    async def upcoming(self, limit: int = 50) -> list[Coming]:
+        """What is to come, of all schedules, soonest first; what is late stands first, with what will become of it."""
+        now, namespace = self._around.now(), self._around.namespace
+
+        def soonest(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
+            rows = yield sql("next_schedules", namespace=namespace, limit=limit)
+            live = yield from live_of([row[0] for row in rows if row[13] is not None and row[13] <= now])
+            return rows, live
+
+        rows, live = await self._around.store.read(soonest)
+        found: list[tuple[Micros, Coming]] = []
+        for row in rows:
+            schedule = read_anyway(row)
+            late = lateness(schedule, live.get(schedule.id, []), now)
+            job = schedule.action.job
+            if late.late and schedule.next is not None:
+                moment = to_datetime(schedule.next)
+                found.append((schedule.next, Coming(moment, moment, schedule.name, job, late)))
+            for one in upcoming(schedule, now, limit):
+                coming = Coming(to_datetime(one.actual), to_datetime(one.nominal), schedule.name, job, Lateness())
+                found.append((one.actual, coming))
+        return [coming for _, coming in heapq.nsmallest(limit, found, key=lambda pair: pair[0])]
+
+    async def late(self, limit: int = 1000) -> dict[str, Lateness]:
+        """Schedules with times that passed while nobody was there, and what will become of them."""
+        now = self._around.now()
+
+        def found(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
+            rows = yield sql("late_schedules", before=now, limit=limit)
+            return rows, (yield from live_of([row[0] for row in rows]))
+
+        rows, live = await self._around.store.read(found)
+        known = [read_anyway(row) for row in rows]
+        late = {one.name: lateness(one, live[one.id], now) for one in known}
+        return {name: one for name, one in late.items() if one.late}
+
+    async def backfills(self, name: str, *, limit: int = 100) -> list[BackfillInfo]:
+        """Its backfills, newest first; those that are done stay on record."""
+        schedule = await self._get(name)
+
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("backfills_of", schedule=schedule.id, limit=limit))
+
+        return [backfill_info(read_backfill(row)) for row in await self._around.store.read(found)]
+
+    async def explain(self, name: str, at: Moment) -> Explanation:
+        """Why it ran at a moment, why it did not, or whether it will."""
+        nominal = read_instant(at, "at")
+        schedule = await self._get(name)
+        low, high = key_range(schedule.id, None, nominal)
+        runs = await self._occurrences(low, high, 50)
+        records = [one for one in map(occurrence_info, runs) if one.nominal <= to_datetime(nominal) <= one.last]
+        return explain(schedule, nominal, records, self._around.now())
+
+    async def simulate(
+        self,
+        schedule: str | Schedule,
+        first: Moment,
+        last: Moment,
+        *,
+        run_time: RunTime = 0,
+        outages: Sequence[tuple[Moment, Moment]] = (),
+        pauses: Sequence[tuple[Moment, Moment]] = (),
+        seed: int = 0,
+    ) -> Simulation:
+        """What would happen: a schedule by name, or a draft, played through a period by the engine's own decisions."""
+        one = await self._get(schedule) if isinstance(schedule, str) else schedule
+        return simulate(
+            one,
+            read_instant(first, "first"),
+            read_instant(last, "last"),
+            run_time=run_time,
+            outages=_spans(outages, "outages"),
+            pauses=_spans(pauses, "pauses"),
+            seed=seed,
+        )
+
+    async def _get(self, name: str) -> Schedule:
+        return (await self._look(name, 0))[0]
+
+    async def _look(self, name: str, recent: int) -> tuple[Schedule, list[Live], list[Run]]:
+        namespace = self._around.namespace
+
+        def found(_: int) -> Operation[tuple[Row | None, list[Live]]]:
+            rows = yield sql("schedule_by_name", namespace=namespace, name=name)
+            if not rows:
+                return None, []
+            live = yield from live_of([rows[0][0]])
+            return rows[0], live[rows[0][0]]
+
+        row, live = await self._around.store.read(found)
+        if row is None:
+            raise not_found(name, namespace)
+        schedule = read_anyway(row)
+        runs = await self._occurrences(*key_range(schedule.id), recent) if recent else []
+        return schedule, live, runs
+
+    async def _occurrences(self, low: str, high: str, limit: int) -> list[Run]:
+        """Occurrences between two keys, newest first, each with the last of its attempts."""
+        namespace = self._around.namespace
+
+        def found(_: int) -> Operation[list[Run]]:
+            rows = yield sql("history", namespace=namespace, low=low, high=high, limit=limit)
+            runs = [whole_run(row) for row in rows]
+            tried = [(run.id,) for run in runs if run.superseded]
+            newest = {}
+            if tried:
+                newest = {run.root_id: run for run in map(whole_run, (yield sql("newest_attempts", tried)))}
+            return [replace(newest[run.id], due=run.due) if run.id in newest else run for run in runs]
+
+        return await self._around.store.read(found)
+
+    async def _matching(
+        self, match: str, tag: str | None, state: str | None, job: str | None, after: str = ""
+    ) -> AsyncIterator[Schedule]:
+        low = match.split("*")[0].split("?")[0].split("[")[0]
+        namespace = self._around.namespace
+        while True:
+
+            def page(_: int, after: str = after) -> Operation[list[Row]]:
+                return (
+                    yield sql(
+                        "list_schedules",
+                        namespace=namespace,
+                        after=after,
+                        low=low,
+                        high=low + "\U0010ffff",
+                        limit=_PAGE,
+                    )
+                )
+
+            rows = await self._around.store.read(page)
+            for one in map(read_anyway, rows):
+                if not fnmatchcase(one.name, match):
+                    continue
+                fits = (tag is None or tag in one.tags) and (job is None or one.action.job == job)
+                if fits and (state is None or one.standing.value == state):
+                    yield one
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][2]
+
+
+def _spans(given: Sequence[tuple[Moment, Moment]], field: str) -> list[Span]:
+    return [(read_instant(one, field), read_instant(other, field)) for one, other in given]

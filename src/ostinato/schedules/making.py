@@ -1,0 +1,101 @@
+"""From a schedule's action to a run: what an occurrence starts, ready to be put on record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.engine.handlers import Declaration, Handler
+from ostinato.engine.rows import read_options, write_options
+from ostinato.engine.runs import deadline_timer
+from ostinato.model import Options, Run, Timer
+from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.rows import occurrence_key
+from ostinato.starting import Starting
+from ostinato.when.instants import Micros
+
+Known: TypeAlias = Handler | Declaration | None
+_FIELDS = tuple(one.name for one in fields(Run))
+_MOST = 16_384
+# Runs of a backfill stand behind what the clock brings.
+BEHIND = 10
+
+
+class _Template(NamedTuple):
+    action: Action
+    known: Known
+    run: dict[str, Any]
+    deadline: Micros | None
+
+
+class Maker:
+    """Makes runs of actions. What an action and its job say together is worked out once."""
+
+    def __init__(self, known: Callable[[str], Known]) -> None:
+        self._known = known
+        self._templates: dict[tuple[int, int, str], _Template] = {}
+
+    def check(self, action: Action, namespace: str) -> None:
+        """Raise what would be wrong with a start of this action."""
+        self._template(action, namespace)
+
+    def run(
+        self,
+        schedule: Schedule,
+        id: str,
+        due: Micros,
+        now: Micros,
+        detail: Mapping[str, Any],
+        input: Mapping[str, Any] | None = None,
+    ) -> tuple[Run, Timer | None]:
+        """One run of a schedule's action, and the timer of its deadline if it has one."""
+        action = schedule.action
+        if input is not None:
+            action = Action(action.job, input, action.options)
+        template = self._template(action, schedule.namespace)
+        told = {**template.run, "id": id, "root_id": id, "due": due, "created": now}
+        told["key"] = occurrence_key(schedule.id, detail["nominal"], detail["origin"])
+        told["schedule_id"] = schedule.id
+        told["detail"] = orjson.dumps(detail).decode()
+        told["actor"] = schedule.actor
+        run = Run(**told)
+        if template.deadline is None:
+            return run, None
+        ends = now + template.deadline
+        own = read_options(run.options)
+        run.options = write_options(Options(own.retry, own.timeout, ends, own.at_most_once, own.limit))
+        return run, deadline_timer(run, ends)
+
+    def unmade(self, schedule: Schedule, id: str, due: Micros, now: Micros, detail: Mapping[str, Any]) -> Run:
+        """A run of an action that cannot be made for now: it has its place on record, and nothing else."""
+        return Run(
+            id=id,
+            root_id=id,
+            name=schedule.action.job,
+            namespace=schedule.namespace,
+            key=occurrence_key(schedule.id, detail["nominal"], detail["origin"]),
+            due=due,
+            created=now,
+            schedule_id=schedule.id,
+            detail=orjson.dumps(detail).decode(),
+            input=to_json(dict(schedule.action.input), "the input"),
+            actor=schedule.actor,
+        )
+
+    def _template(self, action: Action, namespace: str) -> _Template:
+        known = self._known(action.job)
+        key = (id(action), id(known), namespace)
+        found = self._templates.get(key)
+        if found is not None and found.action is action and found.known is known:
+            return found
+        starting = Starting(action.job, known, None, action.options, namespace=namespace, actor=None, now=0)
+        run, _ = starting.run("", action.input, None)
+        told = {name: getattr(run, name) for name in _FIELDS}
+        if len(self._templates) >= _MOST:
+            self._templates.clear()
+        found = self._templates[key] = _Template(action, known, told, starting.deadline)
+        return found

@@ -1,0 +1,414 @@
+"""The Scheduler: everything that changes a schedule from outside. Each call is one operation on its locked row, done
+once however often it is asked for with the same request id, and refused where its conflict token is not current.
+
+Before anything is changed, what is due by now is dealt with by the rules that were in force until now: an edit never
+refires a time and never loses one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from ostinato.engine.rows import timer_row
+from ostinato.engine.runs import stop_chain
+from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.model import Status
+from ostinato.schedules import backfiller
+from ostinato.schedules.backfiller import Backfill, read_backfill
+from ostinato.schedules.carrying import carry_out, live_of, next_timer
+from ostinato.schedules.decide import Decision, Live, advance, decide
+from ostinato.schedules.generator import next_time, occurrence, pending
+from ostinato.schedules.making import Maker
+from ostinato.schedules.model import CatchUp, Occurrence, Overlap, Reason, Schedule, State
+from ostinato.schedules.rows import dump, event_row, insert_schedule_row, load, read_anyway, read_schedule
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when import rules_in_force
+from ostinato.when.instants import Micros, format_instant
+
+Answer: TypeAlias = dict[str, Any]
+_MOST_AT_ONCE = 1_000_000
+_BITE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who asks for what, when. `request` makes it the same call however often it comes; `token` is what the caller
+    knows of the schedule, if it minds."""
+
+    namespace: str
+    name: str
+    verb: str
+    request: str
+    now: Micros
+    maker: Maker
+    new_id: Callable[[], str]
+    token: int | None = None
+    actor: str | None = None
+    asked: str = ""
+
+
+class TokenMismatch(Conflict):
+    """Someone else has changed the schedule. `current` is the token to go on with, after another look at it."""
+
+    def __init__(self, name: str, given: int, current: int) -> None:
+        super().__init__(
+            f"schedule {name!r} has changed: the conflict token given is {given}, the current one is {current}; "
+            "read it again and decide anew"
+        )
+        self.current = current
+
+
+def once(call: Call, work: Operation[Answer]) -> Operation[Answer]:
+    """Do it, unless the same request was done before: then the answer of that time comes back."""
+    what = f"{call.verb} {call.name} {call.asked}"
+    made = yield sql("make_request", [(call.namespace, call.request, call.now, what)])
+    if not made:
+        rows = yield sql("request", namespace=call.namespace, id=call.request)
+        if rows and rows[0][0] != what:
+            raise Conflict(f"the request id {call.request!r} was used for another call; take a new one")
+        return load(rows[0][1]) if rows else {}
+    answer = yield from work
+    yield sql("answer_request", namespace=call.namespace, id=call.request, answer=dump(answer))
+    return answer
+
+
+def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) -> Operation[Answer]:
+    """New schedules, all or none. Where a name is taken, nothing happens."""
+    rules = rules_in_force().version
+    made = []
+    for given in schedules:
+        one = replace(given, reached=call.now, updated=call.now, created=call.now, zone_rules=rules, actor=call.actor)
+        made.append(replace(one, next=None if one.paused else next_time(one)))
+    inserted = {row[0] for row in (yield sql("insert_schedules", [insert_schedule_row(one) for one in made]))}
+    taken = [one.name for one in made if one.id not in inserted]
+    if taken:
+        raise AlreadyExists(taken[0])
+    timers = [timer_row(next_timer(one, one.next)) for one in made if one.next is not None]
+    if timers:
+        yield sql("set_timers", timers)
+    events = [event_row(call.now, one, "created", call.actor, spec=one.spec.to_json()) for one in made]
+    answer: Answer = {"ids": [one.id for one in made], "token": made[0].token if made else 1}
+    if trigger:
+        after, told, run = yield from _trigger(call, made[0], [], None, None)
+        yield sql("replace_schedules", [insert_schedule_row(after)])
+        events += told
+        answer |= {"token": after.token, "run": run}
+    yield sql("notify")
+    yield sql("insert_events", events)
+    return answer
+
+
+class AlreadyExists(Conflict):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"schedule {name!r} exists already; update it, or use upsert")
+        self.name = name
+
+
+Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, list[Row], Answer]]]
+
+
+def change(call: Call, edit: Edit, *, settle: bool = True) -> Operation[Answer]:
+    """Change one schedule. What was due before the change is dealt with first, by the old rules."""
+    schedule = yield from load_locked(call)
+    live = (yield from live_of([schedule.id]))[schedule.id]
+    events: list[Row] = []
+    if settle and schedule.state is State.RUNNING and not schedule.paused:
+        schedule, events = yield from _settle(call, schedule, live)
+        live = (yield from live_of([schedule.id]))[schedule.id]
+    after, told, answer = yield from edit(schedule, live)
+    after = replace(after, token=max(after.token, schedule.token) + 1)
+    yield from save(after)
+    yield sql("notify")
+    yield sql("insert_events", events + told)
+    return {"id": after.id, "token": after.token, **answer}
+
+
+def save(schedule: Schedule) -> Operation[None]:
+    yield sql("replace_schedules", [insert_schedule_row(schedule)])
+    if schedule.next is not None:
+        yield sql("set_timers", [timer_row(next_timer(schedule, schedule.next))])
+    else:
+        yield sql("drop_timers", [("schedule", schedule.id)])
+
+
+def load_locked(call: Call) -> Operation[Schedule]:
+    """The schedule of a call, locked; with the token the caller knows it by."""
+    while True:
+        found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
+        if not found:
+            raise not_found(call.name, call.namespace)
+        rows = yield sql("lock_schedules", [(found[0][0],)])
+        if rows and rows[0][23] is None:  # nobody has closed it while its lock was waited for
+            break
+    schedule = read_anyway(rows[0])
+    if call.token is not None and call.token != schedule.token:
+        raise TokenMismatch(call.name, call.token, schedule.token)
+    return schedule
+
+
+def not_found(name: str, namespace: str) -> NotFound:
+    return NotFound(f"there is no schedule {name!r} in namespace {namespace!r}")
+
+
+def _settle(call: Call, schedule: Schedule, live: Sequence[Live]) -> Operation[tuple[Schedule, list[Row]]]:
+    decision = advance(schedule, live, call.now, call.new_id, batch=_MOST_AT_ONCE)
+    if decision.schedule.next is not None and decision.schedule.next <= call.now:
+        raise Conflict(
+            f"schedule {schedule.name!r} has more than {_MOST_AT_ONCE:,} times to catch up with; try again when it has"
+        )
+    if not _busy(decision):
+        return decision.schedule, []
+    events = yield from carry_out([decision], call.now, call.maker, save=False)
+    return decision.schedule, events
+
+
+def _busy(one: Decision) -> bool:
+    return bool(one.start or one.hold or one.release or one.drop or one.passed or one.stop or one.completed)
+
+
+def update(call: Call, redefine: Callable[[Schedule], Schedule]) -> Operation[Answer]:
+    """Change what a schedule is. Its place in time stays: no time comes twice, and none is lost."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        events: list[Row] = []
+        new = redefine(schedule)
+        if schedule.paused and new.spec != schedule.spec:
+            # What passed while it was paused was due by the old spec, and gets its reason now.
+            schedule, events = yield from _settle(call, schedule, live)
+            new = redefine(schedule)
+        memory = new.memory
+        if new.spec != schedule.spec:
+            waits = pending(schedule, call.now)
+            kept = dict(memory.kept)
+            if waits is not None and waits.reason is None:
+                kept[waits.nominal] = waits.actual
+                new = replace(new, reached=max(new.reached, waits.nominal))
+            matches = new.spec.compiled.matches
+            memory = replace(
+                memory,
+                kept=kept,
+                moved={n: at for n, at in memory.moved.items() if matches(n)},
+                left_out=frozenset(n for n in memory.left_out if matches(n)),
+            )
+        new = replace(new, memory=memory, updated=call.now, state=State.RUNNING, reason=None, actor=call.actor)
+        new = with_next(new)
+        events.append(event_row(call.now, new, "updated", call.actor, spec=new.spec.to_json(), paused=bool(new.paused)))
+        return new, events, {}
+
+    return change(call, edit)
+
+
+def with_next(schedule: Schedule) -> Schedule:
+    """Its next time worked out anew; none while it is paused or over."""
+    rules = rules_in_force().version
+    if schedule.paused or schedule.state is not State.RUNNING:
+        return replace(schedule, next=None, zone_rules=rules)
+    return replace(schedule, next=next_time(schedule), zone_rules=rules)
+
+
+def pause(call: Call, note: str) -> Operation[Answer]:
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        yield from ()
+        after = replace(schedule, paused=schedule.paused or call.now, notes=note, next=None)
+        return after, [event_row(call.now, after, "paused", call.actor, notes=note)], {}
+
+    return change(call, edit)
+
+
+def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
+    """Let it run again. What passed while it was paused is passed over, unless a catch-up is asked for."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        events: list[Row] = []
+        late = will_run = 0
+        if schedule.paused and schedule.state is State.RUNNING:
+            then = schedule
+            if catchup is not None:
+                then = replace(schedule, paused=None, policies=replace(schedule.policies, catchup=catchup))
+            decision = advance(then, live, call.now, call.new_id, batch=_MOST_AT_ONCE)
+            late = sum(one.count for one in decision.passed) + len(decision.start) + len(decision.hold)
+            will_run = len(decision.start) + len(decision.hold)
+            events = yield from carry_out([decision], call.now, call.maker, save=False)
+            schedule = replace(decision.schedule, policies=schedule.policies)
+        after = replace(schedule, paused=None, notes=note, state=State.RUNNING, reason=None)
+        if schedule.state is State.PARKED:
+            after = replace(after, updated=call.now)
+        after = with_next(after)
+        events.append(event_row(call.now, after, "resumed", call.actor, notes=note, late=late, will_run=will_run))
+        return after, events, {"late": late, "will_run": will_run}
+
+    return change(call, edit)
+
+
+def trigger(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | None) -> Operation[Answer]:
+    """Run it now, whatever its spec says."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        after, events, run = yield from _trigger(call, schedule, live, overlap, input)
+        return after, events, {"run": run}
+
+    return change(call, edit)
+
+
+def _trigger(
+    call: Call,
+    schedule: Schedule,
+    live: Sequence[Live],
+    overlap: Overlap | None,
+    input: Mapping[str, Any] | None,
+) -> Operation[tuple[Schedule, list[Row], Answer]]:
+    origin = f"trigger-{call.new_id()}"
+    if schedule.state is State.COMPLETED:
+        schedule = replace(schedule, state=State.RUNNING)
+    one = Occurrence(call.now, call.now, origin=origin, overlap=overlap)
+    decision = decide(schedule, live, [one], call.now, call.new_id)
+    inputs = None if input is None else {origin: input}
+    events = yield from carry_out([decision], call.now, call.maker, inputs=inputs, save=False)
+    run: Answer = {"origin": origin}
+    if decision.start:
+        run |= {"id": decision.start[0].id, "status": "started"}
+    elif decision.hold:
+        run |= {"id": decision.hold[0].id, "status": "buffered"}
+    else:
+        (passed,) = decision.passed
+        run |= {"id": passed.id, "status": "skipped", "reason": passed.reason, "blocked_by": passed.blocked_by}
+    return decision.schedule, events, run
+
+
+def backfill(call: Call, one: Backfill) -> Operation[Answer]:
+    """Run a range of its times now, as an object of its own."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        after, events = yield from backfiller.begin(replace(one, schedule_id=schedule.id), schedule, call.now)
+        return after, events, {"backfill": one.id}
+
+    return change(call, edit)
+
+
+def turn_backfill(call: Call, id: str, state: str, reason: str | None) -> Operation[Answer]:
+    """Pause, resume or cancel a backfill."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        rows = yield sql("backfill", id=id)
+        if not rows or rows[0][2] != schedule.id:
+            raise NotFound(f"schedule {schedule.name!r} has no backfill {id!r}")
+        found = read_backfill(rows[0])
+        if found.state in ("completed", "cancelled"):
+            raise Conflict(f"backfill {id!r} is {found.state}; start another")
+        if found.state == state:
+            return schedule, [], {"state": state}
+        after, events = yield from backfiller.turn(found, schedule, state, call.now, reason)
+        return after, events, {"state": state}
+
+    return change(call, edit)
+
+
+def leave_out(call: Call, nominal: Micros) -> Operation[Answer]:
+    """Skip exactly one coming occurrence."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        yield from ()
+        _coming(schedule, nominal, call.now)
+        memory = replace(schedule.memory, left_out=schedule.memory.left_out | {nominal})
+        after = with_next(replace(schedule, memory=memory))
+        return after, [event_row(call.now, after, "updated", call.actor, skip=nominal)], {}
+
+    return change(call, edit)
+
+
+def move(call: Call, nominal: Micros, to: Micros) -> Operation[Answer]:
+    """Move exactly one coming occurrence, between its neighbours; its nominal time stays its own."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        yield from ()
+        _coming(schedule, nominal, call.now)
+        compiled = schedule.spec.compiled
+        before, following = compiled.previous(nominal), compiled.next(nominal)
+        low = call.now
+        if before is not None and before > schedule.reached:
+            low = max(low, occurrence(schedule, before).actual)
+        high = None if following is None else occurrence(schedule, following).actual
+        if to <= low or (high is not None and to >= high):
+            until = "" if high is None else f" and before {format_instant(high)}"
+            raise OstinatoError(
+                f"to {format_instant(to)} does not lie between the neighbours of {format_instant(nominal)}: "
+                f"choose a time after {format_instant(low)}{until}"
+            )
+        memory = replace(schedule.memory, moved={**schedule.memory.moved, nominal: to})
+        after = with_next(replace(schedule, memory=memory))
+        return after, [event_row(call.now, after, "updated", call.actor, move=nominal, to=to)], {}
+
+    return change(call, edit)
+
+
+def _coming(schedule: Schedule, nominal: Micros, now: Micros) -> None:
+    if nominal <= schedule.reached or not schedule.spec.compiled.matches(nominal):
+        following = schedule.spec.compiled.next(max(schedule.reached, now))
+        hint = "it has no more times" if following is None else f"its next one is {format_instant(following)}"
+        raise OstinatoError(f"{format_instant(nominal)} is not a coming time of schedule {schedule.name!r}; {hint}")
+
+
+def delete(call: Call, running: str) -> Operation[Answer]:
+    """Close it. What waits is given up; what runs is left alone, or stopped on request."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        events: list[Row] = []
+        if schedule.paused and schedule.state is State.RUNNING:
+            schedule, events = yield from _settle(call, schedule, live)
+        for row in (yield sql("backfills_of", schedule=schedule.id, limit=1000)):
+            found = read_backfill(row)
+            if found.state in ("running", "paused"):
+                schedule, told = yield from backfiller.turn(found, schedule, "cancelled", call.now, "schedule deleted")
+                events += told
+        live = (yield from live_of([schedule.id]))[schedule.id]
+        decision = Decision(schedule, drop=[(one, Reason.CLOSED, None) for one in live if one.waiting])
+        events += yield from carry_out([decision], call.now, call.maker, save=False)
+        if running != "leave":
+            status = Status.TERMINATED if running == "terminate" else Status.CANCELLED
+            for one in live:
+                if not one.waiting:
+                    found_events = yield from stop_chain(
+                        one.root_id, status, "its schedule was deleted", call.now, running == "terminate"
+                    )
+                    events += found_events[1]
+        after = replace(schedule, state=State.CLOSED, closed=call.now, next=None)
+        events.append(event_row(call.now, after, "deleted", call.actor))
+        return after, events, {}
+
+    return change(call, edit)
+
+
+async def recompute_zones(store: Store, now: Micros) -> int:
+    """Next times that were worked out with older zone rules, worked out anew, a bite at a time."""
+    rules = rules_in_force().version
+    after, done = "", 0
+
+    def bite(_: int) -> Operation[list[str]]:
+        rows = yield sql("stale_schedules", rules=rules, after=after, limit=_BITE)
+        ids = [row[0] for row in rows]
+        if ids:
+            yield from recompute(ids)
+        return ids
+
+    while ids := await store.run(bite):
+        after, done = ids[-1], done + len(ids)
+    return done
+
+
+def recompute(ids: Sequence[str]) -> Operation[None]:
+    rows = yield sql("lock_schedules", [(id,) for id in ids])
+    timers: list[Row] = []
+    for row in rows:
+        if row[7] != State.RUNNING or row[9] is not None:
+            continue
+        try:
+            schedule = with_next(read_schedule(row))
+        except Exception:  # the beat parks it when its time comes
+            continue
+        yield sql("replace_schedules", [insert_schedule_row(schedule)])
+        if schedule.next is not None:
+            timers.append(timer_row(next_timer(schedule, schedule.next)))
+    if timers:
+        yield sql("set_timers", timers)

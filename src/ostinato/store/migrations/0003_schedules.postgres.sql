@@ -1,0 +1,76 @@
+-- Which schedule a run belongs to, and what is known about its occurrence (JSON).
+ALTER TABLE ostinato_runs ADD COLUMN schedule_id text COLLATE "C";
+ALTER TABLE ostinato_runs ADD COLUMN detail text;
+-- An occurrence's key sorts by its time, in bytes, whatever the database's own order of letters is.
+ALTER TABLE ostinato_runs ALTER COLUMN key TYPE text COLLATE "C";
+CREATE INDEX ostinato_runs_live ON ostinato_runs (schedule_id) WHERE schedule_id IS NOT NULL AND finished IS NULL;
+
+CREATE TABLE ostinato_schedules (
+    id text COLLATE "C" PRIMARY KEY,
+    namespace text NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    action text NOT NULL,
+    policies text NOT NULL,
+    seed text NOT NULL,
+    state text NOT NULL,
+    reason text,
+    paused bigint,
+    notes text NOT NULL,
+    remaining bigint,
+    reached bigint NOT NULL,
+    next bigint,
+    updated bigint NOT NULL,
+    token bigint NOT NULL,
+    memory text,
+    outcome text,
+    memo text,
+    tags text,
+    attributes text,
+    origin text,
+    created bigint NOT NULL,
+    closed bigint,
+    zone_rules text NOT NULL,
+    actor text
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);
+-- One open schedule for each name.
+CREATE UNIQUE INDEX ostinato_schedules_name ON ostinato_schedules (namespace, name) WHERE closed IS NULL;
+CREATE INDEX ostinato_schedules_rules ON ostinato_schedules (zone_rules, id) WHERE closed IS NULL;
+CREATE INDEX ostinato_schedules_closed ON ostinato_schedules (closed) WHERE closed IS NOT NULL;
+
+CREATE TABLE ostinato_backfills (
+    id text COLLATE "C" PRIMARY KEY,
+    namespace text NOT NULL,
+    schedule_id text COLLATE "C" NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    reached bigint NOT NULL,
+    overlap text,
+    input text,
+    rate double precision,
+    state text NOT NULL,
+    total bigint NOT NULL,
+    made bigint NOT NULL,
+    created bigint NOT NULL,
+    finished bigint,
+    reason text,
+    actor text
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);
+CREATE INDEX ostinato_backfills_schedule ON ostinato_backfills (schedule_id, id);
+
+-- What was asked for, by the id its caller gave it, and the answer: so that asking twice does it once.
+CREATE TABLE ostinato_requests (
+    namespace text NOT NULL,
+    id text NOT NULL,
+    at bigint NOT NULL,
+    call text NOT NULL,
+    answer text,
+    PRIMARY KEY (namespace, id)
+);
+CREATE INDEX ostinato_requests_at ON ostinato_requests (at);
+
+-- What nodes have declared about their jobs, for those who start them without knowing them.
+CREATE TABLE ostinato_jobs (
+    name text PRIMARY KEY,
+    declared text NOT NULL
+);

@@ -1,0 +1,74 @@
+-- Which schedule a run belongs to, and what is known about its occurrence (JSON).
+ALTER TABLE ostinato_runs ADD COLUMN schedule_id text;
+ALTER TABLE ostinato_runs ADD COLUMN detail text;
+CREATE INDEX ostinato_runs_live ON ostinato_runs (schedule_id) WHERE schedule_id IS NOT NULL AND finished IS NULL;
+
+CREATE TABLE ostinato_schedules (
+    id text PRIMARY KEY,
+    namespace text NOT NULL,
+    name text NOT NULL,
+    spec text NOT NULL,
+    action text NOT NULL,
+    policies text NOT NULL,
+    seed text NOT NULL,
+    state text NOT NULL,
+    reason text,
+    paused integer,
+    notes text NOT NULL,
+    remaining integer,
+    reached integer NOT NULL,
+    next integer,
+    updated integer NOT NULL,
+    token integer NOT NULL,
+    memory text,
+    outcome text,
+    memo text,
+    tags text,
+    attributes text,
+    origin text,
+    created integer NOT NULL,
+    closed integer,
+    zone_rules text NOT NULL,
+    actor text
+);
+-- One open schedule for each name.
+CREATE UNIQUE INDEX ostinato_schedules_name ON ostinato_schedules (namespace, name) WHERE closed IS NULL;
+CREATE INDEX ostinato_schedules_rules ON ostinato_schedules (zone_rules, id) WHERE closed IS NULL;
+CREATE INDEX ostinato_schedules_closed ON ostinato_schedules (closed) WHERE closed IS NOT NULL;
+
+CREATE TABLE ostinato_backfills (
+    id text PRIMARY KEY,
+    namespace text NOT NULL,
+    schedule_id text NOT NULL,
+    first integer NOT NULL,
+    last integer NOT NULL,
+    reached integer NOT NULL,
+    overlap text,
+    input text,
+    rate real,
+    state text NOT NULL,
+    total integer NOT NULL,
+    made integer NOT NULL,
+    created integer NOT NULL,
+    finished integer,
+    reason text,
+    actor text
+);
+CREATE INDEX ostinato_backfills_schedule ON ostinato_backfills (schedule_id, id);
+
+-- What was asked for, by the id its caller gave it, and the answer: so that asking twice does it once.
+CREATE TABLE ostinato_requests (
+    namespace text NOT NULL,
+    id text NOT NULL,
+    at integer NOT NULL,
+    call text NOT NULL,
+    answer text,
+    PRIMARY KEY (namespace, id)
+) WITHOUT ROWID;
+CREATE INDEX ostinato_requests_at ON ostinato_requests (at);
+
+-- What nodes have declared about their jobs, for those who start them without knowing them.
+CREATE TABLE ostinato_jobs (
+    name text PRIMARY KEY,
+    declared text NOT NULL
+) WITHOUT ROWID;

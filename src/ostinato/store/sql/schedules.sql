@@ -1,0 +1,157 @@
+-- insert_schedules: new schedules. A name that is taken leaves its schedule out. Uses ostinato_schedules_name.
+INSERT INTO ostinato_schedules (id, namespace, name, spec, action, policies, seed, state, reason, paused, notes, remaining,
+    reached, next, updated, token, memory, outcome, memo, tags, attributes, origin, created, closed, zone_rules, actor)
+SELECT * FROM {rows r(id text, namespace text, name text, spec text, action text, policies text, seed text, state text,
+    reason text, paused int, notes text, remaining int, reached int, next int, updated int, token int, memory text,
+    outcome text, memo text, tags text, attributes text, origin text, created int, closed int, zone_rules text, actor text)}
+WHERE true ON CONFLICT DO NOTHING RETURNING id
+
+-- replace_schedules: everything about schedules that an edit may change.
+UPDATE ostinato_schedules SET name = r.name, spec = r.spec, action = r.action, policies = r.policies, seed = r.seed,
+    state = r.state, reason = r.reason, paused = r.paused, notes = r.notes, remaining = r.remaining, reached = r.reached,
+    next = r.next, updated = r.updated, token = r.token, memory = r.memory, outcome = r.outcome, memo = r.memo,
+    tags = r.tags, attributes = r.attributes, origin = r.origin, closed = r.closed, zone_rules = r.zone_rules, actor = r.actor
+FROM {rows r(id text, namespace text, name text, spec text, action text, policies text, seed text, state text,
+    reason text, paused int, notes text, remaining int, reached int, next int, updated int, token int, memory text,
+    outcome text, memo text, tags text, attributes text, origin text, created int, closed int, zone_rules text, actor text)}
+WHERE ostinato_schedules.id = r.id
+
+-- advance_schedules: what the passing of time has changed.
+UPDATE ostinato_schedules SET state = r.state, reason = r.reason, remaining = r.remaining, reached = r.reached,
+    next = r.next, token = r.token, memory = r.memory, zone_rules = r.zone_rules
+FROM {rows r(id text, state text, reason text, remaining int, reached int, next int, token int, memory text, zone_rules text)}
+WHERE ostinato_schedules.id = r.id
+
+-- conclude_schedules: what the ends of runs have changed.
+UPDATE ostinato_schedules SET state = r.state, paused = r.paused, notes = r.notes, remaining = r.remaining, token = r.token,
+    memory = r.memory, outcome = r.outcome
+FROM {rows r(id text, state text, paused int, notes text, remaining int, token int, memory text, outcome text)}
+WHERE ostinato_schedules.id = r.id
+
+-- park_schedules: schedules that cannot be read or decided upon; the rest goes on without them.
+UPDATE ostinato_schedules SET state = 'parked', reason = r.reason, next = NULL
+FROM {rows r(id text, reason text)} WHERE ostinato_schedules.id = r.id
+
+-- lock_schedules [sqlite]: these schedules; no other writer can come between on SQLite.
+SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
+
+-- lock_schedules [postgres]: these schedules, locked in the order of their ids.
+SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id ORDER BY s.id FOR UPDATE OF s
+
+-- lock_free_schedules [sqlite]: these schedules.
+SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
+
+-- lock_free_schedules [postgres]: those of these schedules that nobody is changing right now. The beat holds their
+-- timers and must not wait for who may be about to set one.
+SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id FOR UPDATE OF s SKIP LOCKED
+
+-- schedules_there: which of these schedules exist.
+SELECT s.id FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
+
+-- schedule_by_name: an open schedule. Uses ostinato_schedules_name.
+SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND name = :name AND closed IS NULL
+
+-- schedule_names: ids of open schedules by name.
+SELECT s.name, s.id FROM {rows r(namespace text, name text)}
+JOIN ostinato_schedules s ON s.namespace = r.namespace AND s.name = r.name AND s.closed IS NULL
+
+-- list_schedules: open schedules of a namespace by name, from a cursor on. Uses ostinato_schedules_name.
+SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND name > :after AND name >= :low AND name < :high
+ORDER BY name LIMIT :limit
+
+-- count_schedules: open schedules of a namespace.
+SELECT count(*) FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL
+
+-- stale_schedules: schedules whose next time was worked out with older zone rules. Uses ostinato_schedules_rules.
+SELECT id FROM ostinato_schedules WHERE zone_rules < :rules AND id > :after AND closed IS NULL ORDER BY id LIMIT :limit
+
+-- late_schedules: schedules whose time has passed and that nobody has fired. Uses ostinato_timers_due.
+SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
+WHERE t.parked IS NULL AND t.due <= :before AND t.kind = 'schedule' AND t.purpose = 'next' ORDER BY t.due LIMIT :limit
+
+-- next_schedules: schedules by when they are due next. Uses ostinato_timers_due.
+SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
+WHERE t.parked IS NULL AND t.kind = 'schedule' AND t.purpose = 'next' AND t.namespace = :namespace ORDER BY t.due LIMIT :limit
+
+-- live_of_schedules [sqlite each]: (schedule) the chains of a schedule that are not over. Uses ostinato_runs_live.
+SELECT schedule_id, id, root_id, status, hold, due, number, detail FROM ostinato_runs
+WHERE schedule_id = :schedule AND finished IS NULL
+
+-- live_of_schedules [postgres]: the chains of these schedules that are not over.
+SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
+JOIN ostinato_runs u ON u.schedule_id = r.schedule AND u.finished IS NULL
+
+-- insert_outcomes: occurrences that did not run. Uses ostinato_runs_key.
+INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, reason, queue, due, created, finished, root_id,
+    schedule_id, detail, actor)
+SELECT * FROM {rows r(id text, namespace text, kind text, name text, key text, status text, reason text, queue text,
+    due int, created int, finished int, root_id text, schedule_id text, detail text, actor text)} WHERE true
+ON CONFLICT DO NOTHING RETURNING id
+
+-- extend_outcomes: the row that stands for a stretch of times stands for more of them.
+UPDATE ostinato_runs SET detail = r.detail, finished = :now FROM {rows r(id text, detail text)} WHERE ostinato_runs.id = r.id
+
+-- pass_over: buffered occurrences that will not run.
+UPDATE ostinato_runs SET status = r.status, reason = r.reason, detail = r.detail, finished = :now, hold = NULL
+FROM {rows r(id text, status text, reason text, detail text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'buffered'
+RETURNING ostinato_runs.id
+
+-- remake_runs: runs of actions that could not be made before, as they are now.
+UPDATE ostinato_runs SET queue = r.queue, priority = r.priority, serial_key = r.serial_key, serial_hold = r.serial_hold,
+    concurrency_key = r.concurrency_key, options = r.options, input = r.input, detail = r.detail, reason = r.reason
+FROM {rows r(id text, queue text, priority int, serial_key text, serial_hold text, concurrency_key text, options text,
+    input text, detail text, reason text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'waiting'
+
+-- set_details: what runs that are let go are told.
+UPDATE ostinato_runs SET detail = r.detail FROM {rows r(id text, detail text)} WHERE ostinato_runs.id = r.id
+
+-- history: occurrences of a schedule by nominal time, newest first. Uses ostinato_runs_key.
+SELECT * FROM ostinato_runs WHERE namespace = :namespace AND key >= :low AND key < :high AND key IS NOT NULL
+ORDER BY key DESC LIMIT :limit
+
+-- newest_attempts: the last attempt of each of these chains that has more than one. Uses ostinato_runs_chain.
+SELECT u.* FROM {rows r(root text)} JOIN ostinato_runs u ON u.root_id = r.root AND u.retry_of IS NOT NULL
+WHERE u.superseded = 0
+
+-- insert_backfill: a range to be caught up with.
+INSERT INTO ostinato_backfills (id, namespace, schedule_id, first, last, reached, overlap, input, rate, state, total, made,
+    created, finished, reason, actor)
+SELECT * FROM {rows r(id text, namespace text, schedule_id text, first int, last int, reached int, overlap text, input text,
+    rate real, state text, total int, made int, created int, finished int, reason text, actor text)} WHERE true
+ON CONFLICT DO NOTHING
+
+-- save_backfill: how far it is.
+UPDATE ostinato_backfills SET reached = r.reached, state = r.state, made = r.made, finished = r.finished, reason = r.reason
+FROM {rows r(id text, reached int, state text, made int, finished int, reason text)} WHERE ostinato_backfills.id = r.id
+
+-- backfill: one of them.
+SELECT * FROM ostinato_backfills WHERE id = :id
+
+-- backfills_of: those of a schedule, newest first. Uses ostinato_backfills_schedule.
+SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule ORDER BY id DESC LIMIT :limit
+
+-- open_backfills: those of these schedules that go on as soon as there is room. Uses ostinato_backfills_schedule.
+SELECT b.id, b.schedule_id, b.namespace FROM {rows r(schedule text)} JOIN ostinato_backfills b ON b.schedule_id = r.schedule
+WHERE b.state = 'running' AND b.rate IS NULL
+
+-- make_request: note what is asked for; nothing comes back where it was asked for before.
+INSERT INTO ostinato_requests (namespace, id, at, call) SELECT * FROM {rows r(namespace text, id text, at int, call text)}
+WHERE true ON CONFLICT DO NOTHING RETURNING id
+
+-- request: what was asked for, and the answer.
+SELECT call, answer FROM ostinato_requests WHERE namespace = :namespace AND id = :id
+
+-- answer_request: the answer to it.
+UPDATE ostinato_requests SET answer = :answer WHERE namespace = :namespace AND id = :id
+
+-- drop_requests: those from before :before, a bite of them. Uses ostinato_requests_at.
+DELETE FROM ostinato_requests WHERE (namespace, id) IN (SELECT namespace, id FROM ostinato_requests WHERE at < :before ORDER BY at LIMIT :limit)
+
+-- declare_jobs: what this node says about its jobs.
+INSERT INTO ostinato_jobs (name, declared) SELECT * FROM {rows r(name text, declared text)} WHERE true
+ON CONFLICT (name) DO UPDATE SET declared = excluded.declared WHERE ostinato_jobs.declared <> excluded.declared
+
+-- declared_jobs: what nodes have said about jobs.
+SELECT name, declared FROM ostinato_jobs
