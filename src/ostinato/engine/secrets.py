@@ -1,0 +1,160 @@
+"""Secrets are references: `secret://name` stands in what is stored, and becomes the value only where it is used.
+
+A value comes from the environment (`OSTINATO_SECRET_<NAME>`) or from a file in the folder that `OSTINATO_SECRETS`
+names. Nothing here keeps or logs a value; `redact` takes it out of whatever is about to be kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from ostinato.errors import OstinatoError, shown
+
+SCHEME = "secret://"
+FOLDER = "OSTINATO_SECRETS"
+VARIABLE = "OSTINATO_SECRET_"
+HIDDEN = "[secret]"
+_LARGEST = 16 << 10  # bytes of a file; a key or a token is far less
+# No slash, and no dot but between other characters: a name cannot leave the folder, or be a hidden file.
+_NAME = r"[A-Za-z0-9_-]{1,128}(?:\.[A-Za-z0-9_-]{1,128}){0,4}"
+_REFERENCE = re.compile(rf"{SCHEME}({_NAME})?")
+
+
+class SecretMissing(OstinatoError):
+    """A reference that leads to no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A value with its references replaced, and the secrets that are now in it."""
+
+    value: Any
+    secrets: frozenset[str]
+
+    def __repr__(self) -> str:
+        return "<resolved>"  # a traceback or a debugger's log must not show it
+
+
+def is_reference(value: object) -> bool:
+    """Whether a value is one reference and nothing else."""
+    return isinstance(value, str) and re.fullmatch(f"{SCHEME}{_NAME}", value) is not None
+
+
+def check_references(value: Any) -> None:
+    """Refuse references that could not be followed anywhere, wherever they stand in a value."""
+    _walk(value, lambda _: "")
+
+
+def resolve(value: Any, environ: Mapping[str, str] | None = None) -> Resolved:
+    """Replace the references in texts, in mappings' values and in lists, however deep. What a secret says is not
+    looked into again."""
+    found: dict[str, str] = {}
+    environment = os.environ if environ is None else environ
+
+    def known(name: str) -> str:
+        if name not in found:
+            found[name] = _look_up(name, environment)
+        return found[name]
+
+    return Resolved(_walk(value, known), frozenset(found.values()))
+
+
+def _walk(value: Any, known: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return _REFERENCE.sub(lambda match: known(_named(match, value)), value) if SCHEME in value else value
+    if isinstance(value, Mapping):
+        return {key: _walk(inner, known) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_walk(inner, known) for inner in value]
+    return value
+
+
+def _named(match: re.Match[str], text: str) -> str:
+    name: str | None = match[1]
+    if name is None:
+        after = text[match.end() : match.end() + 20]
+        raise SecretMissing(
+            f"{shown(SCHEME + after)} names no secret: a name is letters, digits, '-', '_' and dots between them"
+        )
+    return name
+
+
+def _look_up(name: str, environ: Mapping[str, str]) -> str:
+    variable = VARIABLE + re.sub(r"[-.]", "_", name).upper()
+    value = environ.get(variable)
+    folder = environ.get(FOLDER)
+    if value is None and folder:
+        value = _read(Path(folder, name), name)
+    if value is None:
+        where = f"no file {name!r} in the folder {folder!r} ({FOLDER})" if folder else f"{FOLDER} names no folder"
+        raise SecretMissing(f"{SCHEME}{name} is not known here: the environment has no {variable}, and {where}")
+    if not value:
+        raise SecretMissing(f"{SCHEME}{name} is empty, which is never meant")
+    return value
+
+
+def _read(path: Path, name: str) -> str | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise SecretMissing(f"{SCHEME}{name} cannot be read: {problem.strerror} ({str(path)!r})") from None
+    if len(data) > _LARGEST:
+        raise SecretMissing(f"{SCHEME}{name} is too long: a secret is at most {_LARGEST:,} bytes ({str(path)!r})")
+    try:
+        return data.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise SecretMissing(f"{SCHEME}{name} is not text in UTF-8 ({str(path)!r})") from None
+
+
+def redact(value: Any, secrets: Iterable[str], *, cut: bool = False) -> Any:
+    """The same without the secrets, also as URLs and JSON spell them: texts, and what mappings and lists hold.
+    If a text was `cut`, what its end has of a secret goes as well."""
+    spellings = sorted({form for secret in secrets for form in _spellings(secret) if form}, key=len, reverse=True)
+    if not spellings:
+        return value
+    pattern = re.compile("|".join(map(re.escape, spellings)), re.IGNORECASE)  # a URL's host is lower-cased
+
+    def hide(text: str) -> str:
+        text = pattern.sub(HIDDEN, text)
+        return text[: _end_without(spellings, text)] if cut else text
+
+    return _each_text(value, hide)
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {_each_text(key, change): _each_text(inner, change) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_each_text(inner, change) for inner in value]
+    return value
+
+
+def _spellings(secret: str) -> set[str]:
+    """A secret as it may come back: plain, line by line, in a URL, in JSON."""
+    lines = {line for line in secret.splitlines() if len(line) >= 8}
+    quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret)}
+    escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    return {secret, secret.removeprefix("whsec_"), *lines, *quoted, *escaped}
+
+
+def _end_without(spellings: Iterable[str], text: str) -> int:
+    """Where a text must end so that it does not end in the beginning of a secret."""
+    ends = [len(text)]
+    for form in spellings:
+        at = text.find(form[0], max(0, len(text) - len(form)))
+        while at >= 0 and not form.startswith(text[at:]):
+            at = text.find(form[0], at + 1)
+        ends += [at] if at >= 0 else []
+    return min(ends)
