@@ -6,14 +6,15 @@ names. Nothing here keeps or logs a value; `redact` takes it out of whatever is 
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, quote_plus
+from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from ostinato.errors import OstinatoError, shown
 
@@ -97,6 +98,8 @@ def _look_up(name: str, environ: Mapping[str, str]) -> str:
         raise SecretMissing(f"{SCHEME}{name} is not known here: the environment has no {variable}, and {where}")
     if not value:
         raise SecretMissing(f"{SCHEME}{name} is empty, which is never meant")
+    if any("\ud800" <= character <= "\udfff" for character in value):  # bytes that Python could not read as text
+        raise SecretMissing(f"{SCHEME}{name} is not text in UTF-8 ({variable})")
     return value
 
 
@@ -117,16 +120,16 @@ def _read(path: Path, name: str) -> str | None:
 
 
 def redact(value: Any, secrets: Iterable[str], *, cut: bool = False) -> Any:
-    """The same without the secrets, also as URLs and JSON spell them: texts, and what mappings and lists hold.
+    """The same without the secrets, also as URLs, JSON and HTML spell them: texts, and what mappings and lists hold.
     If a text was `cut`, what its end has of a secret goes as well."""
-    spellings = sorted({form for secret in secrets for form in _spellings(secret) if form}, key=len, reverse=True)
-    if not spellings:
+    forms = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
+    if not forms:
         return value
-    pattern = re.compile("|".join(map(re.escape, spellings)), re.IGNORECASE)  # a URL's host is lower-cased
+    pattern = re.compile("|".join(map(_pattern, forms)), re.IGNORECASE)  # a URL's host is lower-cased
 
     def hide(text: str) -> str:
         text = pattern.sub(HIDDEN, text)
-        return text[: _end_without(spellings, text)] if cut else text
+        return text[: _end_without(forms, text)] if cut else text
 
     return _each_text(value, hide)
 
@@ -141,20 +144,48 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _spellings(secret: str) -> set[str]:
-    """A secret as it may come back: plain, line by line, in a URL, in JSON."""
-    lines = {line for line in secret.splitlines() if len(line) >= 8}
-    quoted = {quote(secret, safe=""), quote(secret), quote_plus(secret)}
-    escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-    return {secret, secret.removeprefix("whsec_"), *lines, *quoted, *escaped}
+_Form: TypeAlias = tuple[tuple[str, ...], ...]  # how each character in turn may be spelled
 
 
-def _end_without(spellings: Iterable[str], text: str) -> int:
+def _in_url(character: str) -> tuple[str, ...]:
+    # Which characters are quoted differs between places and programs, so each may be or not.
+    return (quote(character, safe=""), "+", " ") if character == " " else (quote(character, safe=""), character)
+
+
+_SPELLINGS: tuple[Callable[[str], tuple[str, ...]], ...] = (
+    _in_url,
+    lambda character: (json.dumps(character)[1:-1],),
+    lambda character: (json.dumps(character, ensure_ascii=False)[1:-1],),
+    lambda character: (json.dumps(character)[1:-1].replace("/", "\\/"),),
+    lambda character: (html.escape(character),),
+)
+
+
+def _forms(secret: str) -> set[_Form]:
+    lines = {line for line in secret.splitlines() if len(line) >= 8}  # many programs show one line of what they got
+    parts = {secret, secret.removeprefix("whsec_"), *lines} - {""}
+    return {tuple(map(spelled, part)) for part in parts for spelled in _SPELLINGS}
+
+
+def _pattern(form: _Form) -> str:
+    return "".join(f"(?:{'|'.join(map(re.escape, spelled))})" for spelled in form)
+
+
+def _end_without(forms: Iterable[_Form], text: str) -> int:
     """Where a text must end so that it does not end in the beginning of a secret."""
     ends = [len(text)]
-    for form in spellings:
-        at = text.find(form[0], max(0, len(text) - len(form)))
-        while at >= 0 and not form.startswith(text[at:]):
-            at = text.find(form[0], at + 1)
-        ends += [at] if at >= 0 else []
+    for form in forms:
+        longest = sum(max(map(len, spelled)) for spelled in form)
+        starts = range(max(0, len(text) - longest), len(text))
+        ends += [next((at for at in starts if _begins(form, text, at)), len(text))]
     return min(ends)
+
+
+def _begins(form: _Form, text: str, at: int) -> bool:
+    """Whether all of a text from here on is the beginning of a form."""
+    for spelled in form:
+        found = next((one for one in spelled if text.startswith(one, at)), None)
+        if found is None:
+            return any(one.startswith(text[at:]) for one in spelled)
+        at += len(found)
+    return at == len(text)

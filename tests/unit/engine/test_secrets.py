@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import orjson
 import pytest
@@ -91,7 +92,8 @@ def test_a_whole_reference_is_told_from_a_text_with_one() -> None:
     after=st.text("xyz"),
 )
 def test_a_secret_is_taken_out_however_it_is_spelled(secret: str, before: str, after: str) -> None:
-    for text in (secret, quote(secret, safe=""), orjson.dumps(secret).decode()[1:-1]):
+    in_json = orjson.dumps(secret).decode()[1:-1]
+    for text in (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), in_json, html.escape(secret)):
         assert text not in redact(f"{before}{text}{after}", [secret])
     assert redact({"a": [secret]}, [secret]) == {"a": ["[secret]"]}
 
@@ -104,6 +106,15 @@ def test_the_beginning_of_a_secret_at_the_end_of_a_cut_text_goes_too() -> None:
     assert redact("value: hush-hu", ["hush-hush"], cut=True) == "value: "
     assert redact("value: hush-hu", ["hush-hush"]) == "value: hush-hu"
     assert redact("value: hush-hush hus", ["hush-hush"], cut=True) == "value: [secret] "
+    assert redact("value: a%2Fb%2", ["a/b/c"], cut=True) == "value: "
+    assert redact("value: a\\/b\\", ["a/b/c"], cut=True) == "value: "
+
+
+@given(secret=st.text(min_size=1, max_size=40), at=st.integers(min_value=0))
+def test_wherever_a_text_is_cut_nothing_of_a_secret_is_left(secret: str, at: int) -> None:
+    for text in (secret, quote(secret), quote(secret, safe=""), orjson.dumps(secret).decode()[1:-1]):
+        part = text[: 1 + at % len(text)]
+        assert redact("\x00" + part, [secret], cut=True) in ("\x00", "\x00[secret]") or "\x00" in secret
 
 
 def test_without_secrets_nothing_changes() -> None:
