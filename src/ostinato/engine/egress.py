@@ -90,7 +90,7 @@ class EgressPolicy:
         if self._deny.names_hold(host):
             raise EgressRefused(repr(host), "the policy denies it by name", host=host, setting="take it out of deny=")
         if self.only and not self._only.networks and not self._only.names_hold(host):
-            raise self._not_among(host, "")
+            raise self._not_among(repr(host), host, "")
 
     def check(self, host: str, addresses: Iterable[str]) -> None:
         """Refuse a host if any of its addresses is: one bad answer among good ones is an attack or a mistake."""
@@ -121,11 +121,11 @@ class EgressPolicy:
                 rule = f"{kind.value} addresses are not called unless allowed"
                 raise EgressRefused(what, rule, host=host, address=text, setting=setting)
         if self.only and not self._only.names_hold(host) and not self._only.networks_hold(address, ends):
-            raise self._not_among(what, text)
+            raise self._not_among(what, host, text)
 
-    def _not_among(self, what: str, address: str) -> EgressRefused:
+    def _not_among(self, what: str, host: str, address: str) -> EgressRefused:
         rule = "the policy has only= and it is not among them"
-        return EgressRefused(what, rule, host=what, address=address, setting="add it to only=")
+        return EgressRefused(what, rule, host=host, address=address, setting="add it to only=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +167,9 @@ def _read_places(given: Iterable[str], name: str) -> _Places:
 
 
 def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
-    what = text if text == host else f"{host!r}, which is {text}"
-    inner = ", ".join(str(end) for end in ends)
-    return what if inner == text else f"{what} and leads to {inner}"
+    inner = " and ".join(str(end) for end in ends)
+    told = [text] * (text != host) + [f"which leads to {inner}"] * (inner != text)
+    return f"{host if text == host else repr(host)} ({', '.join(told)})" if told else host
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
@@ -269,7 +269,7 @@ class Egress:
         """Send one request and read the answer, up to `max_response` bytes of it. `timeout` seconds are for the whole
         of it: name, connection, redirects and the last byte. Any status is an answer."""
         check_headers(headers or {})
-        sent = httpx.Headers(headers, encoding="utf-8")
+        sent = httpx.Headers({name: value.strip() for name, value in (headers or {}).items()}, encoding="utf-8")
         sent.setdefault("User-Agent", f"ostinato/{__version__}")
         sent.setdefault("Accept", "*/*")
         # Decoding is where a small answer becomes a huge one, so none is asked for and none is done.
@@ -288,8 +288,10 @@ class Egress:
             raise EgressTimedOut(f"no whole answer from {hop.url.host!r} within {timeout:g} s") from None
         except httpcore.TimeoutException:
             raise EgressTimedOut(f"no connection to {hop.url.host!r} within {connect_timeout:g} s") from None
+        except httpcore.LocalProtocolError:
+            raise OstinatoError("the request cannot be written as HTTP") from None  # its words would show a header
         except (httpcore.NetworkError, httpcore.ProtocolError) as problem:
-            said = str(problem) or type(problem).__name__
+            said = str(problem).partition(": bytearray")[0] or type(problem).__name__  # without what the server sent
             raise EgressFailed(f"no answer from {hop.url.host!r}: {said}") from None
 
     async def _send(self, hop: _Hop, connect: float, most: int, followed: int) -> Answer:

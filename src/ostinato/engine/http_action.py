@@ -151,11 +151,11 @@ def _body(answer: Answer, text: str | None, found: Resolved) -> Any:
     if not text or answer.truncated or not (media == "application/json" or media.endswith("+json")):
         return text
     try:
-        value = redact(orjson.loads(text), found.secrets)  # once more: an escape may have hidden it from the first look
+        value = orjson.loads(text)
         to_json(value, "the body")  # deeper than can be written again, it stays text: the call itself has succeeded
-    except (orjson.JSONDecodeError, OstinatoError):
+        return redact(value, found.secrets)  # once more: an escape may have hidden one from the first look
+    except (orjson.JSONDecodeError, OstinatoError, RecursionError):
         return text
-    return value
 
 
 def _failure(answer: Answer, message: str, retry_on: Sequence[int | str], now: Micros) -> OstinatoError:
@@ -211,6 +211,8 @@ def check_http(given: Mapping[str, Any]) -> None:
         _check_rest(given.get("redirects", 0), given.get("keep", ()))
     except OstinatoError as problem:
         raise OstinatoError(f"http: {problem}") from None
+    except RecursionError:
+        raise OstinatoError("http: it is nested too deeply to be kept") from None
 
 
 def _check_url(url: object) -> None:
@@ -221,7 +223,8 @@ def _check_url(url: object) -> None:
     try:
         read_url(url)
     except EgressRefused as problem:
-        raise OstinatoError(f"url {shown(url)}: {problem.rule}") from None
+        told = "url" if "@" in url else f"url {shown(url)}"  # there may be a password in it
+        raise OstinatoError(f"{told}: {problem.rule}") from None
 
 
 def _check_method(method: object) -> None:

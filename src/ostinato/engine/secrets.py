@@ -128,8 +128,12 @@ def redact(value: Any, secrets: Iterable[str], *, cut: bool = False) -> Any:
     pattern = re.compile("|".join(map(_pattern, forms)), re.IGNORECASE)  # a URL's host is lower-cased
 
     def hide(text: str) -> str:
-        text = pattern.sub(HIDDEN, text)
-        return text[: _end_without(forms, text)] if cut else text
+        end, at, parts = _whole_until(forms, text) if cut else len(text), 0, []
+        for match in pattern.finditer(text):
+            if match.start() < end:
+                parts += [text[at : match.start()], HIDDEN]
+                at = match.end()
+        return "".join([*parts, text[at:end]])
 
     return _each_text(value, hide)
 
@@ -149,7 +153,8 @@ _Form: TypeAlias = tuple[tuple[str, ...], ...]  # how each character in turn may
 
 def _in_url(character: str) -> tuple[str, ...]:
     # Which characters are quoted differs between places and programs, so each may be or not.
-    return (quote(character, safe=""), "+", " ") if character == " " else (quote(character, safe=""), character)
+    spelled = (quote(character, safe=""), "+", " ") if character == " " else (quote(character, safe=""), character)
+    return tuple(dict.fromkeys(spelled))
 
 
 _SPELLINGS: tuple[Callable[[str], tuple[str, ...]], ...] = (
@@ -168,24 +173,29 @@ def _forms(secret: str) -> set[_Form]:
 
 
 def _pattern(form: _Form) -> str:
-    return "".join(f"(?:{'|'.join(map(re.escape, spelled))})" for spelled in form)
+    choices = ("|".join(map(re.escape, spelled)) for spelled in form)
+    return "".join(f"(?:{choice})" if "|" in choice else choice for choice in choices)
 
 
-def _end_without(forms: Iterable[_Form], text: str) -> int:
-    """Where a text must end so that it does not end in the beginning of a secret."""
+def _whole_until(forms: Iterable[_Form], text: str) -> int:
+    """Where the end of a text begins to be the beginning of a secret."""
     ends = [len(text)]
     for form in forms:
         longest = sum(max(map(len, spelled)) for spelled in form)
         starts = range(max(0, len(text) - longest), len(text))
-        ends += [next((at for at in starts if _begins(form, text, at)), len(text))]
+        first = {one[0] for one in form[0]}
+        ends += [next((at for at in starts if text[at] in first and _begins(form, text, at)), len(text))]
     return min(ends)
 
 
 def _begins(form: _Form, text: str, at: int) -> bool:
     """Whether all of a text from here on is the beginning of a form."""
+    places = {at}
     for spelled in form:
-        found = next((one for one in spelled if text.startswith(one, at)), None)
-        if found is None:
-            return any(one.startswith(text[at:]) for one in spelled)
-        at += len(found)
-    return at == len(text)
+        near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that
+        if any(one.startswith(text[place:]) for place in near for one in spelled):
+            return True
+        places = {place + len(one) for place in places for one in spelled if text.startswith(one, place)}
+        if not places:
+            return False
+    return len(text) in places

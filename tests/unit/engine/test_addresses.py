@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato.engine.addresses import NEGOTIABLE, Kind, kind_of, meant
@@ -33,6 +33,7 @@ def test_an_address_is_of_the_kind_of_the_longest_network_that_holds_it(kind: Ki
     assert {text: kind_of(ip_address(text)) for text in addresses.split()} == dict.fromkeys(addresses.split(), kind)
 
 
+@settings(deadline=None)
 @given(v4)
 def test_an_embedded_address_is_judged_as_what_it_embeds(address: IPv4Address) -> None:
     number = int(address)
@@ -45,6 +46,7 @@ def test_an_embedded_address_is_judged_as_what_it_embeds(address: IPv4Address) -
     assert address in meant(teredo)
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_what_is_called_public_is_public_to_python_too(address: IPv4Address | IPv6Address) -> None:
     for end in meant(address):
@@ -53,6 +55,7 @@ def test_what_is_called_public_is_public_to_python_too(address: IPv4Address | IP
             assert [name for name in special if getattr(end, f"is_{name}")] == []
 
 
+@settings(deadline=None)
 @given(st.ip_addresses())
 def test_no_policy_lets_go_what_is_never_called(address: IPv4Address | IPv6Address) -> None:
     lavish = EgressPolicy(allow_private=True, allow=("0.0.0.0/0", "::/0", "anywhere.example"))

@@ -52,15 +52,15 @@ def get(egress: Egress, url: str, method: str = "GET", **options: Any) -> Answer
         ("http://127.0.0.1/", "loopback addresses are not called unless allowed"),
         ("http://[::1]/", "loopback"),
         ("http://localhost/", "loopback"),
-        ("http://2130706433/", "which is 127.0.0.1 is refused: loopback"),
+        ("http://2130706433/", "'2130706433' (127.0.0.1) is refused: loopback"),
         ("http://0x7f000001/", "loopback"),
         ("http://0x7f.1/", "loopback"),
         ("http://127.1/", "loopback"),
         ("http://017700000001/", "loopback"),
         ("http://0177.0.0.1/", "cannot be read"),
-        ("http://[::ffff:127.0.0.1]/", "leads to 127.0.0.1 is refused: loopback"),
+        ("http://[::ffff:127.0.0.1]/", "which leads to 127.0.0.1) is refused: loopback"),
         ("http://[::ffff:a00:1]/", "private"),
-        ("http://[2002:a00:1::]/", "leads to 10.0.0.1 is refused: private"),
+        ("http://[2002:a00:1::]/", "leads to 10.0.0.1) is refused: private"),
         ("http://[64:ff9b::a9fe:a9fe]/", "cloud metadata addresses are never called"),
         ("http://169.254.169.254/latest/meta-data", "cloud metadata addresses are never called; no setting"),
         ("http://2852039166/", "cloud metadata"),
@@ -327,6 +327,28 @@ def test_a_post_that_is_told_to_see_elsewhere_becomes_a_get() -> None:
 def test_headers_that_would_become_something_else_are_refused(headers: dict[str, str]) -> None:
     with pytest.raises(OstinatoError):
         get(Egress(LOOPBACK), "http://127.0.0.1:1/", headers=headers)
+
+
+def test_what_is_no_http_is_a_failure_without_its_bytes() -> None:
+    async def main() -> None:
+        async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"hush-hush\r\n\r\n")
+            writer.close()
+
+        async with await asyncio.start_server(babble, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            with pytest.raises(EgressFailed, match="illegal status line") as failed:
+                await Egress(LOOPBACK).request("GET", f"http://127.0.0.1:{port}/")
+            assert "hush" not in str(failed.value)
+
+    asyncio.run(main())
+
+
+def test_space_around_a_header_does_not_matter() -> None:
+    with Service() as service:
+        get(Egress(LOOPBACK), service.url, headers={"X-Key": " key\t", "X-Empty": ""})
+    assert (service.received[0].headers["x-key"], service.received[0].headers["x-empty"]) == ("key", "")
 
 
 def test_a_url_is_never_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given as given_by
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from ostinato.engine.egress import Egress
@@ -82,6 +83,21 @@ def test_a_key_in_place_of_its_reference_is_refused_and_not_shown() -> None:
     assert "aHVzaA" not in str(refused.value)
 
 
+def test_what_is_nested_beyond_measure_is_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(OstinatoError, match="nested too deeply"):
+        check_http({"url": URL, "json": deep})
+
+
+def test_a_password_in_a_url_is_not_repeated() -> None:
+    with pytest.raises(OstinatoError) as refused:
+        check_http({"url": "https://me:hush@hooks.example"})
+    assert "hush" not in str(refused.value)
+
+
+@settings(deadline=None)
 @given_by(
     st.dictionaries(
         st.sampled_from("url method headers json body sign timeout retry_on expect redirects keep".split()),

@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato.engine.secrets import SecretMissing, check_references, is_reference, redact, resolve
@@ -86,6 +86,7 @@ def test_a_whole_reference_is_told_from_a_text_with_one() -> None:
     assert not any(is_reference(v) for v in ("Bearer secret://a", "secret://a/b", "secret://", "whsec_x", None))
 
 
+@settings(deadline=None)
 @given(
     secret=st.text(st.characters(exclude_characters="[]xyz", exclude_categories=["Cs"]), min_size=7, max_size=40),
     before=st.text("xyz"),
@@ -110,6 +111,7 @@ def test_the_beginning_of_a_secret_at_the_end_of_a_cut_text_goes_too() -> None:
     assert redact("value: a\\/b\\", ["a/b/c"], cut=True) == "value: "
 
 
+@settings(deadline=None)
 @given(secret=st.text(min_size=1, max_size=40), at=st.integers(min_value=0))
 def test_wherever_a_text_is_cut_nothing_of_a_secret_is_left(secret: str, at: int) -> None:
     for text in (secret, quote(secret), quote(secret, safe=""), orjson.dumps(secret).decode()[1:-1]):

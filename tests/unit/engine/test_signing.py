@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato.engine.signing import SignatureInvalid, new_secret, sign, verify
@@ -26,12 +26,14 @@ def test_it_signs_as_the_convention_does() -> None:
     }
 
 
+@settings(deadline=None)
 @given(body=st.binary(), at=st.integers(min_value=0, max_value=2**51))
 def test_what_was_signed_verifies(body: bytes, at: int) -> None:
     secret = new_secret()
     verify([secret], sign([secret], "id", at, body), body, at)
 
 
+@settings(deadline=None)
 @given(body=st.binary(), other=st.binary())
 def test_what_was_changed_does_not(body: bytes, other: bytes) -> None:
     if body != other:
