@@ -1,6 +1,7 @@
 """Ostinato: one durable clockwork for Python."""
 
 from ostinato.app import Ostinato, RunHandle
+from ostinato.engine.egress import EgressPolicy
 from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.errors import (
     Conflict,
@@ -21,6 +22,7 @@ from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __all__ = [
     "Conflict",
+    "EgressPolicy",
     "Fatal",
     "Limit",
     "NotFound",

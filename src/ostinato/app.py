@@ -14,9 +14,11 @@ import orjson
 
 from ostinato.clock import Clock, SystemClock
 from ostinato.engine.commits import Committer
+from ostinato.engine.egress import Egress, EgressPolicy
 from ostinato.engine.engine import Engine, Settings
 from ostinato.engine.executor import Stop
 from ostinato.engine.handlers import Handler, context_parameter, mode_of
+from ostinato.engine.http_action import http_handler
 from ostinato.engine.listeners import Callback, Ended
 from ostinato.engine.nodes import NodeInfo, list_nodes
 from ostinato.engine.rows import read_event, whole_run
@@ -101,6 +103,7 @@ class Ostinato:
         grace: Length = "10s",
         keep_runs: Length = "30d",
         keep_events: Length = "30d",
+        egress: EgressPolicy | None = None,
         namespace: str = DEFAULT_NAMESPACE,
         actor: str | None = None,
         clock: Clock | None = None,
@@ -122,7 +125,7 @@ class Ostinato:
         self._clock = clock or SystemClock()
         self._ids = ids or Ids()
         self._dice = dice
-        self._handlers: dict[str, Handler] = {}
+        self._handlers: dict[str, Handler] = {"http": http_handler(Egress(egress))}
         self._listeners: list[tuple[str, Callback, str | None]] = []
         self.settings = Settings(
             queues=tuple(queues),

@@ -18,7 +18,7 @@ from ostinato.schedules.carrying import carry_out, live_of
 from ostinato.schedules.decide import Decision, decide, settled
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Outcomes, Schedule
-from ostinato.schedules.rows import event_row, outcome_row, read_schedule
+from ostinato.schedules.rows import event_row, outcome_row, plain_success, read_schedule
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
@@ -61,17 +61,29 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Oper
         by_schedule.setdefault(one.run.schedule_id or "", []).append(one)
     schedules: list[Schedule] = []
     events: list[Row] = []
+    plain: list[Row] = []
     for row in owners:
-        if row[0] not in by_schedule:
+        ends = by_schedule.get(row[0])
+        if ends is None:
             continue
+        if all(one.status is Status.SUCCEEDED for one in ends):
+            noted = plain_success(row, ends[-1].result, now)
+            if noted is not None:
+                plain.append(noted)
+                events += [engine_rows.of_schedule(now, one.run, "schedule:run_completed") for one in ends]
+                continue
         try:
             schedule = read_schedule(row)
-            for one in by_schedule[row[0]]:
+            for one in ends:
                 schedule, told = remember(schedule, one, now)
                 events += told
             schedules.append(schedule)
         except Exception as problem:  # the beat parks it; the end of a run is not to fail because of its schedule
             log.error("a schedule cannot be read", action="schedule_unreadable", schedule=row[2], problem=str(problem))
+    if plain:
+        yield sql("note_outcomes", plain)
+    if not schedules:
+        return events
     looked = [s.id for s in schedules if s.memory.waiting or s.memory.backfills or s.next is None]
     live = yield from live_of(looked)
     decisions = []

@@ -83,38 +83,21 @@ def advance(
 ) -> Decision:
     """Everything that is due by now, decided; the schedule moves on to its next time."""
     found = generate(schedule, now, batch)
-    moved = _moved_on(schedule, found)
-    decision = decide(moved, live, found.occurrences, now, new_id)
+    decision = decide(schedule, live, found.occurrences, now, new_id, found)
     decision.late = found.late
     return settled(decision, live)
 
 
-def _moved_on(schedule: Schedule, found: Generated) -> Schedule:
-    memory = schedule.memory
-    if memory.coalesced != found.coalesced or memory.left_out or memory.moved or memory.kept:
-        done = {one.nominal for one in found.occurrences}
-        memory = replace(
-            memory,
-            coalesced=found.coalesced,
-            left_out=frozenset(n for n in memory.left_out if n > found.reached),
-            moved={n: at for n, at in memory.moved.items() if n > found.reached},
-            kept={n: at for n, at in memory.kept.items() if n not in done},
-        )
-    return replace(schedule, reached=found.reached, next=found.wake, memory=memory)
-
-
 def settled(decision: Decision, live: Sequence[Live]) -> Decision:
     """Nothing to come and nothing going on: it is completed, and stays readable. One without a spec never is: it was
-    made to be triggered. One that has no actions left has no next time either."""
+    made to be triggered."""
     schedule = decision.schedule
-    if schedule.exhausted and schedule.next is not None:
-        schedule = replace(schedule, next=None)
-    busy = bool(decision.start or decision.hold or decision.release or len(live) > len(decision.drop))
-    over = schedule.next is None and not schedule.paused and not schedule.spec.manual
-    if over and not busy and not schedule.memory.backfills and schedule.state is State.RUNNING:
-        schedule = replace(schedule, state=State.COMPLETED)
+    if schedule.next is not None or decision.start or decision.hold or decision.release:
+        return decision
+    busy = len(live) > len(decision.drop) or schedule.memory.backfills
+    if not busy and not schedule.paused and not schedule.spec.manual and schedule.state is State.RUNNING:
+        decision.schedule = replace(schedule, state=State.COMPLETED)
         decision.completed = True
-    decision.schedule = schedule
     return decision
 
 
@@ -124,12 +107,14 @@ def decide(
     occurrences: Sequence[Occurrence],
     now: Micros,
     new_id: Callable[[], str],
+    found: Generated | None = None,
 ) -> Decision:
-    """What becomes of these occurrences, and of those that wait."""
+    """What becomes of these occurrences, and of those that wait. `found`: they are what time has brought, and the
+    schedule moves on past them."""
     decision = Decision(schedule)
     waiting = sorted((one for one in live if one.waiting), key=lambda one: (one.due, one.id))
     running = sorted((one for one in live if not one.waiting), key=lambda one: (one.due, one.id))
-    fresh, memory = _with_windows(schedule, occurrences, new_id)
+    fresh, previous = _with_windows(schedule, occurrences, new_id)
     line = [Waiting(one.id, one.due, one.manual, one.overlap) for one in waiting]
     line += [
         Waiting(one.id, one.occurrence.actual, one.occurrence.manual, one.occurrence.overlap)
@@ -145,7 +130,8 @@ def decide(
     decision.start = [new[id] for id in verdict.start if id in new]
     decision.hold = [new[id] for id in verdict.keep if id in new]
     decision.drop = [(by_id[id], *why) for id, why in verdict.dropped.items() if id in by_id]
-    decision.schedule = _after(schedule, memory, decision, verdict, fresh, new_id)
+    memory = _remembered(schedule.memory, decision, verdict, fresh, previous, new_id, found)
+    decision.schedule = _after(schedule, memory, verdict, found)
     return decision
 
 
@@ -166,7 +152,7 @@ def _stop_those(
 
 def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
-) -> tuple[list[Fresh], Memory]:
+) -> tuple[list[Fresh], Micros | None]:
     """Each with where its data window begins: the nominal time before it, or before the first it stands for."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
@@ -180,17 +166,28 @@ def _with_windows(
         fresh.append(Fresh(new_id() if one.reason is None else "", one, previous))
         if one.reason is not Reason.COALESCED:
             previous = one.nominal
-    return fresh, replace(schedule.memory, previous=previous)
+    return fresh, previous
 
 
-def _after(
-    schedule: Schedule,
+def _after(schedule: Schedule, memory: Memory, verdict: Verdict, found: Generated | None) -> Schedule:
+    remaining, token = verdict.remaining, schedule.token
+    if remaining != schedule.remaining:
+        token += 1
+    reached, following = (schedule.reached, schedule.next) if found is None else (found.reached, found.wake)
+    if remaining is not None and remaining <= 0:
+        following = None  # no actions are left, so no time is to come
+    return replace(schedule, remaining=remaining, token=token, memory=memory, reached=reached, next=following)
+
+
+def _remembered(
     memory: Memory,
     decision: Decision,
     verdict: Verdict,
     fresh: Sequence[Fresh],
+    previous: Micros | None,
     new_id: Callable[[], str],
-) -> Schedule:
+    found: Generated | None,
+) -> Memory:
     counts = dict(memory.counts)
     started = len(decision.start) + len(decision.release)
     if started:
@@ -214,16 +211,16 @@ def _after(
             stretch = None
         else:
             group.append((one, blocker))
-    remaining, token = schedule.remaining, schedule.token
-    if verdict.remaining != remaining:
-        remaining, token = verdict.remaining, token + 1
+    coalesced, left_out, moved, kept = memory.coalesced, memory.left_out, memory.moved, memory.kept
+    if found is not None:
+        coalesced = found.coalesced
+        if left_out or moved or kept:
+            done = {one.nominal for one in found.occurrences}
+            left_out = frozenset(n for n in left_out if n > found.reached)
+            moved = {n: at for n, at in moved.items() if n > found.reached}
+            kept = {n: at for n, at in kept.items() if n not in done}
     waiting = len(verdict.keep)
-    return replace(
-        schedule,
-        remaining=remaining,
-        token=token,
-        memory=replace(memory, counts=counts, stretch=stretch, waiting=waiting),
-    )
+    return Memory(counts, coalesced, left_out, moved, kept, previous, stretch, waiting, memory.backfills)
 
 
 def _reason(one: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -56,7 +56,7 @@ def read_policies_text(text: str) -> Policies:
 
 
 def write_policies(policies: Policies) -> str:
-    return dump(asdict(policies))
+    return dump(policies)
 
 
 @lru_cache(maxsize=16_384)
@@ -116,7 +116,7 @@ def read_outcomes(text: str | None) -> Outcomes:
 
 
 def write_outcomes(outcomes: Outcomes) -> str:
-    return orjson.dumps(asdict(outcomes)).decode()
+    return orjson.dumps(outcomes).decode()
 
 
 def read_schedule(row: Row) -> Schedule:
@@ -253,6 +253,15 @@ def outcome_row(schedule: Schedule) -> Row:
         write_memory(schedule.memory),
         write_outcomes(schedule.outcomes),
     )
+
+
+def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
+    """For `note_outcomes`: the new outcome of a schedule to which a success means nothing else, straight from its row:
+    nobody waits for it, and there are times to come. Most ends are such."""
+    memory: str = row[16] or ""
+    if row[13] is None or '"waiting"' in memory or '"backfills"' in memory:
+        return None
+    return (row[0], f'{{"result":{result or "null"},"failure":null,"failures":0,"success_at":{now},"ended_at":{now}}}')
 
 
 def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = None, **data: Any) -> Row:

@@ -28,6 +28,9 @@ UPDATE ostinato_schedules SET state = r.state, paused = r.paused, notes = r.note
 FROM {rows r(id text, state text, paused int, notes text, remaining int, token int, memory text, outcome text)}
 WHERE ostinato_schedules.id = r.id
 
+-- note_outcomes: how their last runs went, where nothing else follows from that.
+UPDATE ostinato_schedules SET outcome = r.outcome FROM {rows r(id text, outcome text)} WHERE ostinato_schedules.id = r.id
+
 -- park_schedules: schedules that cannot be read or decided upon; the rest goes on without them.
 UPDATE ostinato_schedules SET state = 'parked', reason = r.reason, next = NULL
 FROM {rows r(id text, reason text)} WHERE ostinato_schedules.id = r.id
@@ -73,9 +76,9 @@ WHERE t.parked IS NULL AND t.due <= :before AND t.kind = 'schedule' AND t.purpos
 SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
 WHERE t.parked IS NULL AND t.kind = 'schedule' AND t.purpose = 'next' AND t.namespace = :namespace ORDER BY t.due LIMIT :limit
 
--- live_of_schedules [sqlite each]: (schedule) the chains of a schedule that are not over. Uses ostinato_runs_live.
-SELECT schedule_id, id, root_id, status, hold, due, number, detail FROM ostinato_runs
-WHERE schedule_id = :schedule AND finished IS NULL
+-- live_of_schedules [sqlite]: the chains of these schedules that are not over. Uses ostinato_runs_live.
+SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
+CROSS JOIN ostinato_runs u INDEXED BY ostinato_runs_live ON u.schedule_id = r.schedule AND u.finished IS NULL
 
 -- live_of_schedules [postgres]: the chains of these schedules that are not over.
 SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
