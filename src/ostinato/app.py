@@ -28,13 +28,14 @@ from ostinato.engine.telemetry import log
 from ostinato.errors import NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
 from ostinato.schedules.define import Doors
 from ostinato.schedules.firing import purposes
 from ostinato.schedules.looks import Surroundings
 from ostinato.schedules.making import Maker
 from ostinato.schedules.scheduler import recompute_zones
-from ostinato.schedules.views import Lateness
+from ostinato.schedules.views import Lateness, Staleness
 from ostinato.starting import Length, Starting, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
@@ -192,6 +193,7 @@ class Ostinato:
         )
         engine.listeners.namespace = self.namespace
         engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
+        engine.purposes.update(keeping.purposes(self.settings.keep_runs))
         engine.preparations.append(self._prepare_schedules)
         for pattern, callback, name in self._listeners:
             engine.listeners.add(pattern, callback, name)
@@ -213,7 +215,9 @@ class Ostinato:
             log.warning(f"schedules: {whole}", action="schedules_late", schedules=len(late))
             for name, one in list(late.items())[:20]:
                 log.warning(f"schedule {name}: {one}", action="schedule_late", schedule=name)
-        await recompute_zones(self.store, self.engine.clock.now())
+        now = self.engine.clock.now()
+        await self.store.run(lambda _: keeping.first_timer(now))
+        await recompute_zones(self.store)
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
@@ -488,6 +492,19 @@ class Ostinato:
             return (yield sql("list_timers", namespace=self.namespace, after=0, limit=limit))
 
         return [Timer(*row[:6]) for row in await self.store.read(due)]
+
+    async def measure_schedules(self) -> list[Staleness]:
+        """How stale each schedule is, also set as gauges of this process's metrics."""
+        found = await self.schedules.staleness()
+        metrics = self.engine.metrics
+        metrics.since_success.clear()
+        metrics.overdue.clear()
+        for one in found:
+            labels = (one.namespace, one.schedule)
+            metrics.overdue.labels(*labels).set(one.overdue)
+            if one.since_success is not None:
+                metrics.since_success.labels(*labels).set(one.since_success)
+        return found
 
     def ready(self) -> bool:
         """Whether this process does its work on time: false while it is not running, or its beat is late."""

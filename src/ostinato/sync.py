@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
@@ -34,6 +35,23 @@ class SyncRun:
 
     def info(self) -> RunInfo:
         return self._app.call(self._handle.info())
+
+
+class SyncSchedules:
+    """Every call of `app.schedules` under its own name: `sync.schedules.create("report", …)`."""
+
+    def __init__(self, app: SyncOstinato) -> None:
+        self._app = app
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        found = getattr(self._app.app.schedules, name)
+        if not inspect.iscoroutinefunction(found):
+            return found  # type: ignore[no-any-return]
+
+        def call(*given: Any, **named: Any) -> Any:
+            return self._app.call(found(*given, **named))
+
+        return call
 
 
 class SyncOstinato:
@@ -98,6 +116,11 @@ class SyncOstinato:
         self, job: str | Callable[..., Any], inputs: Sequence[Mapping[str, Any]], **options: Any
     ) -> list[SyncRun]:
         return [SyncRun(self, handle) for handle in self.call(self.app.start_many(job, inputs, **options))]
+
+    @property
+    def schedules(self) -> SyncSchedules:
+        """The calls of `app.schedules`, each waited for."""
+        return SyncSchedules(self)
 
     def get(self, id: str) -> RunInfo:
         return self.call(self.app.get(id))

@@ -11,10 +11,14 @@ from typing import Any
 import asyncpg
 import pytest
 
-from ostinato.engine.rows import insert_row
+from ostinato import cron
+from ostinato.engine.rows import insert_row, timer_row
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
-from ostinato.store.contract import Operation, sql
+from ostinato.schedules.carrying import next_timer
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.rows import insert_schedule_row
+from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.postgres import SETTINGS
 from ostinato.store.sql import queries
 from ostinato.store.urls import open_url
@@ -36,6 +40,20 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "next_due": ({}, None, "ostinato_timers_due"),
     "read_events": ({"after": 5, "limit": 10}, None, "ostinato_events_pkey"),
     "events_of": ({"namespace": "default", "subject": "s", "after": 5, "limit": 10}, None, "ostinato_events_subject"),
+    "live_of_schedules": ({}, ("schedule",), "ostinato_runs_live"),
+    "lock_schedules": ({}, ("id",), "ostinato_schedules_pkey"),
+    "lock_free_schedules": ({}, ("id",), "ostinato_schedules_pkey"),
+    "advance_schedules": ({}, ("id", "running", None, None, 1, 2, 1, "{}", ""), "ostinato_schedules_pkey"),
+    "note_outcomes": ({}, ("id", "{}"), "ostinato_schedules_pkey"),
+    "schedule_by_name": ({"namespace": "default", "name": "n"}, None, "ostinato_schedules_name"),
+    "list_schedules": (
+        {"namespace": "default", "after": "a", "low": "a", "high": "b", "limit": 10},
+        None,
+        "ostinato_schedules_name",
+    ),
+    "late_schedules": ({"before": 1, "limit": 10}, None, "ostinato_timers_due"),
+    "history": ({"namespace": "default", "low": "a", "high": "b", "limit": 10}, None, "ostinato_runs_key"),
+    "stale_schedules": ({"rules": "0", "limit": 10}, None, "ostinato_schedules_rules"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),
     "lock_limits": ({}, ("default", "k"), "ostinato_limits_pkey"),
 }
@@ -43,10 +61,25 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
 OWN = {
     "ostinato_runs_pkey": "sqlite_autoindex_ostinato_runs_1",
     "ostinato_events_pkey": "INTEGER PRIMARY KEY",
+    "ostinato_schedules_pkey": "sqlite_autoindex_ostinato_schedules_1",
     "ostinato_serials_pkey": "PRIMARY KEY",
     "ostinato_limits_pkey": "PRIMARY KEY",
 }
 GROWN = 20_000
+
+
+async def schedules(store: Store) -> None:
+    """Schedules with a timer each."""
+
+    def fill(_: int) -> Operation[None]:
+        for begin in range(0, 5_000, 500):
+            made = [
+                Schedule(f"id{n:05d}", f"name{n:05d}", cron("0 9 * * *"), next=n) for n in range(begin, begin + 500)
+            ]
+            yield sql("insert_schedules", [insert_schedule_row(one) for one in made])
+            yield sql("set_timers", [timer_row(next_timer(one, one.next or 0)) for one in made])
+
+    await store.run(fill)
 
 
 async def grow(url: str) -> None:
@@ -77,6 +110,7 @@ async def grow(url: str) -> None:
             )
 
     await store.run(fill)
+    await schedules(store)
     await store.close()
 
 
@@ -127,7 +161,7 @@ def test_hot_statements_on_postgres(postgres_url: str, size: str) -> None:
             statement = await connection.prepare(f"EXPLAIN {text}")
             plan = "\n".join(r[0] for r in await statement.fetch(*values))
             assert index in plan, (name, plan)
-            assert not re.search(r"Seq Scan on ostinato_(runs|timers|events)", plan), (name, plan)
+            assert not re.search(r"Seq Scan on ostinato_(runs|timers|events|schedules)", plan), (name, plan)
         await connection.close()
 
     asyncio.run(main())

@@ -31,6 +31,19 @@ class Metrics:
             buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 300),
         )
         self.commit = Histogram("ostinato_commit_seconds", "How long a group commit of outcomes took", registry=r)
+        of_schedule = ["namespace", "schedule"]
+        self.since_success = Gauge(
+            "ostinato_schedule_since_success_seconds",
+            "Seconds since a schedule's last success",
+            of_schedule,
+            registry=r,
+        )
+        self.overdue = Gauge(
+            "ostinato_schedule_overdue_seconds",
+            "Seconds that a schedule's next time has passed",
+            of_schedule,
+            registry=r,
+        )
         self.running = Gauge("ostinato_runs_running", "Bodies running on this node", registry=r)
         self.threads = Gauge("ostinato_threads_busy", "Threads running a body, late ones included", registry=r)
         self.beat = Gauge("ostinato_beat_age_seconds", "Seconds since the beat last came round", registry=r)

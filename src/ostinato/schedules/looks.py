@@ -27,10 +27,12 @@ from ostinato.schedules.views import (
     Lateness,
     OccurrenceInfo,
     ScheduleInfo,
+    Staleness,
     backfill_info,
     lateness,
     occurrence_info,
     schedule_info,
+    staleness,
 )
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.instants import Micros, read_instant, to_datetime
@@ -132,6 +134,16 @@ class Looks:
         known = [read_anyway(row) for row in rows]
         late = {one.name: lateness(one, live[one.id], now) for one in known}
         return {name: one for name, one in late.items() if one.late}
+
+    async def staleness(self, *, match: str = "*", tag: str | None = None, limit: int = 10_000) -> list[Staleness]:
+        """How long each schedule has not succeeded, and how overdue it is: what an alert should look at."""
+        now = self._around.now()
+        found: list[Staleness] = []
+        async for one in self._matching(match, tag, None, None):
+            found.append(staleness(one, now))
+            if len(found) == limit:
+                break
+        return found
 
     async def backfills(self, name: str, *, limit: int = 100) -> list[BackfillInfo]:
         """Its backfills, newest first; those that are done stay on record."""

@@ -56,7 +56,8 @@ def read_policies_text(text: str) -> Policies:
 
 
 def write_policies(policies: Policies) -> str:
-    return dump(policies)
+    found = {name: value for name, value in orjson.loads(orjson.dumps(policies)).items() if value is not None}
+    return dump(found)
 
 
 @lru_cache(maxsize=16_384)

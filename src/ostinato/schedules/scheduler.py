@@ -22,7 +22,7 @@ from ostinato.schedules.decide import Decision, Live, advance, decide
 from ostinato.schedules.generator import next_time, occurrence, pending
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import CatchUp, Occurrence, Overlap, Reason, Schedule, State
-from ostinato.schedules.rows import dump, event_row, insert_schedule_row, load, read_anyway, read_schedule
+from ostinato.schedules.rows import advance_row, dump, event_row, insert_schedule_row, load, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import Micros, format_instant
@@ -380,26 +380,26 @@ def delete(call: Call, running: str) -> Operation[Answer]:
     return change(call, edit)
 
 
-async def recompute_zones(store: Store, now: Micros) -> int:
+async def recompute_zones(store: Store) -> int:
     """Next times that were worked out with older zone rules, worked out anew, a bite at a time."""
     rules = rules_in_force().version
-    after, done = "", 0
 
-    def bite(_: int) -> Operation[list[str]]:
-        rows = yield sql("stale_schedules", rules=rules, after=after, limit=_BITE)
-        ids = [row[0] for row in rows]
-        if ids:
-            yield from recompute(ids)
-        return ids
+    def bite(_: int) -> Operation[int]:
+        rows = yield sql("stale_schedules", rules=rules, limit=_BITE)
+        if rows:
+            yield from recompute([row[0] for row in rows], rules)
+        return len(rows)
 
-    while ids := await store.run(bite):
-        after, done = ids[-1], done + len(ids)
+    done = 0
+    while found := await store.run(bite):
+        done += found
     return done
 
 
-def recompute(ids: Sequence[str]) -> Operation[None]:
+def recompute(ids: Sequence[str], rules: str) -> Operation[None]:
     rows = yield sql("lock_schedules", [(id,) for id in ids])
     timers: list[Row] = []
+    moved: list[Row] = []
     for row in rows:
         if row[7] != State.RUNNING or row[9] is not None:
             continue
@@ -407,8 +407,11 @@ def recompute(ids: Sequence[str]) -> Operation[None]:
             schedule = with_next(read_schedule(row))
         except Exception:  # the beat parks it when its time comes
             continue
-        yield sql("replace_schedules", [insert_schedule_row(schedule)])
+        moved.append(advance_row(schedule))
         if schedule.next is not None:
             timers.append(timer_row(next_timer(schedule, schedule.next)))
+    yield sql("stamp_rules", [(id, rules) for id in ids])
+    if moved:
+        yield sql("advance_schedules", moved)
     if timers:
         yield sql("set_timers", timers)

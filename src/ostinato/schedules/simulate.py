@@ -101,7 +101,8 @@ class _Play:
         """Everything that happens at one moment. Returns when the next occurrence is due."""
         self.running = [r for r in self.running if r.ended is None or r.ended > now]
         generated = generate(self.schedule, now)
-        self.schedule = replace(self.schedule, reached=generated.reached)
+        memory = replace(self.schedule.memory, coalesced=generated.coalesced)
+        self.schedule = replace(self.schedule, reached=generated.reached, memory=memory)
         for one in generated.occurrences:
             found = Simulated(one.nominal, one.actual, reason=one.reason, stands_for=one.stands_for)
             if one.reason is None:

@@ -16,7 +16,7 @@ from ostinato.schedules.generator import upcoming
 from ostinato.schedules.model import Policies, Schedule, State
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import SECOND, Micros, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +180,24 @@ class Coming:
     schedule: str
     job: str
     lateness: Lateness
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """How long a schedule has not succeeded (None: it never has), and how long its next time has passed. In seconds."""
+
+    namespace: str
+    schedule: str
+    since_success: float | None
+    overdue: float
+
+
+def staleness(schedule: Schedule, now: Micros) -> Staleness:
+    success = schedule.outcomes.success_at
+    running = schedule.state is State.RUNNING and not schedule.paused
+    overdue = max(0, now - schedule.next) if running and schedule.next is not None else 0
+    since = None if success is None else (now - success) / SECOND
+    return Staleness(schedule.namespace, schedule.name, since, overdue / SECOND)
 
 
 @dataclass(frozen=True, slots=True)

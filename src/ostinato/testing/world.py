@@ -117,6 +117,12 @@ class World:
         """How the runs of a job stand, oldest first: `["succeeded", "failed: ValueError: no"]`."""
         return [f"{r.status}: {r.reason}" if r.reason else r.status for r in await self.runs(name)]
 
+    async def occurrences(self, schedule: str) -> list[str]:
+        """What became of a schedule's times, oldest first: `["succeeded", "skipped: overlap"]`."""
+        await self.up()
+        found = await self.app.schedules.history(schedule, limit=1000)
+        return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(found)]
+
     async def expect(self, name: str, *outcomes: str) -> None:
         """The runs of a job stand exactly so, oldest first; a pattern such as `"failed: *"` fits many."""
         found = await self.outcomes(name)

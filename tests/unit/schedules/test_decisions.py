@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato import OstinatoError, cron, every
+from ostinato.engine.runs import Ended
+from ostinato.model import Run, Status
+from ostinato.schedules.backfiller import Backfill, step
+from ostinato.schedules.completing import remember
+from ostinato.schedules.decide import Live, decide
 from ostinato.schedules.generator import generate, upcoming
 from ostinato.schedules.invoker import Waiting, process_buffer
 from ostinato.schedules.model import (
@@ -19,6 +26,7 @@ from ostinato.schedules.model import (
     CatchUp,
     Memory,
     Occurrence,
+    Outcomes,
     Overlap,
     Policies,
     Reason,
@@ -135,6 +143,90 @@ def test_generator(case: dict[str, Any]) -> None:
         assert len(upcoming(one, NOW)) == expected["future_count"]
     if "all_future_after" in expected:
         assert all(o.nominal > NOW + expected["all_future_after"] * SECOND for o in upcoming(one, NOW))
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES["process_time_range"] if c["manual"] or "limit" in c], ids=lambda c: c["name"]
+)
+def test_limits_of_the_buffer(case: dict[str, Any]) -> None:
+    """`max_buffer` binds what the clock brings; what someone asks for waits, and is never dropped."""
+    first, last = (NOW + s * SECOND for s in case["range_s"])
+    one = schedule(case)
+    origin = "backfill-1" if case["manual"] else "auto"
+    due = [Occurrence(n, n, origin=origin) for n in one.spec.compiled.between(first + 1, last)]
+    limit = case.get("limit")
+    one = replace(one, policies=replace(one.policies, overlap=Overlap.BUFFER_ALL, max_buffer=limit))
+    found = decide(one, [busy()] if limit else [], due, NOW, counter())
+    expected = case["expected"]
+    if case["manual"] and limit:  # upstream fills its buffer by and by; ours has room for all of a step
+        assert (len(found.hold), found.passed) == (len(due), [])
+    else:
+        assert len(found.start) + len(found.hold) == expected["starts"]
+    assert sum(p.count for p in found.passed if p.reason is Reason.BUFFER_FULL) == expected.get("dropped", 0)
+
+
+def busy() -> Live:
+    return Live("r", "r", Status.ACTIVE, False, NOW - 3600 * SECOND)
+
+
+def counter() -> Callable[[], str]:
+    numbers = count(1)
+    return lambda: f"id{next(numbers)}"
+
+
+@cases("backfiller")
+def test_backfiller(case: dict[str, Any]) -> None:
+    """`partial_fill_1000_intervals`: our step is bounded by `backfill_batch`, theirs by what is left of a buffer."""
+    expected = case["expected"]
+    if "trigger" in case:
+        one = Occurrence(NOW, NOW, origin="trigger-1", overlap=read_overlap(case["trigger"]["policy"]))
+        found = decide(replace(MINUTELY, paused=NOW), [busy()], [one], NOW, counter())
+        assert len(found.start) == expected["buffered"]
+        return
+    span = case["backfill"]
+    first, last = (NOW + 1000 if t == "T+1ms" else NOW + 7 * SECOND + t * SECOND for t in (span["start"], span["end"]))
+    overlap = read_overlap(span["policy"]) if "policy" in span else None
+    whole = Backfill("b", "ns", "id", first, last, first - 1, overlap, None, None, "running", 0, 0, NOW)
+    after, made, _ = step(whole, MINUTELY, 0, NOW, 450)
+    assert len(made) == expected.get("buffered", expected.get("first_batch"))
+    assert all(o.manual and o.overlap is overlap for o in made)
+    assert (after.state == "completed") == expected["complete"]
+
+
+@given(st.integers(1, 50), st.integers(0, 500), st.integers(0, 120))
+def test_a_backfill_makes_each_time_of_its_range_once(batch: int, length: int, offset: int) -> None:
+    first, last = NOW + offset * SECOND, NOW + (offset + length) * 10 * SECOND
+    one = Backfill("b", "ns", "id", first, last, first - 1, None, None, None, "running", 0, 0, NOW)
+    made: list[Micros] = []
+    while one.state == "running":
+        one, more, _ = step(one, MINUTELY, 0, NOW, batch)
+        assert len(more) <= batch
+        made += [o.nominal for o in more]
+    assert made == list(MINUTELY.spec.compiled.between(first, last))
+    assert one.made == len(made)
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES["completion"] if "outcome" in c and c.get("request_known", True)], ids=lambda c: c["name"]
+)
+def test_completion(case: dict[str, Any]) -> None:
+    """The other cases of the group are about a completion that overtakes its start, which one transaction rules out."""
+    before = Outcomes(result="old", failure={"reason": "old"}, failures=0)
+    policies = Policies(pause_after_failures=1 if case["pause_on_failure"] else None)
+    one = replace(MINUTELY, policies=policies, outcomes=before)
+    status = {"success": Status.SUCCEEDED, "failure": Status.FAILED, "terminated": Status.TERMINATED}[case["outcome"]]
+    run = Run("wf-1", "job", root_id="wf-1", schedule_id="id", detail='{"schedule":"sched-id"}')
+    after, _ = remember(one, Ended(run, status, None, '"new"' if status is Status.SUCCEEDED else None), NOW)
+    expected = case["expected"]
+    assert bool(after.paused) == expected["paused"]
+    if expected.get("last_success_set"):
+        assert (after.outcomes.result, after.outcomes.failure) == ("new", None)
+    if "notes_contains" in expected:
+        assert expected["notes_contains"] in after.notes
+    if expected.get("conflict_token_bumped"):
+        assert after.token == one.token + 1
+    if status is not Status.SUCCEEDED:
+        assert after.outcomes.result == "old"
 
 
 def test_pausing_leaves_a_reason_for_each_time() -> None:

@@ -33,7 +33,8 @@ CREATE TABLE ostinato_schedules (
 );
 -- One open schedule for each name.
 CREATE UNIQUE INDEX ostinato_schedules_name ON ostinato_schedules (namespace, name) WHERE closed IS NULL;
-CREATE INDEX ostinato_schedules_rules ON ostinato_schedules (zone_rules, id) WHERE closed IS NULL;
+CREATE INDEX ostinato_schedules_rules ON ostinato_schedules (zone_rules);
+CREATE INDEX ostinato_schedules_keep ON ostinato_schedules (id) WHERE policies LIKE '%"keep"%';
 CREATE INDEX ostinato_schedules_closed ON ostinato_schedules (closed) WHERE closed IS NOT NULL;
 
 CREATE TABLE ostinato_backfills (
@@ -54,6 +55,7 @@ CREATE TABLE ostinato_backfills (
     reason text,
     actor text
 );
+CREATE INDEX ostinato_backfills_finished ON ostinato_backfills (finished) WHERE finished IS NOT NULL;
 CREATE INDEX ostinato_backfills_schedule ON ostinato_backfills (schedule_id, id);
 
 -- What was asked for, by the id its caller gave it, and the answer: so that asking twice does it once.

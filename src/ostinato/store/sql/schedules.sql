@@ -66,15 +66,18 @@ ORDER BY name LIMIT :limit
 SELECT count(*) FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL
 
 -- stale_schedules: schedules whose next time was worked out with older zone rules. Uses ostinato_schedules_rules.
-SELECT id FROM ostinato_schedules WHERE zone_rules < :rules AND id > :after AND closed IS NULL ORDER BY id LIMIT :limit
+SELECT id FROM ostinato_schedules WHERE zone_rules < :rules ORDER BY zone_rules LIMIT :limit
+
+-- stamp_rules: their next times are right by these zone rules.
+UPDATE ostinato_schedules SET zone_rules = r.rules FROM {rows r(id text, rules text)} WHERE ostinato_schedules.id = r.id
 
 -- late_schedules: schedules whose time has passed and that nobody has fired. Uses ostinato_timers_due.
 SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
-WHERE t.parked IS NULL AND t.due <= :before AND t.kind = 'schedule' AND t.purpose = 'next' ORDER BY t.due LIMIT :limit
+WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit
 
 -- next_schedules: schedules by when they are due next. Uses ostinato_timers_due.
 SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
-WHERE t.parked IS NULL AND t.kind = 'schedule' AND t.purpose = 'next' AND t.namespace = :namespace ORDER BY t.due LIMIT :limit
+WHERE t.parked IS NULL AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' AND t.namespace = :namespace ORDER BY t.due LIMIT :limit
 
 -- live_of_schedules [sqlite]: the chains of these schedules that are not over. Uses ostinato_runs_live.
 SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
@@ -151,6 +154,25 @@ UPDATE ostinato_requests SET answer = :answer WHERE namespace = :namespace AND i
 
 -- drop_requests: those from before :before, a bite of them. Uses ostinato_requests_at.
 DELETE FROM ostinato_requests WHERE (namespace, id) IN (SELECT namespace, id FROM ostinato_requests WHERE at < :before ORDER BY at LIMIT :limit)
+RETURNING id
+
+-- drop_closed_schedules: those that were closed before :before. Uses ostinato_schedules_closed.
+DELETE FROM ostinato_schedules WHERE id IN (SELECT id FROM ostinato_schedules WHERE closed < :before ORDER BY closed LIMIT :limit)
+RETURNING id
+
+-- drop_backfills: those that were done before :before. Uses ostinato_backfills_finished.
+DELETE FROM ostinato_backfills WHERE id IN (SELECT id FROM ostinato_backfills WHERE finished < :before ORDER BY finished LIMIT :limit)
+RETURNING id
+
+-- keeping_schedules: schedules that want only so many of their occurrences kept. Uses ostinato_schedules_keep.
+SELECT id, namespace, policies FROM ostinato_schedules WHERE policies LIKE '%"keep"%' AND id > :after ORDER BY id LIMIT :limit
+
+-- beyond_kept: attempts of occurrences that are over, beyond the :most newest. Uses ostinato_runs_key.
+SELECT u.id FROM ostinato_runs u WHERE u.root_id IN (
+    SELECT id FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND key >= :low AND key < :high
+        AND key IS NOT NULL ORDER BY key DESC LIMIT :limit OFFSET :most) o)
+    AND u.finished IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM ostinato_runs l WHERE l.root_id = u.root_id AND l.finished IS NULL)
 
 -- declare_jobs: what this node says about its jobs.
 INSERT INTO ostinato_jobs (name, declared) SELECT * FROM {rows r(name text, declared text)} WHERE true
