@@ -1,4 +1,4 @@
-"""`ostinato demo`: the engine on a file, with a few jobs that never stop, seen living in the terminal.
+"""`ostinato demo`: the engine on a file, with a few schedules that never stop, seen living in the terminal.
 
 Stop it whenever you like, kill it even; started again, it goes on where it was.
 """
@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Annotated, Any
 
 import structlog
@@ -27,7 +26,8 @@ from ostinato.app import Ostinato
 from ostinato.faces.cli.pictures import distance
 from ostinato.model import Limit, Retry
 from ostinato.views import RunInfo
-from ostinato.when.instants import SECOND, from_datetime, to_datetime
+from ostinato.when import cron, every
+from ostinato.when.instants import SECOND, from_datetime
 
 _COLOURS = {
     "succeeded": "green",
@@ -38,46 +38,63 @@ _COLOURS = {
     "ready": "yellow",
     "buffered": "yellow",
     "waiting": "blue",
+    "cancelled": "magenta",
+    "skipped": "dim",
+    "missed": "red",
 }
 
 
 def build(url: str) -> Ostinato:
-    """The demo's jobs. Each starts the next of its kind, so that the demo goes on for ever."""
+    """The demo's jobs."""
     app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h")
     dice = random.Random()
 
-    def soon(seconds: float) -> Any:
-        return to_datetime(app.engine.clock.now()) + timedelta(seconds=seconds)
-
     @app.job(retry=Retry(attempts=4, delay=SECOND))
-    async def weather(ctx: Any, n: int) -> str:
-        await app.start("weather", {"n": n + 1}, id=f"weather-{n + 1}", at=soon(5))
+    async def weather() -> str:
         if dice.random() < 0.4:
             raise ConnectionError("the weather service does not answer")
         return f"{dice.randint(-5, 30)} °C"
 
     @app.job(timeout="1m")
-    async def report(ctx: Any, n: int) -> str:
-        await app.start("report", {"n": n + 1}, id=f"report-{n + 1}", at=soon(20))
+    async def report(ctx: Any) -> str:
         begin = ctx.saved or 0
         for page in range(begin, 20):
             await asyncio.sleep(0.4)
             await ctx.checkpoint(page + 1)
             await ctx.progress((page + 1) / 20, f"page {page + 1} of 20")
-        return f"report {n}, {20 - begin} pages in this attempt"
+        return f"{20 - begin} pages in this attempt"
 
     @app.job(serial_key="customer-{customer}", concurrency=Limit("mail", rate=30, per=60 * SECOND))
     async def mail(customer: int) -> None:
         await asyncio.sleep(dice.random())
 
     @app.job()
-    async def shop(n: int) -> int:
-        await app.start("shop", {"n": n + 1}, id=f"shop-{n + 1}", at=soon(8))
+    async def shop() -> int:
         customers = [{"customer": dice.randint(1, 3)} for _ in range(dice.randint(1, 5))]
         await app.start_many("mail", customers)
         return len(customers)
 
+    @app.job()
+    async def sync(ctx: Any) -> str:
+        await asyncio.sleep(dice.uniform(1, 9))
+        window = f"{ctx.previous:%H:%M:%S} to {ctx.nominal:%H:%M:%S}"
+        return f"{window}, for {ctx.coalesced} late ones too" if ctx.coalesced else window
+
     return app
+
+
+async def schedule(app: Ostinato) -> None:
+    """The demo's schedules: each shows another policy. Those that are there already stay as they are."""
+    put = app.schedules.upsert
+    done, _ = await put("weather", every("5s"), "weather")
+    await put("report", every("15s"), "report", overlap="skip")
+    if done == "created":  # so that there is something to see at once
+        await app.schedules.trigger("weather")
+        await app.schedules.trigger("report")
+    await put("shop", every("8s", jitter="4s"), "shop", overlap="allow_all")
+    await put("sync, one waits", every("4s"), "sync", overlap="buffer_one", catchup="latest")
+    await put("sync, the newest counts", every("6s"), "sync", overlap="cancel_other")
+    await put("nightly, Berlin", cron("30 2 * * 1-5", tz="Europe/Berlin"), "report", catchup="1h")
 
 
 def demo(
@@ -102,8 +119,7 @@ async def _run(store: str, seconds: float) -> None:
         loop.call_later(seconds, stop.set)
     async with app:
         before = sum((await app.counts()).values())
-        for job in ("weather", "report", "shop"):
-            await app.start(job, {"n": 1}, id=f"{job}-1")
+        await schedule(app)
         with _screen(console) as show:
             while not stop.is_set():
                 show(await picture(app))
@@ -131,25 +147,41 @@ def _screen(console: Console) -> Iterator[Any]:
 
 
 async def picture(app: Ostinato) -> RenderableType:
-    """What is running, what has been, what is to come."""
+    """The schedules and what became of their times, what is running, what is to come."""
     counts = await app.counts()
-    runs = await app.runs(limit=12)
     now = app.engine.clock.now()
     head = Text("  ").join(
         Text(f"{status} {count}", style=_COLOURS.get(status, "")) for status, count in sorted(counts.items())
     )
-    timers = [t for t in await app.upcoming(20) if t.kind in ("run", "limit")][:6]
-    names = {r.run_id: r.name for r in await app.runs(limit=50, status="waiting")}
-    upcoming = Table.grid(padding=(0, 2))
-    for timer in timers:
-        what = f"{names.get(timer.owner, timer.owner)}: {timer.purpose}"
-        upcoming.add_row(Text(f"in {distance(timer.due - now)}", style="green"), what)
+    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][:10]
     return Group(
         Panel(head, title="Ostinato", title_align="left", border_style="cyan"),
+        Panel(await _schedules(app), title="schedules", title_align="left"),
         Panel(_table(runs), title="newest runs", title_align="left"),
-        Panel(upcoming, title="to come", title_align="left"),
+        Panel(await _coming(app, now), title="to come", title_align="left"),
         Text("Ctrl-C stops it in good order. Kill it, if you like: it goes on where it was.", style="dim"),
     )
+
+
+async def _schedules(app: Ostinato) -> Table:
+    table = Table(box=None, pad_edge=False, expand=True)
+    for column in ("schedule", "when", "overlap", "state", "what became of its times, the newest last"):
+        table.add_column(column, no_wrap=True)
+    for one in await app.schedules.find(limit=12):
+        recent = Text()
+        for occurrence in reversed(await app.schedules.history(one.name, limit=24)):
+            mark = "·" if occurrence.status in ("skipped", "missed") else "■"
+            recent.append(mark, style=_COLOURS.get(occurrence.status, ""))
+        table.add_row(one.name, one.words, one.policies.overlap.value, one.state, recent)
+    return table
+
+
+async def _coming(app: Ostinato, now: int) -> Table:
+    coming = Table.grid(padding=(0, 2))
+    for one in await app.schedules.upcoming(6):
+        late = f" ({one.lateness})" if one.lateness.late else ""
+        coming.add_row(Text(f"in {distance(from_datetime(one.at) - now)}", style="green"), f"{one.schedule}{late}")
+    return coming
 
 
 def _table(runs: list[RunInfo]) -> Table:
