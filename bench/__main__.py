@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import engine, idle, peers, when
+from bench import engine, idle, peers, schedules, when
 
 BENCHES: dict[str, Callable[[], bool]] = {
     "when": when.main,
     "engine": engine.main,
     "idle": idle.main,
     "peers": peers.main,
+    "schedules": schedules.main,
 }
 
 names = sys.argv[1:] or list(BENCHES)

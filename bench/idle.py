@@ -108,6 +108,25 @@ def _next_due() -> Operation[int]:
     return int((yield sql("next_due"))[0][0])
 
 
+async def next_wake(store: Store) -> float:
+    """Milliseconds of a look for the next timer."""
+    taken = []
+    for _ in range(200):
+        begin = time.perf_counter()
+        await store.read(lambda _: _next_due())
+        taken.append((time.perf_counter() - begin) * 1000)
+    return statistics.median(taken)
+
+
+async def asleep() -> tuple[float, int]:
+    """Percent of a processor, and bytes of memory, that a process takes while nothing happens."""
+    memory, cpu = _resident(), time.process_time()
+    begin = time.perf_counter()
+    await asyncio.sleep(IDLE)
+    idle = (time.process_time() - cpu) / (time.perf_counter() - begin) * 100
+    return idle, _resident() - memory
+
+
 async def dormant(name: str, url: str) -> bool:
     """The cost of a million sleepers, for a node that has nothing else."""
     app = Ostinato(url)
@@ -121,17 +140,8 @@ async def dormant(name: str, url: str) -> bool:
         filled = time.perf_counter() - begin
     async with app:
         await asyncio.sleep(2)  # the first round of everything
-        taken = []
-        for _ in range(200):
-            begin = time.perf_counter()
-            await app.store.read(lambda _: _next_due())
-            taken.append((time.perf_counter() - begin) * 1000)
-        look = statistics.median(taken)
-        memory, cpu = _resident(), time.process_time()
-        begin = time.perf_counter()
-        await asyncio.sleep(IDLE)
-        idle = (time.process_time() - cpu) / (time.perf_counter() - begin) * 100
-        grown = _resident() - memory
+        look, memory = await next_wake(app.store), _resident()
+        idle, grown = await asleep()
     met = look < 1 and idle < 1 and grown < 1 << 20
     show(
         f"  {name:10} {DORMANT:,} waiting runs with timers (written in {filled:.0f} s): next wake {look:.2f} ms,"

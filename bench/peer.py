@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC
 from typing import Any
 
 logging.disable(logging.CRITICAL)
@@ -140,7 +141,55 @@ async def procrastinate(url: str, count: int, best: bool) -> float:
     return seconds
 
 
+def apscheduler_memory(url: str, count: int, best: bool) -> float:
+    """Finished: its function ran. Nothing is kept of it."""
+    return _apscheduler({}, count)
+
+
+def apscheduler_sqlalchemy(url: str, count: int, best: bool) -> float:
+    """Finished: its function ran, and the job's next time is stored."""
+    return _apscheduler({"type": "sqlalchemy", "url": url}, count)
+
+
+def _apscheduler(store: dict[str, str], count: int) -> float:
+    """Jobs that are all due at the same moment, from that moment until the last has run."""
+    from datetime import datetime, timedelta
+
+    from apscheduler.schedulers.background import BackgroundScheduler
+
+    # Its default drops what is a second late; a herd is.
+    scheduler = BackgroundScheduler(timezone="UTC", job_defaults={"misfire_grace_time": None})
+    if store:
+        scheduler.add_jobstore(store["type"], url=store["url"])
+    due = datetime.now(UTC) + timedelta(seconds=count / 100 if store else count / 4_000)
+    scheduler.start(paused=True)
+    for n in range(count):
+        scheduler.add_job("bench.peer:noted", "interval", hours=24, id=str(n), start_date=due)
+    late = (datetime.now(UTC) - due).total_seconds()
+    assert late < 0, f"{count} jobs took {late:.1f} s too long to add"
+    scheduler.resume()
+    time.sleep(max(0.0, -(datetime.now(UTC) - due).total_seconds()))
+    begin = time.perf_counter()
+    while len(_noted) < count:
+        time.sleep(0.001)
+    seconds = time.perf_counter() - begin
+    scheduler.shutdown(wait=False)
+    return seconds
+
+
+_noted: list[None] = []
+
+
+def noted() -> None:
+    """What APScheduler's jobs call, by the name of the module: it runs as another module than this one."""
+    import __main__
+
+    __main__._noted.append(None)
+
+
 PEERS: dict[str, Callable[[str, int, bool], Any]] = {
+    "apscheduler_memory": apscheduler_memory,
+    "apscheduler_sqlalchemy": apscheduler_sqlalchemy,
     "huey": huey,
     "dbos": dbos,
     "pgqueuer": pgqueuer,
