@@ -180,7 +180,7 @@ def _owners(runs: Iterable[Run]) -> Operation[list[Row]]:
     ids = {run.schedule_id for run in runs if run.schedule_id is not None}
     if not ids:
         return []
-    return (yield sql("lock_schedules", [(id,) for id in sorted(ids)]))
+    return (yield sql("lock_owners", [(id,) for id in sorted(ids)]))
 
 
 def _after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[list[Row]]:

@@ -3,7 +3,7 @@ remembered, and after so many failures in a row the schedule is paused."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,33 +55,43 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[list[Row]]:
-    """Ends of runs of these schedules, which are locked. Returns events to write."""
+    """Ends of runs of these schedules, which are locked: `owners` are what `lock_owners` says. Returns events."""
     by_schedule: dict[str, list[Ended]] = {}
     for one in ended:
         by_schedule.setdefault(one.run.schedule_id or "", []).append(one)
-    schedules: list[Schedule] = []
     events: list[Row] = []
     plain: list[Row] = []
-    for row in owners:
-        ends = by_schedule.get(row[0])
-        if ends is None:
-            continue
-        if all(one.status is Status.SUCCEEDED for one in ends):
-            noted = plain_success(row, ends[-1].result, now)
-            if noted is not None:
-                plain.append(noted)
-                events += [engine_rows.of_schedule(now, one.run, "schedule:run_completed") for one in ends]
-                continue
+    others: list[str] = []
+    for owner in owners:
+        ends = by_schedule.get(owner[0], [])
+        noted = None
+        if ends and all(one.status is Status.SUCCEEDED for one in ends):
+            noted = plain_success(owner, ends[-1].result, now)
+        if noted is not None:
+            plain.append(noted)
+            events += [engine_rows.of_schedule(now, one.run, "schedule:run_completed") for one in ends]
+        elif ends:
+            others.append(owner[0])
+    if plain:
+        yield sql("note_outcomes", plain)
+    if others:
+        events += yield from _conclude_whole(others, by_schedule, now)
+    return events
+
+
+def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros) -> Operation[list[Row]]:
+    """The ends that more may follow from: a failure, someone who waits, the last time of all."""
+    events: list[Row] = []
+    schedules: list[Schedule] = []
+    for row in (yield sql("schedules_by_ids", [(id,) for id in ids])):
         try:
             schedule = read_schedule(row)
-            for one in ends:
+            for one in ended[schedule.id]:
                 schedule, told = remember(schedule, one, now)
                 events += told
             schedules.append(schedule)
         except Exception as problem:  # the beat parks it; the end of a run is not to fail because of its schedule
             log.error("a schedule cannot be read", action="schedule_unreadable", schedule=row[2], problem=str(problem))
-    if plain:
-        yield sql("note_outcomes", plain)
     if not schedules:
         return events
     looked = [s.id for s in schedules if s.memory.waiting or s.memory.backfills or s.next is None]

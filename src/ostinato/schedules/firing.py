@@ -107,7 +107,7 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     if not failed:
         return []
     yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
-    return (yield from conclude(owners, failed, now))
+    return (yield from conclude([(row[0], row[13], row[16]) for row in owners], failed, now))
 
 
 def _made(schedule: Schedule, run: Run, now: Micros, maker: Maker) -> Run:

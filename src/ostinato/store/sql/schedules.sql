@@ -41,6 +41,15 @@ SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
 -- lock_schedules [postgres]: these schedules, locked in the order of their ids.
 SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id ORDER BY s.id FOR UPDATE OF s
 
+-- lock_owners [sqlite]: what the end of a run must know of its schedule.
+SELECT s.id, s.next, s.memory FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
+
+-- lock_owners [postgres]: the same, locked in the order of their ids.
+SELECT s.id, s.next, s.memory FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id ORDER BY s.id FOR UPDATE OF s
+
+-- schedules_by_ids: these schedules.
+SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
+
 -- lock_free_schedules [sqlite]: these schedules.
 SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
 
@@ -83,9 +92,9 @@ WHERE t.parked IS NULL AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next
 SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
 CROSS JOIN ostinato_runs u INDEXED BY ostinato_runs_live ON u.schedule_id = r.schedule AND u.finished IS NULL
 
--- live_of_schedules [postgres]: the chains of these schedules that are not over.
+-- live_of_schedules [postgres]: the same; the limit is out of reach and keeps the planner from reading all of the index.
 SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
-JOIN ostinato_runs u ON u.schedule_id = r.schedule AND u.finished IS NULL
+CROSS JOIN LATERAL (SELECT * FROM ostinato_runs WHERE schedule_id = r.schedule AND finished IS NULL LIMIT 1000000) u
 
 -- insert_outcomes: occurrences that did not run. Uses ostinato_runs_key.
 INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, reason, queue, due, created, finished, root_id,
