@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import inspect
 import random
+import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 import orjson
 
 from ostinato.clock import Clock, SystemClock
+from ostinato.engine import access
+from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.commits import Committer
 from ostinato.engine.egress import Egress, EgressPolicy
 from ostinato.engine.engine import Engine, Settings
@@ -21,11 +26,12 @@ from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.http_action import http_handler
 from ostinato.engine.listeners import Callback, Ended
 from ostinato.engine.nodes import NodeInfo, list_nodes
-from ostinato.engine.rows import read_event, whole_run
+from ostinato.engine.requests import once
+from ostinato.engine.rows import audit, read_event, read_options, whole_run, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
 from ostinato.engine.telemetry import log
-from ostinato.errors import NotFound, OstinatoError, RunCancelled, RunFailed
+from ostinato.errors import Conflict, NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
 from ostinato.schedules import keeping
@@ -154,6 +160,15 @@ class Ostinato:
         self._engine: Engine | None = None
         self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
         self._is_node = False
+
+    def within(self, namespace: str, actor: str | None = None) -> Ostinato:
+        """The same running app, acting in another namespace or under another name."""
+        if namespace == self.namespace and actor == self.actor:
+            return self
+        view = copy(self)
+        view.namespace, view.actor = namespace, actor
+        view.schedules = self.schedules.within(namespace, actor)
+        return view
 
     # Lifecycle
 
@@ -306,9 +321,11 @@ class Ostinato:
         id: str | None = None,
         at: datetime | str | None = None,
         connection: Any = None,
+        request_id: str | None = None,
         **options: Any,
     ) -> RunHandle:
-        """Start a job, now or `at` a moment. With an `id` it is started once, however often this is called.
+        """Start a job, now or `at` a moment. With an `id` it is started once, however often this is called; with a
+        `request_id` the call is answered as it was the first time, for a day.
         With a `connection` it is part of the transaction there: the run exists exactly if that commits.
 
         `options`: queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once, parent, actor.
@@ -317,6 +334,8 @@ class Ostinato:
             (started,) = await run_borrowed(connection, self.starting(job, input, id=id, at=at, **options))
             return RunHandle(self, started.id, started.new)
         run, deadline = self._prepare(job, input, id, at, options)
+        if request_id is not None:
+            return (await self._start_once([(run, deadline)], request_id, f"start {run.name} {id}"))[0]
         assert self._starts is not None
         started = await self._starts.write((run, deadline))
         return RunHandle(self, started.id, started.new)
@@ -342,14 +361,17 @@ class Ostinato:
         *,
         ids: Sequence[str] | None = None,
         at: datetime | str | None = None,
+        request_id: str | None = None,
         **options: Any,
     ) -> list[RunHandle]:
-        """Start many runs of one job in as few transactions as may be."""
+        """Start many runs of one job in as few transactions as may be; with a `request_id` in one, once."""
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
         starting, now, new = self._starting(job, at, options), self.engine.clock.now(), self._ids.new
         # All of them are looked at before the first is on record.
         prepared = [starting.run(new(now), given, None if ids is None else ids[n]) for n, given in enumerate(inputs)]
+        if request_id is not None:
+            return await self._start_once(prepared, request_id, f"start_many {len(prepared)}")
         found: list[RunHandle] = []
         for begin in range(0, len(prepared), 500):
             started = await self._commit_starts(prepared[begin : begin + 500])
@@ -364,6 +386,54 @@ class Ostinato:
         started = await self.store.run(lambda _: start(runs, now, deadlines))
         engine.nudge(timers=bool(deadlines) or any(r.due > now or r.concurrency_key is not None for r in runs))
         return started
+
+    async def _start_once(self, starts: Sequence[tuple[Run, Timer | None]], request: str, what: str) -> list[RunHandle]:
+        now = self.engine.clock.now()
+        runs = [run for run, _ in starts]
+        deadlines = [timer for _, timer in starts if timer is not None]
+
+        def work() -> Operation[list[Any]]:
+            found: list[Any] = []
+            for begin in range(0, len(runs), 500):
+                part = runs[begin : begin + 500]
+                found += [[one.id, one.new] for one in (yield from start(part, now, deadlines))]
+            return found
+
+        answer = await self.store.run(lambda _: once(self.namespace, request, what, now, work()))
+        self.engine.nudge()
+        return [RunHandle(self, id, new) for id, new in answer]
+
+    async def retry(self, id: str, *, request_id: str | None = None) -> RunHandle:
+        """Do a run that is over once more: another run of the same job, with the same input and options. Its `parent`
+        is the run it repeats."""
+        before = await self._newest(id)
+        if not before.status.over:
+            raise Conflict(f"run {id!r} is {before.status.value}; only one that is over can be repeated")
+        if before.status in (Status.SKIPPED, Status.MISSED):
+            raise Conflict(f"run {id!r} was {before.status.value}: there is nothing to repeat; trigger its schedule")
+        now = self.engine.clock.now()
+        new = self._ids.new(now)
+        own = read_options(before.options)
+        run = Run(
+            id=new,
+            root_id=new,
+            name=before.name,
+            kind=before.kind,
+            namespace=before.namespace,
+            queue=before.queue,
+            priority=before.priority,
+            due=now,
+            created=now,
+            parent_id=before.root_id,
+            serial_key=before.serial_key,
+            serial_hold=before.serial_hold,
+            concurrency_key=before.concurrency_key,
+            options=write_options(replace(own, deadline=None)),
+            input=before.input,
+            actor=self.actor,
+        )
+        request = request_id or secrets.token_hex(16)
+        return (await self._start_once([(run, None)], request, f"retry {before.root_id}"))[0]
 
     def _starting(
         self, job: str | Callable[..., Any], at: datetime | str | None, options: Mapping[str, Any]
@@ -402,7 +472,9 @@ class Ostinato:
         engine = self.engine
         run = await self._newest(id)
         now = engine.clock.now()
-        found, changed = await self.store.run(lambda _: stop(run.root_id, status, reason, now, force=force))
+        found, changed = await self.store.run(
+            lambda _: stop(run.root_id, status, reason, now, force=force, actor=self.actor)
+        )
         newest = await self._newest(id)
         if changed and found is status and force:
             engine.cancel_here(newest.id, Stop(Status.CRASHED, None))
@@ -505,6 +577,94 @@ class Ostinato:
             if one.since_success is not None:
                 metrics.since_success.labels(*labels).set(one.since_success)
         return found
+
+    async def last_event(self) -> int:
+        """The number of the newest fact."""
+
+        def last(_: int) -> Operation[int]:
+            return int((yield sql("last_event"))[0][0])
+
+        return await self.store.read(last)
+
+    # Access
+
+    async def namespaces(self) -> list[NamespaceInfo]:
+        return await self.store.read(lambda _: access.list_namespaces())
+
+    async def create_namespace(self, name: str, notes: str = "") -> bool:
+        """Returns whether it is new."""
+        now = self.engine.clock.now()
+        access.read_namespace(name)
+        told = audit(now, name, "namespace:created", name, self.actor, notes=notes)
+
+        def create(_: int) -> Operation[bool]:
+            new = yield from access.add_namespace(name, notes, now, self.actor)
+            if new:
+                yield sql("insert_events", [told])
+            return new
+
+        return await self.store.run(create)
+
+    async def delete_namespace(self, name: str) -> None:
+        """Remove a namespace that nothing is left of."""
+        if name == DEFAULT_NAMESPACE:
+            raise Conflict("the namespace 'default' stays")
+        if name not in {one.name for one in await self.namespaces()}:
+            raise NotFound(f"there is no namespace {name!r}")
+        told = audit(self.engine.clock.now(), name, "namespace:deleted", name, self.actor)
+
+        def drop(_: int) -> Operation[bool]:
+            gone = yield from access.drop_namespace(name)
+            if gone:
+                yield sql("insert_events", [told])
+            return gone
+
+        if not await self.store.run(drop):
+            raise Conflict(f"namespace {name!r} still has schedules or runs on record")
+
+    async def create_token(
+        self,
+        role: str,
+        *,
+        namespace: str | None = None,
+        label: str = "",
+        expires_in: Length | None = None,
+        bound: dict[str, str] | None = None,
+    ) -> tuple[str, TokenInfo]:
+        """Make a token; what comes back first is shown this once, and stored nowhere."""
+        now = self.engine.clock.now()
+        found = access.read_role(role)
+        if namespace is not None and namespace not in {one.name for one in await self.namespaces()}:
+            raise NotFound(f"there is no namespace {namespace!r}; create it first")
+        id = self._ids.new(now)
+        token, hash = access.make_token(id)
+        expires = None if expires_in is None else now + read_length(expires_in, "expires_in", raw=True)
+        told = audit(now, namespace or self.namespace, "token:created", id, self.actor, role=found.value, label=label)
+
+        def create(_: int) -> Operation[None]:
+            yield from access.add_token(id, hash, found, namespace, label, expires, now, self.actor, bound)
+            yield sql("insert_events", [told])
+
+        await self.store.run(create)
+        return token, TokenInfo(id, namespace, found, label, bound, now, expires, None, None, self.actor)
+
+    async def tokens(self) -> list[TokenInfo]:
+        return await self.store.read(lambda _: access.list_tokens())
+
+    async def revoke_token(self, id: str, *, namespace: str | None = None) -> None:
+        """Take no more notice of a token; with a `namespace`, only if it is one of that."""
+        now = self.engine.clock.now()
+        if namespace is not None and id not in {one.id for one in await self.tokens() if one.namespace == namespace}:
+            raise NotFound(f"there is no token {id!r}")
+        told = audit(now, namespace or self.namespace, "token:revoked", id, self.actor)
+
+        def revoke(_: int) -> Operation[None]:
+            yield from access.revoke_token(id, now)
+            yield sql("insert_events", [told])
+
+        await self.store.run(revoke)
+
+    # Health
 
     def ready(self) -> bool:
         """Whether this process does its work on time: false while it is not running, or its beat is late."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -122,7 +122,18 @@ class Listeners:
         self._some = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._running = False
+        self._watchers: set[asyncio.Event] = set()
         self.namespace = DEFAULT_NAMESPACE
+
+    @contextmanager
+    def watching(self) -> Iterator[asyncio.Event]:
+        """An event that is set whenever there may be new facts to read."""
+        some = asyncio.Event()
+        self._watchers.add(some)
+        try:
+            yield some
+        finally:
+            self._watchers.discard(some)
 
     def add(self, pattern: str, callback: Callback, name: str | None) -> None:
         listener = _Listener(pattern, callback, name)
@@ -133,6 +144,8 @@ class Listeners:
     def hint(self) -> None:
         for listener in self._listeners:
             listener.some.set()
+        for some in self._watchers:
+            some.set()
 
     async def start(self) -> None:
         self._running = True

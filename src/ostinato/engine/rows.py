@@ -191,6 +191,11 @@ def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
     return (now, run.namespace, name, run.root_id, body, run.actor)
 
 
+def audit(now: Micros, namespace: str, name: str, subject: str, actor: str | None, **data: Any) -> Row:
+    """A fact about something else than a run or a schedule: who did what."""
+    return (now, namespace, name, subject, orjson.dumps(data).decode(), actor)
+
+
 def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
     """The same fact as its schedule sees it: the subject is the schedule."""
     told = orjson.loads(run.detail) if run.detail else {}

@@ -271,7 +271,7 @@ def _ended(e: End, now: Micros) -> Row:
 
 
 def stop(
-    root: str, status: Status, reason: str | None, now: Micros, *, force: bool = False
+    root: str, status: Status, reason: str | None, now: Micros, *, force: bool = False, actor: str | None = None
 ) -> Operation[tuple[Status, bool]]:
     """Cancel or terminate a chain. A run that a node holds is asked to stop, or with `force` ended at once.
     Returns where it stands then, and whether this changed it."""
@@ -281,7 +281,8 @@ def stop(
     events += yield from _after_chains(owners, ended, now)
     if events:
         yield sql("notify")
-        yield sql("insert_events", events)
+        # Who stopped it is on record, where that is known; else who started it.
+        yield sql("insert_events", [(*row[:5], actor or row[5]) for row in events])
     return found, bool(events)
 
 

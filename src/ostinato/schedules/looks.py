@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import islice
+from typing import Self
 
 from ostinato.engine.rows import whole_run
 from ostinato.model import DEFAULT_NAMESPACE, Run
@@ -57,6 +58,10 @@ class Surroundings:
 class Looks:
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+
+    def within(self, namespace: str, actor: str | None) -> Self:
+        """The same calls in another namespace, under another name."""
+        return type(self)(replace(self._around, namespace=namespace, actor=actor))
 
     async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
         schedule, live, rows = await self._look(name, recent)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from ostinato.engine import requests
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import stop_chain
 from ostinato.errors import Conflict, NotFound, OstinatoError
@@ -22,7 +23,7 @@ from ostinato.schedules.decide import Decision, Live, advance, decide
 from ostinato.schedules.generator import next_time, occurrence, pending
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import CatchUp, Occurrence, Overlap, Reason, Schedule, State
-from ostinato.schedules.rows import advance_row, dump, event_row, insert_schedule_row, load, read_anyway, read_schedule
+from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import Micros, format_instant
@@ -61,17 +62,9 @@ class TokenMismatch(Conflict):
 
 
 def once(call: Call, work: Operation[Answer]) -> Operation[Answer]:
-    """Do it, unless the same request was done before: then the answer of that time comes back."""
+    """Do it once for each request id."""
     what = f"{call.verb} {call.name} {call.asked}"
-    made = yield sql("make_request", [(call.namespace, call.request, call.now, what)])
-    if not made:
-        rows = yield sql("request", namespace=call.namespace, id=call.request)
-        if rows and rows[0][0] != what:
-            raise Conflict(f"the request id {call.request!r} was used for another call; take a new one")
-        return load(rows[0][1]) if rows else {}
-    answer = yield from work
-    yield sql("answer_request", namespace=call.namespace, id=call.request, answer=dump(answer))
-    return answer
+    return requests.once(call.namespace, call.request, what, call.now, work)
 
 
 def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) -> Operation[Answer]:

@@ -151,20 +151,6 @@ SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule ORDER BY id DESC 
 SELECT b.id, b.schedule_id, b.namespace FROM {rows r(schedule text)} JOIN ostinato_backfills b ON b.schedule_id = r.schedule
 WHERE b.state = 'running' AND b.rate IS NULL
 
--- make_request: note what is asked for; nothing comes back where it was asked for before.
-INSERT INTO ostinato_requests (namespace, id, at, call) SELECT * FROM {rows r(namespace text, id text, at int, call text)}
-WHERE true ON CONFLICT DO NOTHING RETURNING id
-
--- request: what was asked for, and the answer.
-SELECT call, answer FROM ostinato_requests WHERE namespace = :namespace AND id = :id
-
--- answer_request: the answer to it.
-UPDATE ostinato_requests SET answer = :answer WHERE namespace = :namespace AND id = :id
-
--- drop_requests: those from before :before, a bite of them. Uses ostinato_requests_at.
-DELETE FROM ostinato_requests WHERE (namespace, id) IN (SELECT namespace, id FROM ostinato_requests WHERE at < :before ORDER BY at LIMIT :limit)
-RETURNING id
-
 -- drop_closed_schedules: those that were closed before :before. Uses ostinato_schedules_closed.
 DELETE FROM ostinato_schedules WHERE id IN (SELECT id FROM ostinato_schedules WHERE closed < :before ORDER BY closed LIMIT :limit)
 RETURNING id

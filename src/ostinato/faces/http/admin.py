@@ -1,0 +1,118 @@
+"""Namespaces, tokens and nodes over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+
+from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
+from ostinato.faces.http import shapes
+from ostinato.faces.http.problems import Refused
+from ostinato.faces.http.schedules import Key
+from ostinato.faces.http.who import Admin, Door, Reader, Who, declared
+from ostinato.model import read_length
+from ostinato.when.instants import Micros, to_datetime
+
+router = APIRouter()
+READ, OWN = declared(Role.READER), declared(Role.ADMIN)
+
+
+def _moment(at: Micros | None) -> Any:
+    return None if at is None else to_datetime(at)
+
+
+def _namespace(one: NamespaceInfo) -> shapes.NamespaceShown:
+    return shapes.NamespaceShown(name=one.name, notes=one.notes, created=to_datetime(one.created), actor=one.actor)
+
+
+def _token(one: TokenInfo) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "namespace": one.namespace,
+        "role": one.role.value,
+        "label": one.label,
+        "created": to_datetime(one.created),
+        "expires": _moment(one.expires),
+        "used": _moment(one.used),
+        "revoked": _moment(one.revoked),
+        "actor": one.actor,
+    }
+
+
+@router.get("/namespaces", tags=["namespaces"], **READ)
+async def list_namespaces(who: Reader) -> shapes.Namespaces:
+    """The namespaces the caller may see."""
+    found = await who.app.namespaces()
+    own = None if who.token is None else who.token.namespace
+    return shapes.Namespaces(items=[_namespace(one) for one in found if own in (None, one.name)])
+
+
+@router.post("/namespaces", status_code=201, tags=["namespaces"], **OWN)
+async def create_namespace(who: Admin, body: shapes.NewNamespace, key: Key = None) -> shapes.NamespaceShown:
+    """Make room for schedules and runs of their own."""
+    _unbound(who)
+    await who.app.create_namespace(body.name, body.notes)
+    (found,) = [one for one in await who.app.namespaces() if one.name == body.name]
+    return _namespace(found)
+
+
+@router.delete("/namespaces/{name}", status_code=204, tags=["namespaces"], **OWN)
+async def delete_namespace(who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None) -> None:
+    """Remove a namespace that nothing is left of."""
+    _unbound(who)
+    await who.app.delete_namespace(name)
+
+
+@router.get("/tokens", tags=["tokens"], **OWN)
+async def list_tokens(who: Admin) -> shapes.Tokens:
+    """Tokens, without what they are."""
+    own = None if who.token is None else who.token.namespace
+    found = [one for one in await who.app.tokens() if own is None or one.namespace == own]
+    return shapes.Tokens(items=[shapes.TokenShown(**_token(one)) for one in found])
+
+
+@router.post("/tokens", status_code=201, tags=["tokens"], **OWN)
+async def create_token(who: Admin, body: shapes.NewToken, key: Key = None) -> shapes.TokenMade:
+    """Make a token, shown this once. A repeated call makes another: what is shown once cannot be shown again."""
+    own = None if who.token is None else who.token.namespace
+    namespace = own or body.namespace
+    expires = None if body.expires_in is None else read_length(body.expires_in, "expires_in")
+    token, info = await who.app.create_token(body.role, namespace=namespace, label=body.label, expires_in=expires)
+    return shapes.TokenMade(token=token, **_token(info))
+
+
+@router.delete("/tokens/{id}", status_code=204, tags=["tokens"], **OWN)
+async def revoke_token(request: Request, who: Admin, id: Annotated[str, Path(max_length=64)], key: Key = None) -> None:
+    """Take no more notice of a token."""
+    own = None if who.token is None else who.token.namespace
+    await who.app.revoke_token(id, namespace=own)
+    door: Door = request.app.state.door
+    door.forget()
+
+
+@router.get("/nodes", tags=["nodes"], **READ)
+async def list_nodes(who: Reader) -> shapes.Nodes:
+    """The processes that do the work."""
+    now = who.app.engine.clock.now()
+    return shapes.Nodes(
+        items=[
+            shapes.NodeShown(
+                id=one.id,
+                name=one.name,
+                started=to_datetime(one.started),
+                lease_until=to_datetime(one.lease_until),
+                alive=one.lease_until >= now,
+                queues=list(one.queues),
+                jobs=list(one.handlers),
+                version=one.version,
+                zone_rules=one.zone_rules,
+            )
+            for one in await who.app.nodes()
+        ]
+    )
+
+
+def _unbound(who: Who) -> None:
+    if who.token is not None and who.token.namespace is not None:
+        raise Refused(403, "forbidden", "a token of one namespace may not make or remove namespaces")

@@ -1,0 +1,106 @@
+"""Events over HTTP: by the page, and as a stream that is taken up again where it broke off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from ostinato.engine.access import Role
+from ostinato.faces.http import shapes
+from ostinato.faces.http.problems import Refused
+from ostinato.faces.http.who import Reader, Who, declared
+from ostinato.model import Event
+from ostinato.when.instants import to_datetime
+
+router = APIRouter(tags=["events"])
+READ = declared(Role.READER)
+_PAGE = 500
+_ALIVE = 15.0  # seconds between signs of life on a silent stream
+_LOOK = 1.0
+
+
+def shown(event: Event) -> shapes.EventShown:
+    return shapes.EventShown(
+        seq=event.seq,
+        at=to_datetime(event.at),
+        namespace=event.namespace,
+        name=event.name,
+        subject=event.subject,
+        data=dict(event.data),
+        actor=event.actor,
+    )
+
+
+@router.get("/events", **READ)
+async def list_events(
+    who: Reader,
+    after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
+    subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> shapes.Events:
+    """Facts in the order of their commits."""
+    found = await who.app.events(after=after, subject=subject, limit=limit)
+    return shapes.Events(items=[shown(one) for one in found], next=found[-1].seq if len(found) == limit else None)
+
+
+@router.get(
+    "/events/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "Server-sent events; the id is the seq."}},
+    **READ,
+)
+async def stream_events(
+    request: Request,
+    who: Reader,
+    pattern: Annotated[str, Query(max_length=200, description="Names, such as `schedule:*`.")] = "*",
+    subject: Annotated[str | None, Query(max_length=512)] = None,
+    after: Annotated[int | None, Query(ge=0, le=1 << 62, description="Begin after this seq; without it, now.")] = None,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> StreamingResponse:
+    """Facts as they happen. A client that comes back with `Last-Event-ID` misses nothing."""
+    if last_event_id is not None:
+        if not last_event_id.isdigit():
+            raise Refused(422, "invalid", f"Last-Event-ID {last_event_id!r} is not the number of an event")
+        after = int(last_event_id)
+    if after is None:
+        after = await who.app.last_event()
+    closing: asyncio.Event = request.app.state.closing
+    body = _stream(who, pattern, subject, after, closing)
+    return StreamingResponse(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+async def _stream(
+    who: Who, pattern: str, subject: str | None, after: int, closing: asyncio.Event
+) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
+    said = loop.time()
+    yield b"retry: 1000\n\n"
+    with who.app.engine.listeners.watching() as some:
+        while not closing.is_set():
+            some.clear()
+            found = await who.app.events(after=after, subject=subject, limit=_PAGE)
+            for event in found:
+                after = event.seq
+                if fnmatchcase(event.name, pattern):
+                    yield _said(event)
+                    said = loop.time()
+            if len(found) == _PAGE:
+                continue
+            if loop.time() - said > _ALIVE:
+                yield f": {after}\n\n".encode()
+                said = loop.time()
+            waits = [asyncio.create_task(some.wait()), asyncio.create_task(closing.wait())]
+            await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+
+
+def _said(event: Event) -> bytes:
+    data = orjson.dumps(shown(event).model_dump(mode="json"))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.name.encode(), data)

@@ -1,0 +1,94 @@
+"""What is checked of every request before anything else sees it: where it thinks it goes (Host), where it comes from
+(Origin), how large it is and what it carries. So no page of another site can write here, and no name that points to
+this machine by stealth can read here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ostinato.faces.http.problems import problem
+
+LARGEST = 2 << 20  # bytes of a request
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def host_of(value: str) -> str:
+    """The host of a Host header, without its port."""
+    return (urlsplit(f"//{value}").hostname or "").lower()
+
+
+class Guard:
+    """`hosts`: the names this server answers to; none: any (it asks everyone for a token then)."""
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] = _LOOPBACK, origins: Sequence[str] = ()) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope["method"], headers)
+        if refusal is not None:
+            await problem(*refusal)(scope, receive, send)
+            return
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > LARGEST:
+                raise _TooLarge
+            return message
+
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, bounded, noted)
+        except _TooLarge:
+            if not begun:
+                await problem(*_TOO_LARGE)(scope, receive, send)
+
+    def _refusal(self, method: str, headers: Headers) -> tuple[int, str, str] | None:
+        host = headers.get("host", "")
+        if self._hosts and host_of(host) not in self._hosts:
+            return 421, "wrong host", f"this server does not answer to the name {host!r}; it is {_named(self._hosts)}"
+        if int(headers.get("content-length") or 0) > LARGEST:
+            return _TOO_LARGE
+        if method in _SAFE:
+            return None
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._origins and urlsplit(origin).netloc != host:
+            return 403, "wrong origin", f"a page of {origin} may not write here"
+        if headers.get("sec-fetch-site") == "cross-site":
+            return 403, "wrong origin", "a page of another site may not write here"
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        has_body = int(headers.get("content-length") or 0) > 0 or "transfer-encoding" in headers
+        if has_body and kind not in ("application/json", "application/yaml"):
+            return 415, "unsupported media type", f"the body is {kind or 'of no type'}; send application/json"
+        return None
+
+
+class _TooLarge(Exception):
+    pass
+
+
+_TOO_LARGE: tuple[int, str, str] = (413, "too large", f"a request has at most {LARGEST:,} bytes")
+
+
+def _named(hosts: Any) -> str:
+    return ", ".join(sorted(hosts))

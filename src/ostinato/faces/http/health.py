@@ -1,0 +1,51 @@
+"""Is it alive, is it ready, and its figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from ostinato.app import Ostinato
+from ostinato.engine.access import Role
+from ostinato.errors import OstinatoError
+from ostinato.faces.http import shapes
+from ostinato.faces.http.who import Reader, declared
+from ostinato.version import __version__
+
+router = APIRouter(tags=["health"])
+ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
+
+
+@router.get("/health/live", **ANYONE)
+async def live() -> shapes.Health:
+    """The process answers."""
+    return shapes.Health(status="ok", version=__version__)
+
+
+@router.get("/health/ready", responses={503: {"model": shapes.Health}}, **ANYONE)
+async def ready(request: Request, response: Response) -> shapes.Health:
+    """The store answers, and the beat is on time."""
+    app: Ostinato = request.app.state.door.app
+    try:
+        await app.last_event()
+    except OstinatoError:
+        response.status_code = 503
+        return shapes.Health(status="unavailable", version=__version__, detail="the store does not answer")
+    if request.app.state.closing.is_set() or not app.ready():
+        response.status_code = 503
+        return shapes.Health(status="late", version=__version__, detail="stopping, or the beat is late")
+    return shapes.Health(status="ok", version=__version__)
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}},
+    **declared(Role.READER),
+)
+async def metrics(who: Reader) -> Response:
+    """Figures of this process and of every schedule of the namespace, in Prometheus' form."""
+    await who.app.measure_schedules()
+    return Response(generate_latest(who.app.engine.metrics.registry), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,90 @@
+"""Errors as RFC 9457 problems: what went wrong, where, with which value, and what would be right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from ostinato.engine.telemetry import log
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, shown
+from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
+
+MEDIA = "application/problem+json"
+
+
+class Problem(BaseModel):
+    """What is sent instead of an answer."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+    value: Any = None
+    current: str | None = None
+
+
+class Refused(OstinatoError):
+    """A request that is not let in. `status` says why in HTTP's words."""
+
+    def __init__(self, status: int, title: str, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.title = title
+        self.headers = headers or {}
+
+
+def problem(status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
+    body = {"type": f"urn:ostinato:{title.replace(' ', '-')}", "title": title, "status": status, "detail": detail}
+    found = {**body, **{name: value for name, value in more.items() if value is not None}}
+    return JSONResponse(found, status, headers, MEDIA)
+
+
+def of_error(error: OstinatoError) -> JSONResponse:
+    """An error of ours as a problem."""
+    match error:
+        case Refused():
+            return problem(error.status, error.title, str(error), error.headers)
+        case NotFound():
+            return problem(404, "not found", str(error))
+        case TokenMismatch():
+            return problem(412, "conflict token mismatch", str(error), current=f'"{error.current}"')
+        case AlreadyExists():
+            return problem(409, "already exists", str(error), field="name", value=error.name)
+        case Conflict():
+            return problem(409, "conflict", str(error))
+        case StoreUnavailable():
+            return problem(503, "store unavailable", str(error), {"Retry-After": "1"})
+        case SpecError():
+            return problem(422, "invalid spec", str(error), field=error.field or None, value=shown(error.value))
+        case _:
+            return problem(422, "invalid", str(error))
+
+
+def install(app: FastAPI) -> None:
+    @app.exception_handler(OstinatoError)
+    async def ours(_: Request, error: OstinatoError) -> JSONResponse:
+        return of_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        count = len(error.errors())
+        more = "" if count == 1 else f" (and {count - 1} more)"
+        return problem(422, "invalid", f"{place}: {first['msg']}{more}", field=place, value=shown(first.get("input")))
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> JSONResponse:
+        headers = dict(error.headers) if error.headers else None
+        return problem(error.status_code, str(error.detail).lower(), str(error.detail), headers)
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        log.exception("a request failed", action="request_failed", method=request.method, path=request.url.path)
+        return problem(500, "internal error", "something went wrong here; the server's log has the details")
