@@ -80,12 +80,8 @@ def _said(operation: Operation[Any], runs: list[Run]) -> list[Statement]:
 
 def _answer(statement: Statement, runs: list[Run]) -> Rows:
     match statement.name:
-        case "insert_runs":
+        case "start_runs" | "finish_runs":
             return [(run.id,) for run in runs]
-        case "end_runs":
-            return [(run.id, None) for run in runs]
-        case "hold_node":
-            return [(NODE,)]
         case "claim_ready":
             return [_claimed(run) for run in runs]
         case _:
@@ -180,6 +176,9 @@ async def postgres_ceiling(url: str, count: int, batch: int) -> float:
 
 
 async def _transact_postgres(connection: Any, transaction: list[Call]) -> None:
+    if len(transaction) == 1:
+        await connection.fetch(transaction[0][0], *transaction[0][1])
+        return
     async with connection.transaction():
         for text, values in transaction:
             await connection.fetch(text, *values)

@@ -75,6 +75,24 @@ def test_one_failing_operation_harms_no_other_in_its_batch(store_url: str) -> No
     assert [type(f) for f in found if f is not None] == [ValueError]
 
 
+def test_a_cancelled_operation_ends_wherever_it_is(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        for turns in range(30):
+            writing = asyncio.create_task(store.run(lambda _: set_timer(5)))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            writing.cancel()
+            await asyncio.wait([writing], timeout=10)
+            assert writing.cancelled() or writing.result() is None
+        await store.run(lambda _: set_timer(3))
+        assert await store.read(next_due) == 3
+        await store.close()
+
+    asyncio.run(main())
+
+
 def test_opening_twice_migrates_once_and_keeps_everything(store_url: str) -> None:
     async def main() -> None:
         for due in (7, 3):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import orjson
 
-from ostinato.engine.rows import claimed_run, event_row, of_schedule
+from ostinato.engine.rows import claimed_run
 from ostinato.model import Run
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Operation, Row, alone, sql
 from ostinato.when.instants import Micros
 
 
@@ -21,8 +21,6 @@ def claim(
 
     The token tells this claim from every other of the node: where an earlier try may have been committed without
     anyone knowing, what it took is found again instead of being lost."""
-    if not (yield sql("hold_node", id=node)):
-        raise NodeLost(node)
     rows: list[Row] = []
     if tries:
         rows = yield sql("claimed_by_token", node=node, token=token)
@@ -30,15 +28,14 @@ def claim(
             return _in_order(rows, node, now)
     if leave:
         names = orjson.dumps(sorted(leave)).decode()
-        rows = yield sql("claim_ready_except", node=node, token=token, queue=queue, limit=limit, now=now, names=names)
+        rows = yield alone("claim_ready_except", node=node, token=token, queue=queue, limit=limit, now=now, names=names)
     else:
-        rows = yield sql("claim_ready", node=node, token=token, queue=queue, limit=limit, now=now)
-    runs = _in_order(rows, node, now)
-    if runs:
-        events = [event_row(now, run, "run:started", node=node) for run in runs]
-        events += [of_schedule(now, run, "schedule:run_started") for run in runs if run.schedule_id is not None]
-        yield sql("insert_events", events)
-    return runs
+        rows = yield alone("claim_ready", node=node, token=token, queue=queue, limit=limit, now=now)
+    if not rows and not (yield sql("known_node", id=node)):
+        raise NodeLost(node)
+    if rows:
+        yield sql("started_events", node=node, token=token, now=now)
+    return _in_order(rows, node, now)
 
 
 def _in_order(rows: list[Row], node: str, now: Micros) -> list[Run]:

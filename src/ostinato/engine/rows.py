@@ -46,6 +46,25 @@ def insert_row(run: Run) -> Row:
     )
 
 
+def start_row(run: Run) -> Row:
+    """For `start_runs`."""
+    return (
+        run.id,
+        run.namespace,
+        run.kind,
+        run.name,
+        run.key,
+        run.queue,
+        run.priority,
+        run.due,
+        run.created,
+        run.parent_id,
+        run.options,
+        run.input,
+        run.actor,
+    )
+
+
 def claimed_run(row: Row, node: str, now: Micros) -> Run:
     """From what a claim returns."""
     (

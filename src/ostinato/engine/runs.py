@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
 from ostinato.engine.gates import let_in, let_out
-from ostinato.engine.rows import event_row, insert_row, timer_row, whole_run
+from ostinato.engine.rows import event_row, insert_row, start_row, timer_row, whole_run
 from ostinato.errors import NotFound
 from ostinato.model import Run, Status, Timer
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Operation, Row, alone, sql
 from ostinato.when.instants import Micros
 
 
@@ -53,6 +54,8 @@ def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
     """Put runs on record. Those with a key that is taken are not started again; their chain's id comes back."""
+    if not borrowed and not deadlines and all(map(_goes_at_once, runs, repeat(now))):
+        return (yield from _start_at_once(runs, now))
     rows = []
     gated: list[Run] = []
     for run in runs:
@@ -69,13 +72,6 @@ def start(
         rows.append(insert_row(run))
     inserted = {row[0] for row in (yield sql("insert_runs", rows))}
     new = runs if len(inserted) == len(runs) else [r for r in runs if r.id in inserted]
-    roots: dict[str, str] = {}  # of those that are not new
-    if len(new) < len(runs):
-        known = [r for r in runs if r.key is not None and r.id not in inserted]
-        found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in known])
-        by_key = {(namespace, key): id for namespace, key, id, _ in found}
-        for run in known:
-            roots[run.id] = by_key[run.namespace, run.key]
     if gated:
         yield from let_in([r for r in gated if r.id in inserted], now)
     timers = [timer_row(wake_timer(r, r.due)) for r in new if r.status is Status.WAITING]
@@ -85,6 +81,31 @@ def start(
     if new:
         yield sql("notify")
         yield sql("draft_events" if borrowed else "insert_events", [created(r, now) for r in new])
+    return (yield from _started(runs, inserted))
+
+
+def _goes_at_once(run: Run, now: Micros) -> bool:
+    """Nothing but the row and its event is to be written for it."""
+    return run.due <= now and run.serial_key is None and run.concurrency_key is None
+
+
+def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]:
+    rows = yield alone("start_runs", [start_row(run) for run in runs], now=now)
+    if rows:
+        yield sql("created_events", rows, now=now)
+    return (yield from _started(runs, {row[0] for row in rows}))
+
+
+def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
+    if len(inserted) == len(runs):
+        return [Started(run.root_id, True) for run in runs]
+    roots: dict[str, str] = {}  # of those whose key was taken
+    known = [r for r in runs if r.key is not None and r.id not in inserted]
+    if known:
+        found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in known])
+        by_key = {(namespace, key): id for namespace, key, id, _ in found}
+        for run in known:
+            roots[run.id] = by_key[run.namespace, run.key]
     return [Started(roots.get(run.id, run.root_id), run.id in inserted) for run in runs]
 
 
@@ -103,13 +124,11 @@ def created(run: Run, now: Micros) -> Row:
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
     """Waiting runs whose time has come, or whose handler has: through their gates. Returns events to write."""
-    rows = yield sql("runs_for_update", [(id,) for id in ids])
-    waiting = [r for r in map(whole_run, rows) if r.status is Status.WAITING]
-    free = [r for r in waiting if r.serial_key is None and r.concurrency_key is None]
-    gated = [r for r in waiting if r.serial_key is not None or r.concurrency_key is not None]
-    if free:
-        yield sql("set_ready", [(r.id, now) for r in free])
-    yield from to_the_gates(gated, now)
+    woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
+    if len(woken) == len(ids):
+        return []
+    rows = yield sql("runs_for_update", [(id,) for id in ids if id not in woken])
+    yield from to_the_gates([r for r in map(whole_run, rows) if r.status is Status.WAITING], now)
     return []
 
 
@@ -139,6 +158,8 @@ class End:
 
 def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
     """The outcomes of claimed runs, those still fenced to `node` only. Returns the ends that were refused."""
+    if all(map(_is_all, ends)):
+        return (yield from _finish(ends, node, now))
     rows = [
         (
             e.run.id,
@@ -188,6 +209,32 @@ def _after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) ->
     if not owners or not owned or "schedule" not in AFTER_END:
         return []
     return (yield from AFTER_END["schedule"](owners, owned, now))
+
+
+def _is_all(e: End) -> bool:
+    """Nothing but the outcome and its event is to be written for it: no gate to pass on, no timer, no other attempt,
+    no schedule to be told."""
+    return (
+        e.finished
+        and e.following is None
+        and not e.lines
+        and not e.event
+        and e.run.serial_key is None
+        and e.run.concurrency_key is None
+        and e.run.schedule_id is None
+        and not has_deadline(e.run)
+    )
+
+
+def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
+    rows = [(e.run.id, e.run.claim, e.status.value, e.reason, e.result, e.error) for e in ends]
+    accepted = yield alone("finish_runs", rows, node=node, now=now)
+    if accepted:
+        yield sql("finished_events", accepted, now=now)
+    if len(accepted) == len(ends):
+        return []
+    ids = {row[0] for row in accepted}
+    return (yield from _refused([e for e in ends if e.run.id not in ids], node))
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:

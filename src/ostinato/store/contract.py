@@ -23,6 +23,7 @@ class Statement(NamedTuple):
     name: str
     params: Mapping[str, Any]
     rows: Sequence[Row] | None = None
+    alone: bool = False
 
 
 Operation: TypeAlias = Generator[Statement, Rows, T]
@@ -32,6 +33,12 @@ Make: TypeAlias = Callable[[int], Operation[T]]
 
 def sql(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
     return Statement(name, params, rows)
+
+
+def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
+    """The first statement of an operation which, on PostgreSQL, is all that the operation writes: it needs no
+    transaction around it, and so none of the round trips to begin and commit one."""
+    return Statement(name, params, rows, True)
 
 
 async def drive_async(operation: Operation[T], execute: Callable[[Statement], Awaitable[Rows]]) -> T:

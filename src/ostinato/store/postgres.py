@@ -59,6 +59,7 @@ class PostgresStore:
         self._queries = queries("postgres")
         self._pool: asyncpg.Pool | None = None
         self._wakes: list[Callable[[], None]] = []
+        self._own: set[int] = set()  # the server's process ids behind our connections
         self._listener: asyncio.Task[None] | None = None
 
     # Lifecycle
@@ -83,6 +84,7 @@ class PostgresStore:
                 max_size=self._connections,
                 server_settings=SETTINGS,
                 timeout=10,
+                init=self._know,
                 reset=_leave_as_it_is,
             )
             async with self._pool.acquire() as connection:
@@ -97,6 +99,11 @@ class PostgresStore:
             raise StoreUnavailable(
                 f"the store {self.url} does not answer: {problem}; is PostgreSQL running?"
             ) from problem
+
+    async def _know(self, connection: Any) -> None:
+        pid = connection.get_server_pid()
+        self._own.add(pid)
+        connection.add_termination_listener(lambda _: self._own.discard(pid))
 
     async def close(self) -> None:
         self._wakes.clear()
@@ -128,10 +135,9 @@ class PostgresStore:
                 raise StoreError("the store is not open; call open() first")
             try:
                 async with self._pool.acquire() as connection:
-                    if not write:
-                        return await self.drive(make(tries), connection)
-                    async with connection.transaction():
-                        return await self.drive(make(tries), connection)
+                    if write:
+                        return await self._transact(make(tries), connection)
+                    return await self.drive(make(tries), connection)
             except _AGAIN:
                 tries += 1
                 if tries > 50:
@@ -150,6 +156,28 @@ class PostgresStore:
                     raise StoreUnavailable(f"the store {self.url} does not answer: {problem}") from problem
                 await asyncio.sleep(pause)
                 pause = min(1.0, pause * 2)
+
+    async def _transact(self, operation: Operation[T], connection: Any) -> T:
+        """One transaction, begun with the first statement that is not one by itself."""
+        transaction: Any = None
+
+        async def execute(statement: Statement) -> Rows:
+            nonlocal transaction
+            if transaction is None and not statement.alone and self._queries[statement.name].text:
+                beginning = connection.transaction()
+                await beginning.start()
+                transaction = beginning  # only now: one whose beginning was cancelled cannot be rolled back
+            return await execute_postgres(connection, self._queries[statement.name], statement)
+
+        try:
+            found = await drive_async(operation, execute)
+        except BaseException:
+            if transaction is not None:
+                await transaction.rollback()
+            raise
+        if transaction is not None:
+            await transaction.commit()
+        return found
 
     async def drive(self, operation: Operation[T], connection: Any) -> T:
         """Run an operation to its end on one connection."""
@@ -172,7 +200,7 @@ class PostgresStore:
                 connection = await asyncpg.connect(self._dsn, timeout=10)
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda *_, gone=gone: gone.set())
-                await connection.add_listener("ostinato", lambda *_: self._wake())
+                await connection.add_listener("ostinato", self._heard)
                 self._wake()  # whatever was said while nobody listened
                 await gone.wait()
             except _LOST:
@@ -181,6 +209,11 @@ class PostgresStore:
                 if connection is not None and not connection.is_closed():
                     connection.terminate()
             await asyncio.sleep(1)
+
+    def _heard(self, connection: Any, pid: int, *_: object) -> None:
+        """What this store's one user has done itself it knows already."""
+        if pid not in self._own or len(self._wakes) > 1:
+            self._wake()
 
     def _wake(self) -> None:
         for wake in self._wakes:

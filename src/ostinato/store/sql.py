@@ -5,8 +5,10 @@ A file holds statements, each under a comment that names it:
     -- claim_ready [postgres]: what it is for.
 
 A statement without a dialect in brackets serves both. `:name` is a parameter. `{rows r(id text, claim int)}`
-stands for a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A statement
-marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters.
+stands for a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A column that is
+never NULL and often the same for all rows is marked so, `{rows r(id text, status text same)}`: PostgreSQL gets one
+value for all of them. A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values
+as parameters. What several statements have in common is marked `[part]`, and stands in them as `{its_name}`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any, Literal, TypeAlias
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
 Style: TypeAlias = Literal["qmark", "dollar", "pyformat"]
 _HEADER = re.compile(r"^-- (?P<name>[a-z_]+)(?: \[(?P<tags>[a-z ]+)\])?: ", re.MULTILINE)
+_PART = re.compile(r"\{(?P<name>[a-z_]+)\}")
 _ROWS = re.compile(r"\{rows (?P<alias>\w+)\((?P<columns>[^)]*)\)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):(?P<name>[a-z_]+)")
 _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
@@ -33,7 +36,7 @@ class Query:
 
     name: str
     text: str
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, str, bool], ...]  # name, type, whether one value may stand for all
     each: bool
 
     def render(self, style: Style, params: Mapping[str, Any], rows: Sequence[Sequence[Any]] | None) -> tuple[str, Any]:
@@ -48,12 +51,26 @@ class Query:
                     values.append(params[name])
             return text, values
         text, names = _numbered(self, style)
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.columns)
+        arrays = self._arrays(rows or ())
         if style == "dollar":
-            return text, [list(columns[n]) if isinstance(n, int) else params[n] for n in names]
+            return text, [arrays[n] if isinstance(n, int) else params[n] for n in names]
         return text, {
-            f"p{n}" if isinstance(n, int) else n: list(columns[n]) if isinstance(n, int) else params[n] for n in names
+            f"p{n}" if isinstance(n, int) else n: arrays[n] if isinstance(n, int) else params[n] for n in names
         }
+
+    def _arrays(self, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """A batch as one array for each column, as short as `unnest` allows: it fills up with NULL, so a column of
+        NULLs is an empty one. For drivers every element is work."""
+        if not rows:
+            return [[] for _ in self.columns]
+        arrays: list[list[Any]] = []
+        for values, (_, _, same) in zip(zip(*rows, strict=True), self.columns, strict=True):
+            first = values[0]
+            if (first is None or same) and values.count(first) == len(values):
+                arrays.append([] if first is None else [first])
+            else:
+                arrays.append(list(values))
+        return arrays
 
 
 @lru_cache(maxsize=8192)
@@ -64,7 +81,7 @@ def _qmark(query: Query, count: int) -> tuple[str, tuple[str, ...]]:
     def rows(match: re.Match[str]) -> str:
         order.append("")
         one = "(" + ",".join("?" * len(query.columns)) + ")"
-        named = ", ".join(f"column{n + 1} AS {name}" for n, (name, _) in enumerate(query.columns))
+        named = ", ".join(f"column{n + 1} AS {name}" for n, (name, _, _) in enumerate(query.columns))
         return f"(SELECT {named} FROM (VALUES {','.join([one] * count)})) AS {match['alias']}"
 
     def either(match: re.Match[str]) -> str:
@@ -90,8 +107,16 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
         return f"%(p{name})s" if isinstance(name, int) else f"%({name})s"
 
     def rows(match: re.Match[str]) -> str:
-        arrays = ", ".join(f"{place(n)}::{_TYPES[kind]}[]" for n, (_, kind) in enumerate(query.columns))
-        return f"unnest({arrays}) AS {match['alias']}({', '.join(name for name, _ in query.columns)})"
+        arrays = [f"{place(n)}::{_TYPES[kind]}[]" for n, (_, kind, _) in enumerate(query.columns)]
+        named = ", ".join(name for name, _, _ in query.columns)
+        batch = f"unnest({', '.join(arrays)}) AS {match['alias']}({named})"
+        if not any(same for _, _, same in query.columns):
+            return batch
+        chosen = ", ".join(
+            f"coalesce({name}, ({array})[1]) AS {name}" if same else name
+            for (name, _, same), array in zip(query.columns, arrays, strict=True)
+        )
+        return f"(SELECT {chosen} FROM {batch}) AS {match['alias']}"
 
     text = query.text if style == "dollar" else query.text.replace("%", "%%")
     text = _ROWS.sub(rows, text)
@@ -102,7 +127,7 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
 @lru_cache(maxsize=2)
 def queries(dialect: Dialect) -> dict[str, Query]:
     """Every statement of a dialect, by name."""
-    found: dict[str, Query] = {}
+    bodies: dict[str, tuple[str, list[str]]] = {}
     for file in sorted(resources.files("ostinato.store").joinpath("sql").iterdir(), key=lambda f: f.name):
         if not file.name.endswith(".sql"):
             continue
@@ -113,19 +138,30 @@ def queries(dialect: Dialect) -> dict[str, Query]:
             if tags and dialect not in tags:
                 continue
             body = text[header.start() : following.start() if following else len(text)]
-            found[header["name"]] = _query(header["name"], body, "each" in tags)
-    return found
+            bodies[header["name"]] = body, tags
+    parts = {name: _bare(body) for name, (body, tags) in bodies.items() if "part" in tags}
+    return {
+        name: _query(name, body, "each" in tags, parts) for name, (body, tags) in bodies.items() if name not in parts
+    }
 
 
-def _query(name: str, body: str, each: bool) -> Query:
-    text = "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
+def _bare(body: str) -> str:
+    return "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
+
+
+def _whole(text: str, parts: Mapping[str, str]) -> str:
+    return _PART.sub(lambda match: _whole(parts[match["name"]], parts), text)
+
+
+def _query(name: str, body: str, each: bool, parts: Mapping[str, str]) -> Query:
+    text = _whole(_bare(body), parts)
     match = _ROWS.search(text)
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: tuple[tuple[str, str, bool], ...] = ()
     if match:
-        pairs = [column.split() for column in match["columns"].split(",")]
-        columns = tuple((column, kind) for column, kind in pairs)
+        words = [column.split() for column in match["columns"].split(",")]
+        columns = tuple((column, kind, bool(same)) for column, kind, *same in words)
     if each:
         listed = re.search(r"\[sqlite each\]: \((?P<columns>[^)]*)\)", body)
         assert listed, f"{name}: name its columns first"
-        columns = tuple((column.strip(), "text") for column in listed["columns"].split(","))
+        columns = tuple((column.strip(), "text", False) for column in listed["columns"].split(","))
     return Query(name, text, columns, each)

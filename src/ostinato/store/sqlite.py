@@ -26,6 +26,7 @@ T = TypeVar("T")
 _VARIABLES = 30_000  # SQLite takes 32,766 in one statement
 _ROWS = 100  # in one statement: more gain nothing
 _TOGETHER = 64  # operations in one transaction
+_TOLD = frozenset({"notify", "created_events"})  # what others on an inline store are to hear of
 _PATIENCE = 60.0  # seconds to wait for a locked file before saying so
 
 
@@ -226,9 +227,8 @@ class SqliteStore:
         found = self._queries
 
         def execute(statement: Statement) -> Rows:
-            if statement.name == "notify":
+            if statement.name in _TOLD:
                 self._notified = True
-                return []
             return execute_sqlite(connection, found[statement.name], statement)
 
         return execute
@@ -249,7 +249,7 @@ def calls(query: Query, statement: Statement) -> Iterator[tuple[str, list[Any]]]
     if statement.rows is None:
         yield query.render("qmark", statement.params, None)
     elif query.each:
-        names = [name for name, _ in query.columns]
+        names = [name for name, _, _ in query.columns]
         for row in statement.rows:
             yield query.render("qmark", {**statement.params, **dict(zip(names, row, strict=True))}, None)
     else:

@@ -3,25 +3,67 @@ INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
 SELECT at, namespace, name, subject, data, actor
 FROM {rows r(at int, namespace text, name text, subject text, data text, actor text)} WHERE true
 
--- insert_events [postgres]: facts, numbered in the order of their commits: the lock is held from the numbering to the
--- commit, and this is the last statement before it. Drafts of callers' transactions that committed since go first.
-WITH l AS MATERIALIZED (SELECT pg_advisory_xact_lock(7032118441)),
-d AS (DELETE FROM ostinato_drafts USING l RETURNING draft, at, namespace, name, subject, data, actor)
+-- insert_events [postgres]: facts, numbered in the order of their commits: the last statement before the commit, because
+-- the turn is kept until then.
+WITH u AS (SELECT * FROM {rows r(at int same, namespace text same, name text same, subject text, data text, actor text)}),
+{turn}
 INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
-SELECT at, namespace, name, subject, data, actor FROM (
-    SELECT 0 AS part, draft AS n, at, namespace, name, subject, data, actor FROM d
-    UNION ALL
-    SELECT 1, row_number() OVER (), at, namespace, name, subject, data, actor
-    FROM {rows r(at int, namespace text, name text, subject text, data text, actor text)}
-) e ORDER BY part, n
+SELECT u.at, u.namespace, u.name, u.subject, u.data, u.actor FROM turn, u
+
+-- turn [postgres part]: the turn to number events, if `u` has any rows, kept until the commit: numbers are in the order of
+-- commits. The count waits until all of `u` is written, so that nothing is waited for while others wait for the turn.
+-- Drafts of callers' transactions that committed since go first.
+l AS MATERIALIZED (SELECT pg_advisory_xact_lock(7032118441) FROM (SELECT count(*) AS n FROM u) t WHERE n > 0),
+d AS (DELETE FROM ostinato_drafts USING l RETURNING draft, at, namespace, name, subject, data, actor),
+m AS (INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+    SELECT at, namespace, name, subject, data, actor FROM d ORDER BY draft RETURNING seq),
+turn AS MATERIALIZED (SELECT (SELECT count(*) FROM m) AS moved FROM l)
+
+-- about [sqlite part]: what every event says about a run `u`, without the closing brace.
+'{"name":' || json_quote(u.name) || ',"run_id":"' || u.id || '","attempt":' || u.number
+
+-- about [postgres part]: the same.
+'{"name":' || to_json(u.name) || ',"run_id":"' || u.id || '","attempt":' || u.number
+
+-- of_schedule [sqlite part]: what an event of its schedule says about a run `u`.
+json_object('name', json_extract(u.detail, '$.schedule'), 'run_id', u.root_id, 'attempt', u.number,
+    'nominal', json_extract(u.detail, '$.nominal'), 'origin', json_extract(u.detail, '$.origin'))
+
+-- of_schedule [postgres part]: the same.
+json_build_object('name', u.detail::json->>'schedule', 'run_id', u.root_id, 'attempt', u.number,
+    'nominal', (u.detail::json->>'nominal')::bigint, 'origin', u.detail::json->>'origin')::text
+
+-- created_events [sqlite]: the facts of start_runs, in the order of the runs.
+INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+SELECT :now, u.namespace, 'run:created', u.id, {about} || '}', u.actor
+FROM {rows r(id text)} CROSS JOIN ostinato_runs u ON u.id = r.id
+
+-- created_events [postgres]: start_runs has written them.
+
+-- started_events [sqlite]: the facts of a claim. Uses ostinato_runs_active.
+INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+SELECT :now, u.namespace, 'run:started', u.root_id, {about} || ',"node":"' || :node || '"}', u.actor
+FROM ostinato_runs u WHERE u.status = 'active' AND u.node = :node AND u.token = :token
+UNION ALL
+SELECT :now, u.namespace, 'schedule:run_started', u.schedule_id, {of_schedule}, u.actor
+FROM ostinato_runs u WHERE u.status = 'active' AND u.node = :node AND u.token = :token AND u.schedule_id IS NOT NULL
+
+-- started_events [postgres]: claim_ready has written them.
+
+-- finished_events [sqlite]: the facts of finish_runs, in the order of the runs.
+INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+SELECT :now, u.namespace, 'run:' || u.status, u.root_id,
+    {about} || coalesce(',"reason":' || json_quote(u.reason), '') || '}', u.actor
+FROM {rows r(id text)} CROSS JOIN ostinato_runs u ON u.id = r.id
+
+-- finished_events [postgres]: finish_runs has written them.
 
 -- move_drafts [sqlite]: there are none.
 
 -- move_drafts [postgres]: number the events of callers' transactions that have committed.
-WITH l AS MATERIALIZED (SELECT pg_advisory_xact_lock(7032118441)),
-d AS (DELETE FROM ostinato_drafts USING l RETURNING draft, at, namespace, name, subject, data, actor)
-INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
-SELECT at, namespace, name, subject, data, actor FROM d ORDER BY draft
+WITH u AS (SELECT 1 FROM ostinato_drafts LIMIT 1),
+{turn}
+SELECT moved FROM turn
 
 -- any_drafts [sqlite]: there are none.
 

@@ -21,8 +21,5 @@ SELECT id FROM ostinato_nodes WHERE id = :id AND lease_until < :now FOR UPDATE S
 -- drop_node: the node is gone.
 DELETE FROM ostinato_nodes WHERE id = :id
 
--- hold_node [sqlite]: whether this node is still on record; a node that is not must claim nothing.
+-- known_node: whether this node is still on record.
 SELECT id FROM ostinato_nodes WHERE id = :id
-
--- hold_node [postgres]: the same, and nobody may give it up for dead until this transaction ends.
-SELECT id FROM ostinato_nodes WHERE id = :id FOR SHARE

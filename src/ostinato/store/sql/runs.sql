@@ -9,41 +9,74 @@ SELECT * FROM {rows r(id text, namespace text, kind text, name text, key text, s
     crashes int, actor text, schedule_id text, detail text)} WHERE true
 ON CONFLICT DO NOTHING RETURNING id
 
+-- start_runs [sqlite]: new runs that are ready at once and pass no gate: what insert_runs does, with fewer columns.
+INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, queue, priority, due, ready_at, created, root_id,
+    parent_id, options, input, actor)
+SELECT id, namespace, kind, name, key, 'ready', queue, priority, due, due, created, id, parent_id, options, input, actor
+FROM {rows r(id text, namespace text same, kind text same, name text same, key text, queue text same, priority int same,
+    due int same, created int same, parent_id text, options text, input text, actor text)} WHERE true
+ON CONFLICT DO NOTHING RETURNING id
+
+-- start_runs [postgres]: the same, with their events and the hint to the other nodes: a transaction in one statement.
+WITH u AS (INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, queue, priority, due, ready_at, created,
+        root_id, parent_id, options, input, actor)
+    SELECT id, namespace, kind, name, key, 'ready', queue, priority, due, due, created, id, parent_id, options, input, actor
+    FROM {rows r(id text, namespace text same, kind text same, name text same, key text, queue text same, priority int same,
+    due int same, created int same, parent_id text, options text, input text, actor text)}
+    ON CONFLICT DO NOTHING RETURNING id, namespace, name, number, actor),
+{turn},
+e AS (INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+    SELECT :now, u.namespace, 'run:created', u.id, {about} || '}', u.actor FROM turn, u),
+h AS MATERIALIZED (SELECT pg_notify('ostinato', '') FROM turn)
+SELECT id FROM u LEFT JOIN h ON true
+
 -- runs_by_keys: the first run of each chain with one of these keys.
 SELECT k.namespace, k.key, id, name FROM {rows k(namespace text, key text)}
 JOIN ostinato_runs u ON u.namespace = k.namespace AND u.key = k.key
 
 -- claim_ready [sqlite]: take up to :limit ready runs of one queue for this node, by priority, then by when they became ready.
--- Uses ostinato_runs_ready. Who may be ready at all is settled before: see serials and limits.
+-- Uses ostinato_runs_ready. Who may be ready at all is settled before: see serials and limits. A node that is not on
+-- record gets nothing: others have given it up for dead.
 UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, token = :token, started = :now
 WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
-    ORDER BY priority DESC, ready_at, id LIMIT :limit)
+    AND EXISTS (SELECT 1 FROM ostinato_nodes n WHERE n.id = :node) ORDER BY priority DESC, ready_at, id LIMIT :limit)
 RETURNING id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
     serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 
--- claim_ready [postgres]: the same; rows that another node is claiming are passed over.
-WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
-    ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
-UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
-FROM c WHERE u.id = c.id
-RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
+-- claim_ready [postgres]: the same, with their events: a transaction in one statement. Rows that another node is claiming
+-- are passed over, and nobody may give this node up for dead until it is committed.
+WITH n AS MATERIALIZED (SELECT id FROM ostinato_nodes WHERE id = :node FOR KEY SHARE),
+c AS MATERIALIZED (SELECT ctid FROM ostinato_runs WHERE status = 'ready' AND queue = :queue AND EXISTS (SELECT 1 FROM n)
+    ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED),
+{claimed}
 
 -- claim_ready_except [sqlite]: the same, leaving the names in :names (JSON) to the nodes that know them.
 UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, token = :token, started = :now
 WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
+    AND EXISTS (SELECT 1 FROM ostinato_nodes n WHERE n.id = :node)
     AND name NOT IN (SELECT value FROM json_each(:names)) ORDER BY priority DESC, ready_at, id LIMIT :limit)
 RETURNING id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
     serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
 
 -- claim_ready_except [postgres]: the same.
-WITH c AS MATERIALIZED (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue
-    AND name NOT IN (SELECT json_array_elements_text(:names::json))
-    ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
-UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
-FROM c WHERE u.id = c.id
-RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
-    serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail
+WITH n AS MATERIALIZED (SELECT id FROM ostinato_nodes WHERE id = :node FOR KEY SHARE),
+c AS MATERIALIZED (SELECT ctid FROM ostinato_runs WHERE status = 'ready' AND queue = :queue AND EXISTS (SELECT 1 FROM n)
+        AND name NOT IN (SELECT json_array_elements_text(:names::json))
+    ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED),
+{claimed}
+
+-- claimed [postgres part]: the runs found in `c`, taken, and what is to be known of them.
+u AS (UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = :token, started = :now
+    FROM c WHERE u.ctid = c.ctid
+    RETURNING u.id, name, kind, namespace, queue, priority, due, created, root_id, number, parent_id, claim, serial_key,
+        serial_hold, concurrency_key, options, input, checkpoint, crashes, actor, key, schedule_id, detail),
+{turn},
+e AS (INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+    SELECT :now, u.namespace, 'run:started', u.root_id, {about} || ',"node":"' || :node || '"}', u.actor FROM turn, u
+    UNION ALL
+    SELECT :now, u.namespace, 'schedule:run_started', u.schedule_id, {of_schedule}, u.actor FROM turn, u
+    WHERE u.schedule_id IS NOT NULL)
+SELECT * FROM u
 
 -- claimed_by_token: what an earlier try of the same claim took, where nobody knows whether it was committed.
 -- Uses ostinato_runs_active.
@@ -70,6 +103,27 @@ FROM {rows r(id text, claim int, status text, reason text, result text, error te
 WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active'
 RETURNING u.id, u.cancel_requested
 
+-- finish_runs [sqlite]: the outcome of claimed runs that are over and bring nothing about: no gate to pass on, no other
+-- attempt. Fenced like end_runs.
+UPDATE ostinato_runs SET status = r.status, reason = r.reason, result = r.result, error = r.error, finished = :now,
+    ready_at = NULL
+FROM {rows r(id text, claim int same, status text same, reason text, result text, error text)}
+WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
+    AND ostinato_runs.status || '' = 'active'
+RETURNING ostinato_runs.id
+
+-- finish_runs [postgres]: the same, with their events: a transaction in one statement.
+WITH u AS (UPDATE ostinato_runs u SET status = r.status, reason = r.reason, result = r.result, error = r.error,
+        finished = :now, ready_at = NULL
+    FROM {rows r(id text, claim int same, status text same, reason text, result text, error text)}
+    WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active'
+    RETURNING u.id, u.namespace, u.name, u.root_id, u.number, u.actor, u.status, u.reason),
+{turn},
+e AS (INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
+    SELECT :now, u.namespace, 'run:' || u.status, u.root_id,
+        {about} || coalesce(',"reason":' || to_json(u.reason)::text, '') || '}', u.actor FROM turn, u)
+SELECT id FROM u
+
 -- end_as_cancelled: runs that were to go on in another attempt, or later, and that someone wants stopped.
 UPDATE ostinato_runs SET status = 'cancelled', reason = r.reason, finished = :now, superseded = 0, ready_at = NULL, hold = NULL
 FROM {rows r(id text, reason text)} WHERE ostinato_runs.id = r.id
@@ -83,6 +137,12 @@ UPDATE ostinato_runs SET checkpoint = coalesce(r.checkpoint, ostinato_runs.check
 FROM {rows r(id text, claim int, checkpoint text, progress text)}
 WHERE ostinato_runs.id = r.id AND ostinato_runs.claim = r.claim AND ostinato_runs.node || '' = :node
     AND ostinato_runs.status || '' = 'active'
+RETURNING ostinato_runs.id
+
+-- wake_runs: waiting runs that pass no gate may go now.
+UPDATE ostinato_runs SET status = 'ready', ready_at = :now, reason = NULL
+FROM {rows r(id text)} WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'waiting'
+    AND ostinato_runs.serial_key IS NULL AND ostinato_runs.concurrency_key IS NULL
 RETURNING ostinato_runs.id
 
 -- set_ready: runs that may go now, out of any state that waits.
