@@ -65,7 +65,7 @@ class Starting:
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
         """One run, and the timer of its deadline if it has one."""
         given = dict(input) if input else {}
-        if any(not isinstance(name, str) for name in given):
+        if given and not all(isinstance(name, str) for name in given):
             raise OstinatoError(f"job {self._name!r}: the input is an object with names, not {input!r}")
         if self._handler is not None:
             self._handler.check(given)
@@ -86,7 +86,7 @@ class Starting:
             due=self._due,
             created=self._now,
             parent_id=self._parent,
-            serial_key=fill(self._serial, given, "serial_key"),
+            serial_key=None if self._serial is None else fill(self._serial, given, "serial_key"),
             serial_hold=self._hold,
             concurrency_key=None if limit is None else limit.key,
             options=text,

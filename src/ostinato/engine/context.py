@@ -49,7 +49,7 @@ class Context:
         self._run = run
         self._clock = clock
         self._save = save
-        self._lines: list[tuple[Micros, str, str]] = []
+        self._lines: list[tuple[Micros, str, str]] | None = None  # most bodies say nothing
         self._dropped = 0
         self.last_sign: Micros = run.started or 0
         self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
@@ -141,6 +141,8 @@ class Context:
 
     def log(self, message: str, level: str = "info") -> None:
         """A line kept with the run. The first thousand are kept, each up to 4 KiB."""
+        if self._lines is None:
+            self._lines = []
         if len(self._lines) >= LOG_LINES:
             self._dropped += 1
             return
@@ -151,7 +153,7 @@ class Context:
         return bool(self._lines)
 
     def lines(self) -> list[tuple[str, int, Micros, str, str]]:
-        rows = [(self._run.id, n, at, level, text) for n, (at, level, text) in enumerate(self._lines)]
+        rows = [(self._run.id, n, at, level, text) for n, (at, level, text) in enumerate(self._lines or ())]
         if self._dropped:
             at = self._clock.now()
             rows.append((self._run.id, LOG_LINES, at, "warning", f"{self._dropped} more lines were not kept"))

@@ -424,7 +424,8 @@ class Engine:
             fired = await self._fire(now, due)
             if fired:
                 self.hint()
-                await self._check_held()
+                if self._running:  # a deadline may have ended what runs here
+                    await self._check_held()
             else:
                 await self._sleep_until(now + _ELSEWHERE)
 
@@ -526,10 +527,10 @@ class Engine:
         ending: End | None
         try:
             timeout = handler.timeout if run.options is None else read_options(run.options).timeout or handler.timeout
-            with self._spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
+            if self._spans.on:
+                outcome = await self._execute_traced(run, handler, context, timeout)
+            else:
                 outcome = await self._executor.execute(run, handler, context, timeout)
-                if span is not None and outcome.status is not Status.SUCCEEDED:
-                    span.set_status(StatusCode.ERROR, outcome.reason)
             if running.stop is not None and outcome.status is not Status.SUCCEEDED:
                 ending = self._stopped(run, running.stop)  # it answered its cancellation in words of its own
             else:
@@ -546,8 +547,17 @@ class Engine:
         del self._running[run.id]
         self._room.set()
 
+    async def _execute_traced(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
+        with self._spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
+            outcome = await self._executor.execute(run, handler, context, timeout)
+            if span is not None and outcome.status is not Status.SUCCEEDED:
+                span.set_status(StatusCode.ERROR, outcome.reason)
+        return outcome
+
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
         """What follows from an outcome; a policy that cannot be applied fails the run, and says so."""
+        if outcome.status is Status.SUCCEEDED:
+            return End(run, outcome.status, result=outcome.result)
         try:
             return self._follow(run, handler, outcome)
         except Exception as problem:
@@ -555,8 +565,6 @@ class Engine:
             return End(run, Status.FAILED, f"its policy could not be applied: {problem}", error=outcome.error)
 
     def _follow(self, run: Run, handler: Handler, outcome: Outcome) -> End:
-        if outcome.status is Status.SUCCEEDED:
-            return End(run, outcome.status, result=outcome.result)
         options = read_options(run.options)
         retry = options.retry or handler.retry
         if self._at_most_once(run) or outcome.retry is False:
@@ -604,29 +612,31 @@ class Engine:
         now = self.clock.now()
         begin = asyncio.get_running_loop().time()
         refused: list[End] = []
-        for node in {e.run.node or "" for e in ends}:  # one, but while a node begins anew
-            own = [e for e in ends if (e.run.node or "") == node]
+        holders = {e.run.node or "" for e in ends}
+        for node in holders:  # one, but while a node begins anew
+            own = ends if len(holders) == 1 else [e for e in ends if (e.run.node or "") == node]
             refused += await self.store.run(lambda _, own=own, node=node: end(own, node, now))  # type: ignore[misc]
         self.metrics.commit.observe(asyncio.get_running_loop().time() - begin)
         lost = {e.run.id for e in refused}
-        for e in ends:
-            if self._begun.get(e.run.id) == e.run.claim:
-                del self._begun[e.run.id]
         if lost:
             self.metrics.refused.inc(len(lost))
             log.warning("late outcomes were refused", action="writes_refused", count=len(lost))
         following = False
         counts: dict[str, int] = {}
         for e in ends:
-            if e.run.id in lost:
+            run = e.run
+            if self._begun.get(run.id) == run.claim:
+                del self._begun[run.id]
+            if run.id in lost:
                 continue
             status = e.status.value
             counts[status] = counts.get(status, 0) + 1
-            following = following or e.following is not None or not e.finished
-            if e.run.serial_key is not None or e.run.concurrency_key is not None or e.run.schedule_id is not None:
+            if e.following is not None or not e.finished:
                 following = True
-            if e.finished and e.following is None and e.run.root_id in self.waiters:
-                self.waiters.ended(e.run.root_id, Ended(status, e.reason, e.result, e.error))
+            elif run.root_id in self.waiters:
+                self.waiters.ended(run.root_id, Ended(status, e.reason, e.result, e.error))
+            if run.serial_key is not None or run.concurrency_key is not None or run.schedule_id is not None:
+                following = True
         for status, count in counts.items():
             self.metrics.ended.labels(status).inc(count)
         self.listeners.hint()

@@ -86,7 +86,7 @@ class Handler:
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Refuse an input that the function cannot take, before anything is on record."""
-        if self.needs <= given.keys() <= self.takes:
+        if not (given or self.needs) or self.needs <= given.keys() <= self.takes:
             return
         extra = {self.context: None} if self.context else {}
         try:
