@@ -17,6 +17,7 @@ from prometheus_client import generate_latest
 from structlog.testing import capture_logs
 
 from ostinato import Limit, Ostinato, OstinatoError, Retry, RunFailed, StoreUnavailable
+from ostinato.engine.executor import Stop
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import stop
 from ostinato.model import Status, Timer
@@ -335,3 +336,24 @@ async def test_a_rate_alone_does_not_limit_how_many_run_at_once(world: World) ->
     await world.app.start_many("work", [{} for _ in range(80)])
     await world.advance("5s")
     assert most == 80
+
+
+async def test_a_body_that_is_stopped_before_its_first_step_ends_all_the_same(world: World) -> None:
+    @world.app.job()
+    async def work() -> None:
+        await asyncio.sleep(600)
+
+    await world.up()
+    engine = world.app.engine
+    began, cancelled = engine._begin, []
+
+    def begin_and_stop(run: Any) -> None:
+        began(run)
+        if not cancelled:
+            cancelled.append(engine.cancel_here(run.id, Stop(Status.CANCELLED, "at once")))
+
+    engine._begin = begin_and_stop  # type: ignore[method-assign]
+    run = await world.start("work")
+    await world.advance("1s")
+    assert cancelled == [True]
+    assert (await run.info()).status == "cancelled"

@@ -57,12 +57,20 @@ class Settings:
 class _Task:
     """A body that is running here."""
 
-    __slots__ = ("run", "stop", "task")
+    __slots__ = ("begun", "run", "stop", "task")
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.task: asyncio.Task[None] | None = None
         self.stop: Stop | None = None
+        self.begun = False
+
+    def cancel(self, why: Stop) -> None:
+        """A task that is cancelled before its first step never takes it, and nobody would write its end: then the
+        word is left for it to find."""
+        self.stop = why
+        if self.begun and self.task is not None:
+            self.task.cancel()
 
 
 class Engine:
@@ -209,9 +217,8 @@ class Engine:
         """Stop every body that runs here."""
         tasks = []
         for one in list(self._running.values()):
-            one.stop = why
+            one.cancel(why)
             if one.task is not None:
-                one.task.cancel()
                 tasks.append(one.task)
         if tasks:  # a body that swallows its cancellation is not waited for for ever
             await asyncio.wait(tasks, timeout=self.settings.grace / SECOND)
@@ -525,7 +532,10 @@ class Engine:
         run = running.run
         context = Context(run, self.clock, self._save)
         ending: End | None
+        running.begun = True
         try:
+            if running.stop is not None:
+                raise asyncio.CancelledError
             timeout = handler.timeout if run.options is None else read_options(run.options).timeout or handler.timeout
             if self._spans.on:
                 outcome = await self._execute_traced(run, handler, context, timeout)
@@ -602,8 +612,7 @@ class Engine:
         if (
             running.stop is None or running.stop.status is not why.status
         ):  # once; its cleaning up is not to be disturbed
-            running.stop = why
-            running.task.cancel()
+            running.cancel(why)
         return True
 
     # Writing
