@@ -46,10 +46,11 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     schedule = replace(schedule, outcomes=after)
     events = [engine_rows.of_schedule(now, ended.run, f"schedule:{told_as}", **told)]
     most = schedule.policies.pause_after_failures
-    if most is not None and after.failures >= most and told_as == "run_failed" and not schedule.paused:
+    open = not schedule.paused and not schedule.closed
+    if most is not None and after.failures >= most and told_as == "run_failed" and open:
         times = "a failure" if after.failures == 1 else f"{after.failures} failures in a row"
         notes = f"paused after {times}: {ended.status.value.replace('_', ' ')}, {ended.run.root_id}"
-        schedule = replace(schedule, paused=now, notes=notes, token=schedule.token + 1)
+        schedule = replace(schedule, paused=now, next=None, notes=notes, token=schedule.token + 1)
         events.append(event_row(now, schedule, "paused", notes=notes, by="pause_after_failures"))
     return schedule, events
 
@@ -105,6 +106,10 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
         decisions.append(settled(decision, live[schedule.id]))
     events += yield from carry_out(decisions, now, _NOBODY, save=False)
     yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
+    coming = {row[0] for row in owners if row[13] is not None}
+    over = [("schedule", d.schedule.id) for d in decisions if d.schedule.next is None and d.schedule.id in coming]
+    if over:  # paused, or out of actions: nothing is to come any more
+        yield sql("drop_timers", over)
     filling = [(s.id,) for s in schedules if s.memory.backfills]
     if filling:
         found = yield sql("open_backfills", filling)

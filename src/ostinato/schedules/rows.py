@@ -250,6 +250,7 @@ def outcome_row(schedule: Schedule) -> Row:
         schedule.paused,
         schedule.notes,
         schedule.remaining,
+        schedule.next,
         schedule.token,
         write_memory(schedule.memory),
         write_outcomes(schedule.outcomes),

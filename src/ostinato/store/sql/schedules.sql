@@ -23,9 +23,9 @@ FROM {rows r(id text, state text, reason text, remaining int, reached int, next 
 WHERE ostinato_schedules.id = r.id
 
 -- conclude_schedules: what the ends of runs have changed.
-UPDATE ostinato_schedules SET state = r.state, paused = r.paused, notes = r.notes, remaining = r.remaining, token = r.token,
-    memory = r.memory, outcome = r.outcome
-FROM {rows r(id text, state text, paused int, notes text, remaining int, token int, memory text, outcome text)}
+UPDATE ostinato_schedules SET state = r.state, paused = r.paused, notes = r.notes, remaining = r.remaining, next = r.next,
+    token = r.token, memory = r.memory, outcome = r.outcome
+FROM {rows r(id text, state text, paused int, notes text, remaining int, next int, token int, memory text, outcome text)}
 WHERE ostinato_schedules.id = r.id
 
 -- note_outcomes: how their last runs went, where nothing else follows from that.
