@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from ostinato.schedules.model import GRACE, Occurrence, Reason, Schedule
 from ostinato.when.instants import SECOND, Micros
@@ -32,6 +32,8 @@ class Generated:
 
 def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
     """Every occurrence due by now, each with what the catch-up policy and the schedule's state make of it."""
+    if schedule.exhausted:  # out of actions it has no times, until someone gives it more
+        return Generated((), schedule.reached, None, coalesced=schedule.memory.coalesced)
     found: list[Occurrence] = []
     reached, wake, more = schedule.reached, None, False
     coalesced, paced, late = schedule.memory.coalesced, 0, 0
@@ -64,27 +66,25 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
     """What becomes of those that are due: to run (None), or not and why. `first` is the oldest of them."""
     if schedule.paused:
         return lambda one: Reason.PAUSED
-    if schedule.exhausted:
-        return lambda one: Reason.EXHAUSTED
     if now - first.actual <= GRACE:
         return lambda one: None
     policy = schedule.policies.catchup
     if policy.mode == "latest":
         newest = _newest(schedule, now, 1, None, instead=True)
-        return lambda one: None if one.nominal >= newest else Reason.COALESCED
+        return lambda one: None if one.actual >= newest else Reason.COALESCED
     on_time = now - GRACE
     if policy.mode == "skip":
         return lambda one: None if one.actual >= on_time else Reason.CATCHUP_WINDOW
     window = None if policy.window is None else now - max(policy.window, GRACE)
     if policy.most is not None:
         oldest = _newest(schedule, now, policy.most, window)
-        return lambda one: None if one.nominal >= oldest else Reason.CATCHUP_WINDOW
+        return lambda one: None if one.actual >= oldest else Reason.CATCHUP_WINDOW
     return lambda one: None if window is None or one.actual >= window else Reason.CATCHUP_WINDOW
 
 
 def _newest(schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False) -> Micros:
-    """The nominal time from which on occurrences run: all that are on time, and up to `most` late ones, with
-    `instead` only where none is on time. Found from the end: what is long past need not be walked through."""
+    """The moment from which on occurrences run: all that are on time, and up to `most` late ones, with `instead` only
+    where none is on time. Found from the end: what is long past need not be walked through."""
     oldest = now + 1
     late = on_time = 0
     for one in _going_back(schedule, now):
@@ -94,7 +94,7 @@ def _newest(schedule: Schedule, now: Micros, most: int, since: Micros | None, *,
             break
         else:
             late += 1
-        oldest = one.nominal
+        oldest = one.actual
     return oldest
 
 
@@ -116,10 +116,11 @@ def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
     return Occurrence(nominal, actual, Reason.ASKED if nominal in memory.left_out else None)
 
 
-def pending(schedule: Schedule, now: Micros) -> Occurrence | None:
-    """The occurrence that stands between its nominal time and its jittered moment, if one does."""
-    first = next(iter(_by_nominal(schedule)), None)
-    return first if first is not None and first.nominal <= now < first.actual else None
+def pending(schedule: Schedule, now: Micros) -> list[Occurrence]:
+    """Those that stand between their nominal time and the moment that jitter, or someone, has moved them to."""
+    begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1
+    recent = replace(schedule, reached=max(schedule.reached, begin))
+    return [one for one in takewhile(lambda one: one.nominal <= now, _by_nominal(recent)) if one.actual > now]
 
 
 def next_time(schedule: Schedule) -> Micros | None:
@@ -149,20 +150,33 @@ def _merged(kept: list[Occurrence], rest: Iterator[Occurrence]) -> Iterator[Occu
 def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
     compiled, memory, updated = schedule.spec.compiled, schedule.memory, schedule.updated
     plain, jittered = not memory.moved and not memory.left_out, compiled.jittered
-    # What an edit brought into the past was never due, so the search begins at the edit, less the longest jitter.
-    for nominal in compiled.times(max(schedule.reached, updated - schedule.spec.jitter - 1)):
+    # What an edit brought into the past was never due, so the search begins at the edit, less the longest jitter; what
+    # was moved may lie further back.
+    begin = min([updated - schedule.spec.jitter, *memory.moved]) - 1
+    for nominal in compiled.times(max(schedule.reached, begin)):
         one = Occurrence(nominal, jittered(nominal, schedule.seed)) if plain else occurrence(schedule, nominal)
-        if one.actual >= updated or nominal in memory.moved:
+        if one.actual >= updated:
             yield one
 
 
 def _going_back(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
     """What is due by now and not dealt with, the newest first."""
+    others = [Occurrence(n, at) for n, at in schedule.memory.kept.items() if at <= now]
+    others += [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at]
+    others.sort(key=lambda one: one.actual)
+    for one in _back_by_nominal(schedule, now):
+        while others and others[-1].actual > one.actual:
+            yield others.pop()
+        yield one
+    yield from reversed(others)
+
+
+def _back_by_nominal(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
     compiled = schedule.spec.compiled
     nominal = compiled.previous(now + 1)
     while nominal is not None and nominal > schedule.reached:
         one = occurrence(schedule, nominal)
-        if one.actual < schedule.updated and nominal not in schedule.memory.moved:
+        if one.actual < schedule.updated:
             return
         if one.actual <= now and one.reason is None:
             yield one
