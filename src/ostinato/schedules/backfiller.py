@@ -11,7 +11,7 @@ import orjson
 from ostinato.engine.rows import timer_row
 from ostinato.model import Timer
 from ostinato.schedules.carrying import BACKFILL, carry_out, live_of
-from ostinato.schedules.decide import decide, settled
+from ostinato.schedules.decide import decide, give_up, settled
 from ostinato.schedules.holding import free_schedules, park
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule, State
@@ -197,7 +197,7 @@ def turn(
     waiting = [one for one in live if one.waiting and one.detail.get("origin") == backfill.origin]
     if waiting:
         decision = decide(schedule, [one for one in live if one not in waiting], [], now, lambda: "")
-        decision.drop += [(one, Reason.CLOSED, None) for one in waiting]
+        give_up(decision, waiting, Reason.CLOSED)
         events += yield from carry_out([decision], now, Maker(lambda name: None), save=False)
         schedule = decision.schedule
     events.append(_told(now, schedule, "backfill_cancelled", after))

@@ -92,13 +92,26 @@ def settled(decision: Decision, live: Sequence[Live]) -> Decision:
     """Nothing to come and nothing going on: it is completed, and stays readable. One without a spec never is: it was
     made to be triggered."""
     schedule = decision.schedule
-    if schedule.next is not None or decision.start or decision.hold or decision.release:
+    if decision.start or decision.hold or decision.release or not idle(schedule):
         return decision
-    busy = len(live) > len(decision.drop) or schedule.memory.backfills
-    if not busy and not schedule.paused and not schedule.spec.manual and schedule.state is State.RUNNING:
+    if len(live) <= len(decision.drop):
         decision.schedule = replace(schedule, state=State.COMPLETED)
         decision.completed = True
     return decision
+
+
+def idle(schedule: Schedule) -> bool:
+    """Nothing is to come by itself; it is over as soon as nothing is going on."""
+    over = schedule.next is None and not schedule.paused and not schedule.spec.manual
+    return over and not schedule.memory.backfills and schedule.state is State.RUNNING
+
+
+def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
+    """These, which the decision does not know of, wait no longer."""
+    decision.drop += [(one, reason, None) for one in waiting]
+    memory = decision.schedule.memory
+    counts = {**memory.counts, reason.value: memory.counts.get(reason.value, 0) + len(waiting)}
+    decision.schedule = replace(decision.schedule, memory=replace(memory, counts=counts))
 
 
 def decide(

@@ -19,7 +19,7 @@ from ostinato.model import Status
 from ostinato.schedules import backfiller
 from ostinato.schedules.backfiller import Backfill, read_backfill
 from ostinato.schedules.carrying import carry_out, live_of, next_timer
-from ostinato.schedules.decide import Decision, Live, advance, decide
+from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle
 from ostinato.schedules.generator import next_time, occurrence, pending
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import CatchUp, Occurrence, Overlap, Reason, Schedule, State
@@ -73,7 +73,8 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
     made = []
     for given in schedules:
         one = replace(given, reached=call.now, updated=call.now, created=call.now, zone_rules=rules, actor=call.actor)
-        made.append(replace(one, next=None if one.paused else next_time(one)))
+        one = replace(one, next=None if one.paused else next_time(one))
+        made.append(replace(one, state=State.COMPLETED) if idle(one) else one)
     inserted = {row[0] for row in (yield sql("insert_schedules", [insert_schedule_row(one) for one in made]))}
     taken = [one.name for one in made if one.id not in inserted]
     if taken:
@@ -82,6 +83,7 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
     if timers:
         yield sql("set_timers", timers)
     events = [event_row(call.now, one, "created", call.actor, spec=one.spec.to_json()) for one in made]
+    events += [event_row(call.now, one, "completed", call.actor) for one in made if one.state is State.COMPLETED]
     answer: Answer = {"ids": [one.id for one in made], "token": made[0].token if made else 1}
     if trigger:
         after, told, run = yield from _trigger(call, made[0], [], None, None)
@@ -111,6 +113,10 @@ def change(call: Call, edit: Edit, *, settle: bool = True) -> Operation[Answer]:
         schedule, events = yield from _settle(call, schedule, live)
         live = (yield from live_of([schedule.id]))[schedule.id]
     after, told, answer = yield from edit(schedule, live)
+    if idle(after) and not (yield from live_of([after.id]))[after.id]:
+        after = replace(after, state=State.COMPLETED)
+        if schedule.state is not State.COMPLETED:
+            told.append(event_row(call.now, after, "completed", call.actor))
     after = replace(after, token=max(after.token, schedule.token) + 1)
     yield from save(after)
     yield sql("notify")
@@ -167,17 +173,15 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule]) -> Operation[An
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
         new = redefine(schedule)
-        if schedule.paused and new.spec != schedule.spec:
-            # What passed while it was paused was due by the old spec, and gets its reason now.
+        if schedule.paused and schedule.state is State.RUNNING:
+            # What passed while it was paused gets its reason now: nothing before an edit is looked at after it.
             schedule, events = yield from _settle(call, schedule, live)
             new = redefine(schedule)
         memory = new.memory
         if new.spec != schedule.spec:
-            waits = pending(schedule, call.now)
-            kept = dict(memory.kept)
-            if waits is not None and waits.reason is None:
-                kept[waits.nominal] = waits.actual
-                new = replace(new, reached=max(new.reached, waits.nominal))
+            waits = {one.nominal: one.actual for one in pending(schedule, call.now) if one.reason is None}
+            kept = {**memory.kept, **waits}
+            new = replace(new, reached=max([new.reached, *waits]))
             matches = new.spec.compiled.matches
             memory = replace(
                 memory,
@@ -225,9 +229,9 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
             will_run = len(decision.start) + len(decision.hold)
             events = yield from carry_out([decision], call.now, call.maker, save=False)
             schedule = replace(decision.schedule, policies=schedule.policies)
-        after = replace(schedule, paused=None, notes=note, state=State.RUNNING, reason=None)
+        after = replace(schedule, paused=None, notes=note, reason=None)
         if schedule.state is State.PARKED:
-            after = replace(after, updated=call.now)
+            after = replace(after, state=State.RUNNING, updated=call.now)
         after = with_next(after)
         events.append(event_row(call.now, after, "resumed", call.actor, notes=note, late=late, will_run=will_run))
         return after, events, {"late": late, "will_run": will_run}
@@ -356,8 +360,11 @@ def delete(call: Call, running: str) -> Operation[Answer]:
                 schedule, told = yield from backfiller.turn(found, schedule, "cancelled", call.now, "schedule deleted")
                 events += told
         live = (yield from live_of([schedule.id]))[schedule.id]
-        decision = Decision(schedule, drop=[(one, Reason.CLOSED, None) for one in live if one.waiting])
+        decision = Decision(replace(schedule, memory=replace(schedule.memory, waiting=0)))
+        if waiting := [one for one in live if one.waiting]:
+            give_up(decision, waiting, Reason.CLOSED)
         events += yield from carry_out([decision], call.now, call.maker, save=False)
+        schedule = decision.schedule
         if running != "leave":
             status = Status.TERMINATED if running == "terminate" else Status.CANCELLED
             for one in live:
