@@ -345,7 +345,8 @@ async def test_a_body_that_is_stopped_before_its_first_step_ends_all_the_same(wo
 
     await world.up()
     engine = world.app.engine
-    began, cancelled = engine._begin, []
+    began = engine._begin
+    cancelled: list[bool] = []
 
     def begin_and_stop(run: Any) -> None:
         began(run)

@@ -84,9 +84,12 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
     """The ends that more may follow from: a failure, someone who waits, the last time of all."""
     events: list[Row] = []
     schedules: list[Schedule] = []
+    coming: set[str] = set()  # those that had a time to come
     for row in (yield sql("schedules_by_ids", [(id,) for id in ids])):
         try:
             schedule = read_schedule(row)
+            if schedule.next is not None:
+                coming.add(schedule.id)
             for one in ended[schedule.id]:
                 schedule, told = remember(schedule, one, now)
                 events += told
@@ -106,7 +109,6 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
         decisions.append(settled(decision, live[schedule.id]))
     events += yield from carry_out(decisions, now, _NOBODY, save=False)
     yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
-    coming = {row[0] for row in owners if row[13] is not None}
     over = [("schedule", d.schedule.id) for d in decisions if d.schedule.next is None and d.schedule.id in coming]
     if over:  # paused, or out of actions: nothing is to come any more
         yield sql("drop_timers", over)
