@@ -28,5 +28,9 @@ def child_that_gives_up(ctx: Any) -> None:
     raise Fatal(f"attempt {ctx.attempt} of {ctx.name} is enough")
 
 
+def child_of_a_schedule(ctx: Any) -> list[Any]:
+    return [ctx.schedule, ctx.origin, ctx.nominal.isoformat(), ctx.previous is None, ctx.coalesced, ctx.last_result]
+
+
 def child_that_dies() -> None:
     os._exit(7)

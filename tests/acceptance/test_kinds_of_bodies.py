@@ -10,9 +10,15 @@ from typing import Any
 
 import pytest
 
-from ostinato import Ostinato, RunCancelled, RunFailed, StoreError
+from ostinato import Ostinato, RunCancelled, RunFailed, StoreError, manual
 from ostinato.store.backup import restore
-from tests.acceptance.bodies import child_that_dies, child_that_gives_up, child_that_saves, child_that_sleeps
+from tests.acceptance.bodies import (
+    child_of_a_schedule,
+    child_that_dies,
+    child_that_gives_up,
+    child_that_saves,
+    child_that_sleeps,
+)
 
 
 async def until(condition: Any, seconds: float = 30) -> None:
@@ -88,6 +94,25 @@ def test_a_child_process_checkpoints_logs_and_may_die(tmp_path: Path) -> None:
             dead = await app.start("child_that_dies")
             with pytest.raises(RunFailed, match="exit code 7"):
                 await dead.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_a_child_process_knows_its_due_time(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_of_a_schedule)
+        async with app:
+            answer = await app.schedules.create("by hand", manual(), "child_of_a_schedule", trigger=True)
+            assert answer.run is not None
+            for _ in range(300):
+                found = await app.get(answer.run["id"])
+                if found.over:
+                    break
+                await asyncio.sleep(0.1)
+            assert found.error is None
+            nominal = (await app.schedules.history("by hand"))[0].nominal.isoformat()
+            assert found.result == ["by hand", answer.run["origin"], nominal, True, 0, None]
 
     asyncio.run(main())
 

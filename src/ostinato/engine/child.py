@@ -51,7 +51,7 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        known = {name: getattr(context, name) for name in ("run_id", "attempt", "name", "due", "namespace")}
+        known = {name: getattr(context, name) for name in ("run_id", "attempt", "name", "due", "namespace", "detail")}
         start = {"input": given, "context": handler.context, "saved": context.saved, "known": known}
         process.stdin.write(json.dumps(start).encode() + b"\n")
         await process.stdin.drain()

@@ -13,8 +13,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from ostinato.engine.context import Occurrence
 
-class ChildContext:
+
+class ChildContext(Occurrence):
     """What a function in a child sees as `ctx`: the same names; each call waits for the parent's word."""
 
     def __init__(self, out: Any, saved: Any, known: dict[str, Any]) -> None:
@@ -25,6 +27,11 @@ class ChildContext:
         self.name: str = known["name"]
         self.due: int = known["due"]
         self.namespace: str = known["namespace"]
+        self._detail: dict[str, Any] = known["detail"]
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        return self._detail
 
     def _say(self, wait: bool = True, **message: Any) -> None:
         self._out.write(json.dumps(message) + "\n")

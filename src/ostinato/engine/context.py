@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +39,54 @@ def _moment(instant: Micros | None) -> datetime | None:
     return None if instant is None else to_datetime(instant)
 
 
-class Context:
+class Occurrence:
+    """What a run of a schedule can know about its due time; nothing of it for a run that nobody scheduled."""
+
+    __slots__ = ()
+
+    @property
+    def detail(self) -> Mapping[str, Any]:
+        """All of it, as it is stored."""
+        return {}
+
+    @property
+    def schedule(self) -> str | None:
+        """The name of the schedule that started this run, if one did."""
+        return self.detail.get("schedule")
+
+    @property
+    def origin(self) -> str | None:
+        """What of the schedule brought it: `auto`, or the id of a trigger or a backfill."""
+        return self.detail.get("origin")
+
+    @property
+    def nominal(self) -> datetime | None:
+        """The time of the spec that this run is for; `due` is that time with its jitter."""
+        return _moment(self.detail.get("nominal"))
+
+    @property
+    def previous(self) -> datetime | None:
+        """The nominal time before: `previous` to `nominal` is the run's data window. Where it stands for others that
+        came too late, the window begins before the first of them."""
+        return _moment(self.detail.get("previous"))
+
+    @property
+    def coalesced(self) -> int:
+        """How many earlier times, which came too late, this run stands for."""
+        return int(self.detail.get("coalesced", 0))
+
+    @property
+    def last_result(self) -> Any:
+        """What the schedule's last successful run before this one returned."""
+        return self.detail.get("last_result")
+
+    @property
+    def last_failure(self) -> Any:
+        """How the schedule's last run before this one failed, if none has succeeded since."""
+        return self.detail.get("last_failure")
+
+
+class Context(Occurrence):
     """Handed to a function that has a parameter `ctx`. Its methods work in async functions; in plain ones,
     which run in a thread, the same names block until it is done."""
 
@@ -80,45 +127,9 @@ class Context:
         return self._run.namespace
 
     @property
-    def _detail(self) -> dict[str, Any]:
+    def detail(self) -> Mapping[str, Any]:
         found: dict[str, Any] = orjson.loads(self._run.detail) if self._run.detail else {}
         return found
-
-    @property
-    def schedule(self) -> str | None:
-        """The name of the schedule that started this run, if one did."""
-        return self._detail.get("schedule")
-
-    @property
-    def origin(self) -> str | None:
-        """What of the schedule brought it: `auto`, or the id of a trigger or a backfill."""
-        return self._detail.get("origin")
-
-    @property
-    def nominal(self) -> datetime | None:
-        """The time of the spec that this run is for; `due` is that time with its jitter."""
-        return _moment(self._detail.get("nominal"))
-
-    @property
-    def previous(self) -> datetime | None:
-        """The nominal time before: `previous` to `nominal` is the run's data window. Where it stands for others that
-        came too late, the window begins before the first of them."""
-        return _moment(self._detail.get("previous"))
-
-    @property
-    def coalesced(self) -> int:
-        """How many earlier times, which came too late, this run stands for."""
-        return int(self._detail.get("coalesced", 0))
-
-    @property
-    def last_result(self) -> Any:
-        """What the schedule's last successful run before this one returned."""
-        return self._detail.get("last_result")
-
-    @property
-    def last_failure(self) -> Any:
-        """How the schedule's last run before this one failed, if none has succeeded since."""
-        return self._detail.get("last_failure")
 
     async def checkpoint(self, value: Any) -> None:
         """Keep a value; when this returns it is durable, and the next attempt finds it in `ctx.saved`."""
