@@ -56,7 +56,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
         None,
         "ostinato_schedules_name",
     ),
-    "late_schedules": ({"before": 1, "limit": 10}, None, "ostinato_timers_due"),
+    "late_schedules": ({"before": 1, "namespace": "x", "limit": 10}, None, "ostinato_timers_due"),
     "history": ({"namespace": "default", "low": "a", "high": "b", "limit": 10}, None, "ostinato_runs_key"),
     "stale_schedules": ({"rules": "0", "limit": 10}, None, "ostinato_schedules_rules"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),

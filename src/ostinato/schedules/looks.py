@@ -5,20 +5,21 @@ from __future__ import annotations
 import heapq
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Self
 
 from ostinato.engine.rows import whole_run
-from ostinato.model import DEFAULT_NAMESPACE, Run
+from ostinato.errors import OstinatoError, did_you_mean
+from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.backfiller import read_backfill
 from ostinato.schedules.carrying import live_of
 from ostinato.schedules.decide import Live
 from ostinato.schedules.define import Doors
 from ostinato.schedules.explain import Explanation, explain
 from ostinato.schedules.generator import upcoming
-from ostinato.schedules.model import Schedule
+from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.rows import key_range, read_anyway
 from ostinato.schedules.scheduler import not_found
 from ostinato.schedules.simulate import RunTime, Simulation, Span, simulate
@@ -39,6 +40,7 @@ from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.instants import Micros, read_instant, to_datetime
 
 Moment = datetime | str
+Length = str | timedelta
 _PAGE = 500
 
 
@@ -129,10 +131,10 @@ class Looks:
 
     async def late(self, limit: int = 1000) -> dict[str, Lateness]:
         """Schedules with times that passed while nobody was there, and what will become of them."""
-        now = self._around.now()
+        now, namespace = self._around.now(), self._around.namespace
 
         def found(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
-            rows = yield sql("late_schedules", before=now, limit=limit)
+            rows = yield sql("late_schedules", before=now, namespace=namespace, limit=limit)
             return rows, (yield from live_of([row[0] for row in rows]))
 
         rows, live = await self._around.store.read(found)
@@ -174,18 +176,20 @@ class Looks:
         first: Moment,
         last: Moment,
         *,
-        run_time: RunTime = 0,
+        run_time: RunTime | Length | Sequence[Length] = 0,
         outages: Sequence[tuple[Moment, Moment]] = (),
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> Simulation:
-        """What would happen: a schedule by name, or a draft, played through a period by the engine's own decisions."""
+        """What would happen: a schedule by name, or a draft, played through a period by the engine's own decisions.
+        `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random`; whole numbers
+        are microseconds here."""
         one = await self._get(schedule) if isinstance(schedule, str) else schedule
         return simulate(
             one,
             read_instant(first, "first"),
             read_instant(last, "last"),
-            run_time=run_time,
+            run_time=_run_time(run_time),
             outages=_spans(outages, "outages"),
             pauses=_spans(pauses, "pauses"),
             seed=seed,
@@ -229,6 +233,9 @@ class Looks:
     async def _matching(
         self, match: str, tag: str | None, state: str | None, job: str | None, after: str = ""
     ) -> AsyncIterator[Schedule]:
+        if state is not None and state not in set(State):
+            hint = did_you_mean(state, [one.value for one in State]) or f"there are {', '.join(State)}"
+            raise OstinatoError(f"state {state!r} is unknown; {hint}")
         low = match.split("*")[0].split("?")[0].split("[")[0]
         namespace = self._around.namespace
         while True:
@@ -255,6 +262,14 @@ class Looks:
             if len(rows) < _PAGE:
                 return
             after = rows[-1][2]
+
+
+def _run_time(given: RunTime | Length | Sequence[Length]) -> RunTime:
+    if isinstance(given, str | timedelta):
+        return read_length(given, "run_time")
+    if isinstance(given, int) or callable(given):
+        return given
+    return [one if isinstance(one, int) else read_length(one, "run_time") for one in given]
 
 
 def _spans(given: Sequence[tuple[Moment, Moment]], field: str) -> list[Span]:

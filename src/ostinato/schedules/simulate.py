@@ -67,7 +67,8 @@ def simulate(
     for begin, end in [(first, last), *outages, *pauses]:
         if end < begin:
             raise OstinatoError(f"a stretch from {format_instant(begin)} cannot end at {format_instant(end)}")
-    play = _Play(replace(schedule, reached=first - 1), _lengths(run_time, random.Random(seed)))
+    begun = replace(schedule, reached=first - 1, updated=min(schedule.updated, first))  # as if it had always been there
+    play = _Play(begun, _lengths(run_time, random.Random(seed)))
     down, paused = sorted(outages), sorted(pauses)
     at = first
     while True:

@@ -12,7 +12,7 @@ import orjson
 from ostinato.model import Run
 from ostinato.schedules.backfiller import Backfill
 from ostinato.schedules.decide import Live, advance
-from ostinato.schedules.generator import upcoming
+from ostinato.schedules.generator import BATCH, upcoming
 from ostinato.schedules.model import Policies, Schedule, State
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
@@ -79,7 +79,7 @@ def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
     """What the next beat would do, said before it happens."""
     if schedule.state is not State.RUNNING or schedule.paused:
         return Lateness()
-    found = advance(schedule, live, now, lambda: "?")
+    found = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # all of it, whatever the pace
     if not found.late:
         return Lateness()
     passed = sum(one.count for one in found.passed)

@@ -80,9 +80,9 @@ SELECT id FROM ostinato_schedules WHERE zone_rules < :rules ORDER BY zone_rules 
 -- stamp_rules: their next times are right by these zone rules.
 UPDATE ostinato_schedules SET zone_rules = r.rules FROM {rows r(id text, rules text)} WHERE ostinato_schedules.id = r.id
 
--- late_schedules: schedules whose time has passed and that nobody has fired. Uses ostinato_timers_due.
+-- late_schedules: schedules of a namespace whose time has passed and that nobody has fired. Uses ostinato_timers_due.
 SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
-WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit
+WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' AND t.namespace = :namespace ORDER BY t.due LIMIT :limit
 
 -- next_schedules: schedules by when they are due next. Uses ostinato_timers_due.
 SELECT s.* FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
