@@ -118,7 +118,10 @@ class Schedules(Looks):
             there = read_anyway(found[0])
             if same_definition(there, wanted) and there.origin == wanted.origin:
                 return {"token": there.token, "done": "unchanged"}
-            return {**(yield from scheduler.update(call, lambda one: _as_wanted(one, wanted))), "done": "updated"}
+            return {
+                **(yield from scheduler.update(call, lambda one: _as_wanted(one, wanted), mends=True)),
+                "done": "updated",
+            }
 
         answer = await self._run(put, call)
         return answer["done"], Changed(wanted.name, answer["token"])
@@ -132,8 +135,11 @@ class Schedules(Looks):
             raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
         if "paused" in given:
             raise OstinatoError("paused is not changed by an update; use pause() and resume()")
+        mends = "spec" in given and "action" in given
         call = self._call(name, "update", request_id, token, _asked(given))
-        answer = await self._run(lambda: scheduler.update(call, lambda one: define(one, given, around.doors)), call)
+        answer = await self._run(
+            lambda: scheduler.update(call, lambda one: define(one, given, around.doors), mends=mends), call
+        )
         return Changed(name, answer["token"])
 
     async def pause(

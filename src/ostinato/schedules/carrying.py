@@ -83,8 +83,13 @@ def _stop(decision: Decision, now: Micros) -> Operation[list[Row]]:
         _, told, ended = yield from stop_chain(one.root_id, status, reason, now, decision.terminate)
         events += told
         for over in ended:
-            events.append(engine_rows.of_schedule(now, over.run, "schedule:canceled", reason=reason))
+            events.append(stopped(now, over.run, reason, status))
     return events
+
+
+def stopped(now: Micros, run: Run, reason: str, status: Status) -> Row:
+    """The schedule's own word for one of its runs that was made to end."""
+    return engine_rows.of_schedule(now, run, "schedule:canceled", reason=reason, status=status.value)
 
 
 class _Works:

@@ -84,7 +84,7 @@ def advance(
     """Everything that is due by now, decided; the schedule moves on to its next time."""
     found = generate(schedule, now, batch)
     decision = decide(schedule, live, found.occurrences, now, new_id, found)
-    decision.late = found.late
+    decision.late = 0 if schedule.paused else found.late  # what passes in a pause is not late
     return settled(decision, live)
 
 

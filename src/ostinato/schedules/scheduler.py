@@ -18,7 +18,7 @@ from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.model import Status
 from ostinato.schedules import backfiller
 from ostinato.schedules.backfiller import Backfill, read_backfill
-from ostinato.schedules.carrying import carry_out, live_of, next_timer
+from ostinato.schedules.carrying import carry_out, live_of, next_timer, stopped
 from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle
 from ostinato.schedules.generator import next_time, occurrence, pending
 from ostinato.schedules.making import Maker
@@ -104,12 +104,13 @@ class AlreadyExists(Conflict):
 Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, list[Row], Answer]]]
 
 
-def change(call: Call, edit: Edit, *, settle: bool = True) -> Operation[Answer]:
-    """Change one schedule. What was due before the change is dealt with first, by the old rules."""
-    schedule = yield from load_locked(call)
+def change(call: Call, edit: Edit, *, mends: bool = False) -> Operation[Answer]:
+    """Change one schedule. What was due before the change is dealt with first, by the old rules. `mends`: it may be
+    one that cannot be read, because the change puts something readable in its place."""
+    schedule = yield from load_locked(call, mends)
     live = (yield from live_of([schedule.id]))[schedule.id]
     events: list[Row] = []
-    if settle and schedule.state is State.RUNNING and not schedule.paused:
+    if schedule.state is State.RUNNING and not schedule.paused:
         schedule, events = yield from _settle(call, schedule, live)
         live = (yield from live_of([schedule.id]))[schedule.id]
     after, told, answer = yield from edit(schedule, live)
@@ -132,8 +133,9 @@ def save(schedule: Schedule) -> Operation[None]:
         yield sql("drop_timers", [("schedule", schedule.id)])
 
 
-def load_locked(call: Call) -> Operation[Schedule]:
-    """The schedule of a call, locked; with the token the caller knows it by."""
+def load_locked(call: Call, mends: bool) -> Operation[Schedule]:
+    """The schedule of a call, locked; with the token the caller knows it by. One that cannot be read is left as it
+    is: to write back what could be read of it would lose the rest."""
     while True:
         found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
         if not found:
@@ -141,7 +143,15 @@ def load_locked(call: Call) -> Operation[Schedule]:
         rows = yield sql("lock_schedules", [(found[0][0],)])
         if rows and rows[0][23] is None:  # nobody has closed it while its lock was waited for
             break
-    schedule = read_anyway(rows[0])
+    try:
+        schedule = read_schedule(rows[0])
+    except Exception as problem:
+        if not mends:
+            raise Conflict(
+                f"schedule {call.name!r} cannot be read: {problem}; mend what it needs, or give it a new spec and "
+                "action (upsert), or delete it"
+            ) from None
+        schedule = read_anyway(rows[0])
     if call.token is not None and call.token != schedule.token:
         raise TokenMismatch(call.name, call.token, schedule.token)
     return schedule
@@ -167,7 +177,7 @@ def _busy(one: Decision) -> bool:
     return bool(one.start or one.hold or one.release or one.drop or one.passed or one.stop or one.completed)
 
 
-def update(call: Call, redefine: Callable[[Schedule], Schedule]) -> Operation[Answer]:
+def update(call: Call, redefine: Callable[[Schedule], Schedule], *, mends: bool = False) -> Operation[Answer]:
     """Change what a schedule is. Its place in time stays: no time comes twice, and none is lost."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
@@ -194,7 +204,7 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule]) -> Operation[An
         events.append(event_row(call.now, new, "updated", call.actor, spec=new.spec.to_json(), paused=bool(new.paused)))
         return new, events, {}
 
-    return change(call, edit)
+    return change(call, edit, mends=mends)
 
 
 def with_next(schedule: Schedule) -> Schedule:
@@ -227,6 +237,7 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
             decision = advance(then, live, call.now, call.new_id, batch=_MOST_AT_ONCE)
             late = sum(one.count for one in decision.passed) + len(decision.start) + len(decision.hold)
             will_run = len(decision.start) + len(decision.hold)
+            decision.late = 0  # the event of resuming says it
             events = yield from carry_out([decision], call.now, call.maker, save=False)
             schedule = replace(decision.schedule, policies=schedule.policies)
         after = replace(schedule, paused=None, notes=note, reason=None)
@@ -369,15 +380,17 @@ def delete(call: Call, running: str) -> Operation[Answer]:
             status = Status.TERMINATED if running == "terminate" else Status.CANCELLED
             for one in live:
                 if not one.waiting:
-                    found_events = yield from stop_chain(
-                        one.root_id, status, "its schedule was deleted", call.now, running == "terminate"
+                    reason = "its schedule was deleted"
+                    _, told, ended = yield from stop_chain(
+                        one.root_id, status, reason, call.now, running == "terminate"
                     )
-                    events += found_events[1]
+                    events += told
+                    events += [stopped(call.now, over.run, reason, status) for over in ended]
         after = replace(schedule, state=State.CLOSED, closed=call.now, next=None)
         events.append(event_row(call.now, after, "deleted", call.actor))
         return after, events, {}
 
-    return change(call, edit)
+    return change(call, edit, mends=True)
 
 
 async def recompute_zones(store: Store) -> int:
