@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ DATE = 1_000_000_000_000_000  # moments are microseconds since 1970, so none of 
 
 for dialect in ("sqlite", "postgres"):
     queries(dialect)["spoil_this_schedule"] = Query(
-        "spoil_this_schedule", "UPDATE ostinato_schedules SET spec = '{\"cron\": [\"?\"]}' WHERE id = :id", (), False
+        "spoil_this_schedule", 'UPDATE ostinato_schedules SET spec = \'{"cron": ["?"]}\' WHERE id = :id', (), False
     )
 
 
@@ -108,7 +109,7 @@ async def test_every_event_of_schedules_is_as_the_reference_says(world: World) -
     assert {name: set(fields) for name, fields in contract.items()} == seen
 
 
-def compare(name: str, data: dict[str, Any], fields: dict[str, tuple[str, bool]]) -> None:
+def compare(name: str, data: Mapping[str, Any], fields: dict[str, tuple[str, bool]]) -> None:
     for field, (kind, optional) in fields.items():
         if field not in data:
             assert optional, f"{name} has no {field!r}: {data}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Conflict, Ostinato, OstinatoError, cron, every
+from ostinato import Conflict, Ostinato, OstinatoError, cron, every, manual
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
@@ -124,3 +124,21 @@ async def test_runs_that_are_stopped_with_their_schedule_are_told_of(world: Worl
     await world.advance("1m")
     told = [event.data for event in await world.app.events(subject=id) if event.name == "schedule:canceled"]
     assert [(data["status"], data["reason"]) for data in told] == [(status, "its schedule was deleted")]
+
+
+async def test_a_start_that_fails_for_good_lets_the_next_one_go(world: World) -> None:
+    done: list[str] = []
+
+    @world.app.job()
+    async def mail(customer: str) -> None:
+        done.append(customer)
+
+    await world.up()
+    await world.app.schedules.create("mail", manual(), "mail", input={"customer": "a"}, overlap="buffer_all")
+    await world.app.schedules.trigger("mail", input={"who": "nobody knows this"})
+    await world.app.schedules.trigger("mail")
+    await world.advance("10s")
+    assert [one.split(":")[0] for one in await world.occurrences("mail")] == ["waiting", "buffered"]
+    await world.advance("10s")
+    assert [one.split(":")[0] for one in await world.occurrences("mail")] == ["failed", "succeeded"]
+    assert done == ["a"]
