@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, did_you_mean
+from ostinato.model import Limit, Retry, read_retry
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Action, Policies, Schedule, read_catchup, read_overlap
-from ostinato.schedules.rows import write_action, write_policies
-from ostinato.when import Spec, cron, read_spec
+from ostinato.schedules.rows import dump, write_action, write_policies
+from ostinato.starting import read_limit
+from ostinato.when import Duration, Spec, cron, parse_duration, read_spec
 from ostinato.when.instants import SECOND, Micros
 
 SpecLike: TypeAlias = Spec | str | Mapping[str, Any]
@@ -76,7 +79,26 @@ def _action(before: Action, given: Mapping[str, Any], doors: Doors) -> Action:
     if not isinstance(input, Mapping):
         raise OstinatoError(f"input {input!r} is not an object with names")
     to_json(dict(input), "the schedule's input")
-    return Action(found.job, dict(input), {**kept, **options})
+    whole = {**kept, **options}
+    return Action(found.job, dict(input), {key: _plain(value, found.job) for key, value in whole.items()})
+
+
+def _plain(value: Any, job: str) -> Any:
+    """An option as JSON can keep it. A bare number in a Retry or a Limit is microseconds, and seconds in an object, so
+    their lengths are written with units."""
+    if isinstance(value, Retry):
+        return {**asdict(found := read_retry(value)), "delay": _text(found.delay), "longest": _text(found.longest)}
+    if isinstance(value, Limit):
+        limit = read_limit(value, job)
+        assert limit is not None
+        return {**{k: v for k, v in asdict(limit).items() if v is not None}, "per": _text(limit.per)}
+    if isinstance(value, timedelta):
+        return str(parse_duration(value))
+    return {key: _plain(one, job) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def _text(length: Micros) -> str:
+    return str(Duration(micros=length))
 
 
 def read_action(given: ActionLike, doors: Doors) -> Action:
@@ -157,5 +179,6 @@ def same_definition(one: Schedule, other: Schedule) -> bool:
         one.spec == other.spec
         and write_action(one.action) == write_action(other.action)
         and write_policies(one.policies) == write_policies(other.policies)
-        and (one.memo, one.tags, dict(one.attributes)) == (other.memo, other.tags, dict(other.attributes))
+        and one.tags == other.tags
+        and dump([one.memo, dict(one.attributes)]) == dump([other.memo, dict(other.attributes)])
     )

@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from ostinato import Conflict, NotFound, OstinatoError, cron, every, manual, once
+from ostinato import Conflict, Limit, NotFound, OstinatoError, Retry, cron, every, manual, once
+from ostinato.model import read_retry
 from ostinato.schedules.scheduler import TokenMismatch
+from ostinato.starting import read_limit
 from ostinato.testing import World
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -589,3 +591,19 @@ async def test_max_buffer_drops_with_a_row(world: World) -> None:
         "buffer_full",
         "buffer_full",
     ]
+
+
+async def test_what_is_given_as_values_means_the_same_when_read_back(world: World) -> None:
+    await begin(world)
+    given: dict[str, Any] = {
+        "retry": Retry(attempts=3, delay=2_000_000),
+        "concurrency": Limit("k", most=2, rate=5, per=60_000_000),
+        "timeout": timedelta(minutes=10),
+        "memo": {"pair": (1, 2)},
+    }
+    assert (await world.app.schedules.upsert("s", every("1h"), "note", **given))[0] == "created"
+    options = (await world.app.schedules.get("s")).options
+    assert read_retry(options["retry"]) == given["retry"]
+    assert read_limit(options["concurrency"], "note") == given["concurrency"]
+    assert options["timeout"] == "PT10M"
+    assert (await world.app.schedules.upsert("s", every("1h"), "note", **given))[0] == "unchanged"
