@@ -80,6 +80,9 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
 
 
 def _checked(retry: Retry) -> Retry:
+    numbers = (retry.factor, retry.jitter)
+    if not isinstance(retry.attempts, int) or not all(isinstance(one, int | float) for one in numbers):
+        raise OstinatoError(f"{retry} cannot be: attempts are a whole number, factor and jitter are numbers")
     retry = replace(retry, longest=max(retry.longest, retry.delay))
     if retry.attempts < 1 or retry.delay < 0 or retry.factor < 1 or not 0 <= retry.jitter <= 1:
         raise OstinatoError(

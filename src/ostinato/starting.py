@@ -127,6 +127,10 @@ def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limi
                 raise OstinatoError(f"concurrency has no {part!r}; its parts are {', '.join(known)}")
         value = Limit(**{"key": f"job:{name}", **value, "per": read_length(value.get("per", 1), "a limit's period")})
     limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
+    if not isinstance(limit, Limit):
+        raise OstinatoError(f"concurrency {value!r} is not a number; write concurrency=3 or Limit('key', most=3)")
+    if not all(one is None or isinstance(one, int) for one in (limit.most, limit.rate, limit.weight)):
+        raise OstinatoError(f"{limit}: most, rate and weight are whole numbers")
     limit = replace(limit, per=read_length(limit.per, "a limit's period", raw=True))
     if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):
         raise OstinatoError(f"{limit} lets nothing go: most and rate are at least 1")
