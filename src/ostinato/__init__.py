@@ -15,6 +15,9 @@ from ostinato.errors import (
     StoreUnavailable,
 )
 from ostinato.model import Limit, Retry
+from ostinato.schedules.declared import DeclaredElsewhere, Plan
+from ostinato.schedules.files import dump_schedules, parse_schedules, read_schedules
+from ostinato.schedules.marked import FileError
 from ostinato.sync import SyncOstinato
 from ostinato.version import __version__
 from ostinato.views import RunInfo
@@ -22,12 +25,15 @@ from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __all__ = [
     "Conflict",
+    "DeclaredElsewhere",
     "EgressPolicy",
     "Fatal",
+    "FileError",
     "Limit",
     "NotFound",
     "Ostinato",
     "OstinatoError",
+    "Plan",
     "Retry",
     "RetryLater",
     "RunCancelled",
@@ -43,8 +49,11 @@ __all__ = [
     "__version__",
     "calendar",
     "cron",
+    "dump_schedules",
     "during",
     "every",
     "manual",
     "once",
+    "parse_schedules",
+    "read_schedules",
 ]

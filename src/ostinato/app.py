@@ -36,10 +36,12 @@ from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
-from ostinato.schedules.define import Doors
+from ostinato.schedules.declaring import Declarations, tell
+from ostinato.schedules.define import Doors, SpecLike, define, read_name
 from ostinato.schedules.firing import purposes
 from ostinato.schedules.looks import Surroundings
 from ostinato.schedules.making import Maker
+from ostinato.schedules.model import Schedule
 from ostinato.schedules.scheduler import recompute_zones
 from ostinato.schedules.views import Lateness, Staleness
 from ostinato.starting import Length, Starting, read_limit, same_place, some_length
@@ -49,6 +51,7 @@ from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.urls import open_url
 from ostinato.version import __version__
 from ostinato.views import LogLine, RunInfo, run_info
+from ostinato.when import manual
 from ostinato.when.instants import SECOND, to_datetime
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -113,6 +116,8 @@ class Ostinato:
         egress: EgressPolicy | None = None,
         namespace: str = DEFAULT_NAMESPACE,
         actor: str | None = None,
+        name: str | None = None,
+        prune_schedules: bool = False,
         clock: Clock | None = None,
         ids: Ids | None = None,
         dice: random.Random | None = None,
@@ -126,6 +131,12 @@ class Ostinato:
         for what, length in (("lease", lease), ("keep_runs", keep_runs), ("keep_events", keep_events)):
             if read_length(length, what) < SECOND:
                 raise OstinatoError(f"{what} {length!r} is too short; a second is the least")
+        if name is not None and (not isinstance(name, str) or not name.strip() or "\x00" in name):
+            raise OstinatoError(f"the app's name {name!r} is not a text")
+        if prune_schedules and name is None:
+            raise OstinatoError(
+                "prune_schedules needs name=…: without one, this app's schedules cannot be told from those of others"
+            )
         self.store: Store = open_url(store) if isinstance(store, str) else store
         self.namespace = namespace
         self.actor = actor
@@ -145,7 +156,11 @@ class Ostinato:
         )
         self._backfill_batch = backfill_batch
         self._maker = Maker(lambda job: self.engine.known(job))
-        doors = Doors(self._maker, self._name_of, read_length(min_interval, "min_interval"))
+        self._min_interval = read_length(min_interval, "min_interval")
+        doors = Doors(self._maker, self._name_of, self._min_interval)
+        self._declarations = Declarations(self._name_of, name)
+        self._implied: dict[Callable[..., Any], str] = {}  # jobs that are declared by their schedule alone
+        self._prune_schedules = prune_schedules
         self.schedules = Schedules(
             Surroundings(
                 store=self.store,
@@ -155,6 +170,7 @@ class Ostinato:
                 nudge=lambda: self.engine.nudge(),
                 namespace=namespace,
                 actor=actor,
+                declarations=self._declarations,
             )
         )
         self._engine: Engine | None = None
@@ -233,6 +249,24 @@ class Ostinato:
         now = self.engine.clock.now()
         await self.store.run(lambda _: keeping.first_timer(now))
         await recompute_zones(self.store)
+        await self._declare_schedules()
+
+    async def _declare_schedules(self) -> None:
+        """Make the store say what the code declares. What is wrong with the code stops the start; what the store will
+        not have does not, for the other schedules and jobs need the node."""
+        declarations = self._declarations
+        if not declarations.found and declarations.app is None:
+            return
+        drafts = self.schedules.declared()
+        options: dict[str, Any] = {"prune": self._prune_schedules, "leave_taken": True, "origin": declarations.origin}
+        try:
+            tell(await self.schedules.apply(drafts, **options), declarations.origin)
+        except Conflict:
+            for one in drafts:
+                try:
+                    await self.schedules.apply([one], **{**options, "prune": False})
+                except Conflict as problem:
+                    log.error(str(problem), action="schedule_not_declared", schedule=one.name)
 
     async def _close(self) -> None:
         engine, self._engine = self._engine, None
@@ -291,10 +325,36 @@ class Ostinato:
             )
             if serial_hold not in ("chain", "active"):
                 raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
+            implied = self._implied.pop(function, None)
+            if implied is not None:
+                del self._handlers[implied]
             known = self._handlers.get(handler.name)
             if known is not None and not same_place(known.function, function):
                 raise OstinatoError(f"there are two jobs called {handler.name!r}; give one of them name=…")
             self._handlers[handler.name] = handler
+            return function
+
+        return declare
+
+    def schedule(
+        self, spec: SpecLike, *, name: str | None = None, input: Mapping[str, Any] | None = None, **given: Any
+    ) -> Callable[[F], F]:
+        """Declare a schedule over a function: `@app.schedule(cron("0 9 * * 1-5"), overlap="buffer_one")`. It is named
+        after the job, or `name`; the rest is as for `app.schedules.create`. When a node starts, the store is made to
+        say the same. The function is a job, by `@app.job(…)` above or below, or else with a job's defaults."""
+
+        def declare(function: F) -> F:
+            if self._engine is not None:
+                raise OstinatoError("the app is running; use `await app.schedules.upsert(…)` instead of a declaration")
+            if not any(handler.function is function for handler in self._handlers.values()):
+                self.job()(function)
+                self._implied[function] = self._name_of(function)
+            whole = {"spec": spec, **given, **({} if input is None else {"input": input})}
+            # A mistake is said here, where it was made, and not when a node starts.
+            doors = Doors(Maker(self._handlers.get), self._name_of, self._min_interval)
+            draft = Schedule("", read_name(name or self._name_of(function)), manual())
+            define(draft, {"action": function, **whole}, doors)
+            self._declarations.add(function, name, whole)
             return function
 
         return declare

@@ -4,8 +4,10 @@ what came of it; what the operations do is decided in the modules beside this on
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,8 +15,11 @@ import orjson
 
 from ostinato.errors import OstinatoError
 from ostinato.schedules import scheduler
+from ostinato.schedules.applying import Moved, applied, planned
 from ostinato.schedules.backfiller import Backfill
+from ostinato.schedules.declared import Plan, as_wanted
 from ostinato.schedules.define import ActionLike, SpecLike, define, read_name, same_definition
+from ostinato.schedules.files import Document, dump_schedules
 from ostinato.schedules.looks import Looks, Moment
 from ostinato.schedules.model import Schedule, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway
@@ -27,6 +32,7 @@ from ostinato.when.instants import read_instant
 
 _PAGE = 500
 _COUNTED = 10_000_000
+_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +125,7 @@ class Schedules(Looks):
             if same_definition(there, wanted) and there.origin == wanted.origin:
                 return {"token": there.token, "done": "unchanged"}
             return {
-                **(yield from scheduler.update(call, lambda one: _as_wanted(one, wanted), mends=True)),
+                **(yield from scheduler.update(call, lambda one: as_wanted(one, wanted), mends=True)),
                 "done": "updated",
             }
 
@@ -260,6 +266,80 @@ class Schedules(Looks):
         call = self._call(name, "delete", request_id, token)
         return Changed(name, (await self._run(lambda: scheduler.delete(call, running), call))["token"])
 
+    # Declared as a whole
+
+    def declared(self) -> list[Schedule]:
+        """What the code of this app declares with `@app.schedule`, as drafts."""
+        return self._around.declarations.drafts(self.draft)
+
+    async def plan(
+        self,
+        wanted: Sequence[Schedule] | Document | None = None,
+        *,
+        prune: bool = False,
+        take: bool = False,
+        origin: str | None = None,
+    ) -> Plan:
+        """What `apply` would do. `wanted` is a file that was read, a list of drafts, or else what the code declares."""
+        drafts, origins = self._wanted(wanted, origin)
+        call = self._call(f"{len(drafts)} schedules", "plan", None)
+        plan = await self._around.store.read(lambda _: planned(call, drafts, origins, prune=prune, take=take))
+        return replace(plan, notes=self._odd(drafts))
+
+    async def apply(
+        self,
+        wanted: Sequence[Schedule] | Document | None = None,
+        *,
+        prune: bool = False,
+        take: bool = False,
+        leave_taken: bool = False,
+        origin: str | None = None,
+    ) -> Plan:
+        """Make the store say what is wanted, in one transaction; returns what was done. With `prune`, what the same
+        origin declared before and declares no longer is closed. What another origin declares is a reason to do nothing,
+        unless `take` makes it ours or `leave_taken` passes it over."""
+        drafts, origins = self._wanted(wanted, origin)
+        plan: Plan | None = None
+        for tries in range(1, _TRIES + 1):
+            call = self._call(f"{len(drafts)} schedules", "apply", None)
+            work = partial(applied, call, drafts, origins, prune=prune, take=take, leave_taken=leave_taken)
+            try:
+                plan = await self._around.store.run(lambda _, work=work: work())  # type: ignore[misc]
+                break
+            except Moved:
+                if tries == _TRIES:
+                    raise
+        assert plan is not None
+        self._around.nudge()
+        return replace(plan, notes=self._odd(drafts))
+
+    async def export(self, *, match: str = "*", tag: str | None = None, form: str = "yaml") -> str:
+        """Schedules as a file that `apply` takes, `yaml` or `json`: their definitions, what remains of them, and which
+        are paused."""
+        return dump_schedules([one async for one in self._matching(match, tag, None, None)], form=form)
+
+    def _wanted(
+        self, wanted: Sequence[Schedule] | Document | None, origin: str | None
+    ) -> tuple[list[Schedule], set[str]]:
+        if wanted is None:
+            drafts, origin = self.declared(), origin or self._around.declarations.origin
+        elif isinstance(wanted, Document):
+            drafts, origin = wanted.drafts(self.draft), origin or wanted.origin
+        else:
+            drafts = list(wanted)
+        twice = [name for name, count in Counter(one.name for one in drafts).items() if count > 1]
+        if twice:
+            raise OstinatoError(f"schedule {twice[0]!r} is wanted twice; give one of them another name")
+        if origin is not None:
+            drafts = [replace(one, origin=origin) for one in drafts]
+        origins = {one.origin for one in drafts if one.origin is not None} | ({origin} if origin else set())
+        return drafts, origins
+
+    def _odd(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
+        knows = self._around.doors.maker.knows
+        jobs = sorted({one.action.job for one in drafts if not knows(one.action.job)})
+        return tuple(f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs)
+
     # Many at once
 
     async def each(
@@ -312,20 +392,6 @@ class Schedules(Looks):
         answer = await self._around.store.run(lambda _: scheduler.once(call, make()))
         self._around.nudge()
         return answer
-
-
-def _as_wanted(there: Schedule, wanted: Schedule) -> Schedule:
-    """What is there, made to say what is wanted: its place in time and its history stay."""
-    return replace(
-        there,
-        spec=wanted.spec,
-        action=wanted.action,
-        policies=wanted.policies,
-        memo=wanted.memo,
-        tags=wanted.tags,
-        attributes=wanted.attributes,
-        origin=wanted.origin,
-    )
 
 
 def _asked(given: Any) -> str:

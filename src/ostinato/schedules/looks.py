@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -16,6 +16,7 @@ from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.backfiller import read_backfill
 from ostinato.schedules.carrying import live_of
 from ostinato.schedules.decide import Live
+from ostinato.schedules.declaring import Declarations
 from ostinato.schedules.define import Doors
 from ostinato.schedules.explain import Explanation, explain
 from ostinato.schedules.generator import upcoming
@@ -55,6 +56,7 @@ class Surroundings:
     nudge: Callable[[], None]
     namespace: str = DEFAULT_NAMESPACE
     actor: str | None = None
+    declarations: Declarations = field(default_factory=Declarations)
 
 
 class Looks:

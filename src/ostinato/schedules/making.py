@@ -39,6 +39,10 @@ class Maker:
         self._known = known
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
+    def knows(self, job: str) -> bool:
+        """Whether any node has declared this job."""
+        return self._known(job) is not None
+
     def check(self, action: Action, namespace: str) -> None:
         """Raise what would be wrong with a start of this action."""
         self._template(action, namespace)

@@ -35,6 +35,7 @@ CREATE TABLE ostinato_schedules (
 CREATE UNIQUE INDEX ostinato_schedules_name ON ostinato_schedules (namespace, name) WHERE closed IS NULL;
 CREATE INDEX ostinato_schedules_rules ON ostinato_schedules (zone_rules);
 CREATE INDEX ostinato_schedules_keep ON ostinato_schedules (id) WHERE policies LIKE '%"keep"%';
+CREATE INDEX ostinato_schedules_origin ON ostinato_schedules (namespace, origin) WHERE closed IS NULL AND origin IS NOT NULL;
 CREATE INDEX ostinato_schedules_closed ON ostinato_schedules (closed) WHERE closed IS NOT NULL;
 
 CREATE TABLE ostinato_backfills (
