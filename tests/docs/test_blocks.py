@@ -1,7 +1,8 @@
 """Every Python and shell block of the README and the docs runs.
 
-Blocks of one page share their names, in order. `make test` would run this very test again, so it is only
-checked to be a target; commands that serve get no input and a bounded time.
+Blocks of one page share their names, in order. A YAML or text block whose first line is `# some.file` is that file for
+the blocks after it, and every YAML block of schedules is read. `make test` would run this very test again, so it is
+only checked to be a target; commands that serve get no input and a bounded time.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from ostinato import parse_schedules
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# (?P<name>[\w-]+\.\w+)\n")
 NOT_RUN = {"text", "json", "yaml"}
 BOUNDED = {"OSTINATO_DEMO_SECONDS": "3"}
 
@@ -48,6 +52,10 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                     run(command, tmp_path)
             case language:
                 assert language in NOT_RUN, f"{page.name}:{block.line}: what language is {language!r}?"
+                if language != "json" and (file := FILE.match(block.body)):
+                    Path(tmp_path, file["name"]).write_text(block.body, encoding="utf-8")
+                if language == "yaml" and "schedules:" in block.body:
+                    assert parse_schedules(block.body, f"{page.name}:{block.line}").entries
 
 
 def run(command: str, folder: Path) -> None:

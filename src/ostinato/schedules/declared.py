@@ -92,7 +92,7 @@ class Plan:
         return self.of("taken")
 
     @property
-    def changes(self) -> int:
+    def touched(self) -> int:
         """How many schedules are touched."""
         return len(self.create) + len(self.update) + (len(self.missing) if self.pruned else 0)
 
@@ -198,7 +198,11 @@ def next_times(schedule: Schedule, now: Micros) -> tuple[datetime, ...]:
 def differences(there: Schedule, wanted: Schedule) -> tuple[Change, ...]:
     old, new = dict(flat(definition(there))), dict(flat(definition(wanted)))
     fields = list(dict.fromkeys([*new, *old]))
-    found = [Change(field, old.get(field), new.get(field)) for field in fields if old.get(field) != new.get(field)]
+    found = [
+        Change(field, old.get(field), new.get(field))
+        for field in fields
+        if old.get(field) != new.get(field) or (field in old) != (field in new)  # null is not the same as nothing
+    ]
     if there.origin != wanted.origin:
         found.append(Change("origin", there.origin, wanted.origin))
     return tuple(found)

@@ -21,6 +21,8 @@ from ostinato import (
     once,
     parse_schedules,
 )
+from ostinato.schedules.rows import insert_schedule_row
+from ostinato.store.contract import sql
 from ostinato.testing import World
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -119,14 +121,15 @@ async def test_a_mistake_is_told_where_it_is_declared(world: World) -> None:
 
     async def report(kind: str) -> None: ...
 
-    for given, told in [
+    mistakes: list[tuple[dict[str, Any], str]] = [
         ({"overlap": "bufer_one"}, "did you mean 'buffer_one'"),
         ({"input": {"knd": 1}}, "it takes kind"),
         ({"ovrlap": "skip"}, "did you mean 'overlap'"),
         ({"name": " x"}, "name ' x' is not a text"),
-    ]:
+    ]
+    for given, told in mistakes:
         with pytest.raises(OstinatoError, match=told):
-            app.schedule(every("1h"), **{"input": {"kind": "x"}, **given})(report)  # type: ignore[arg-type]
+            app.schedule(every("1h"), **{"input": {"kind": "x"}, **given})(report)
     await world.up()
     assert await app.schedules.find() == []
     with pytest.raises(OstinatoError, match="the app is running"):
@@ -382,12 +385,7 @@ async def test_a_schedule_that_cannot_be_read_is_mended_by_its_declaration(world
     row = await world.app.schedules._get("work")
 
     def spoil(_: int) -> Any:
-        from dataclasses import replace
-
-        from ostinato.schedules.rows import insert_schedule_row
-        from ostinato.store.contract import sql
-
-        broken = list(insert_schedule_row(replace(row, reached=row.reached)))
+        broken = list(insert_schedule_row(row))
         broken[3] = '{"crn": 1}'
         yield sql("replace_schedules", [broken])
 
@@ -397,6 +395,30 @@ async def test_a_schedule_that_cannot_be_read_is_mended_by_its_declaration(world
     assert (await world.app.schedules.get("work")).state == "running"
     await world.advance("1m")
     await world.expect("work", "succeeded")
+
+
+async def test_a_schedule_that_cannot_be_changed_now_does_not_keep_the_node_from_starting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def declare(app: Ostinato, minutes: int, *names: str) -> None:
+        for name in names:
+            app.schedule(every(f"{minutes}m"), name=name, catchup="all")(app.job(name="work")(work))
+
+    logger = CapturingLogger()
+    monkeypatch.setattr("ostinato.app.log", logger)
+    declare(world.app, 1, "behind")
+    await world.advance("2m")
+    await world.down()
+    await asyncio.sleep(3600)
+    monkeypatch.setattr("ostinato.schedules.scheduler._MOST_AT_ONCE", 5)
+    await restart(world, lambda app: declare(app, 2, "behind", "new"))
+    (line,) = [one for one in logger.calls if one.kwargs["action"] == "schedule_not_declared"]
+    assert line.kwargs["schedule"] == "behind"
+    found = {one.name: one.words for one in await world.app.schedules.find()}
+    assert found == {"behind": "Every minute", "new": "Every 2 minutes"}
+    await world.advance("5m")
+    await restart(world, lambda app: declare(app, 2, "behind", "new"))
+    assert (await world.app.schedules.get("behind")).words == "Every 2 minutes"
 
 
 async def work() -> None: ...

@@ -207,9 +207,10 @@ def _show(plan: Plan, *, done: bool, as_json: bool, more: dict[str, Any] | None 
     if as_json:
         whole = {"done": done, **plan.as_dict(), **(more or {})}
         typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
-        return
-    console = Console(highlight=False)
-    console.print(plan_page(plan, done=done))
+    else:
+        Console(highlight=False).print(plan_page(plan, done=done))
+    if plan.taken:
+        raise typer.Exit(1)
 
 
 def plan_page(plan: Plan, *, done: bool) -> Group:

@@ -72,7 +72,7 @@ SELECT s.* FROM {rows r(namespace text, name text)}
 JOIN ostinato_schedules s ON s.namespace = r.namespace AND s.name = r.name AND s.closed IS NULL
 
 -- schedules_of_origin: open schedules that one place declares. Uses ostinato_schedules_origin.
-SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND origin = :origin AND closed IS NULL ORDER BY name
+SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND origin = :origin AND closed IS NULL
 
 -- list_schedules: open schedules of a namespace by name, from a cursor on. Uses ostinato_schedules_name.
 SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND name > :after AND name >= :low AND name < :high

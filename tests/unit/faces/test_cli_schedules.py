@@ -1,0 +1,152 @@
+"""`ostinato apply`, `export` and `import crontab`: what they say, what they do, and how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ostinato import Ostinato
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+OSTINATO = str(Path(sys.executable).with_name("ostinato"))
+FILE = """\
+schedules:
+  nightly:
+    spec: {cron: ["0 2 * * *"], zone: Europe/Berlin}
+    action: {job: report, input: {kind: nightly}}
+    overlap: buffer_one
+  hourly:
+    spec: every 1h
+    action: report
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    (tmp_path / "s.yaml").write_text(FILE)
+
+    def call(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run([OSTINATO, *args], input=stdin, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+
+    return call
+
+
+STORE = ("--store", "sqlite:///s.db")
+
+
+def names(folder: Path) -> list[str]:
+    async def found() -> list[str]:
+        async with Ostinato(f"sqlite:///{folder}/s.db").connected() as app:
+            return [one.name for one in await app.schedules.find()]
+
+    return asyncio.run(found())
+
+
+def test_a_file_is_applied_changed_pruned_and_exported(run: Run, tmp_path: Path) -> None:
+    done = run("apply", "s.yaml", *STORE)
+    assert done.returncode == 0, done.stderr
+    assert "+  nightly" in done.stdout
+    assert "note: no node has declared the job 'report' yet" in done.stdout
+    assert "2 created" in done.stdout
+
+    (tmp_path / "s.yaml").write_text(FILE.replace("0 2 *", "30 3 *").split("  hourly")[0])
+    done = run("apply", "s.yaml", *STORE, "--dry-run", "--prune")
+    assert done.returncode == 0
+    assert "~  nightly" in done.stdout
+    assert "-  hourly" in done.stdout
+    assert "1 to update, 1 to prune" in done.stdout
+    assert names(tmp_path) == ["hourly", "nightly"]
+
+    done = run("apply", "s.yaml", *STORE, "--prune", "--json")
+    found = json.loads(done.stdout)
+    assert (found["done"], found["pruned"]) == (True, True)
+    assert found["counts"] == {"create": 0, "update": 1, "unchanged": 0, "missing": 1, "taken": 0}
+    (step,) = [one for one in found["steps"] if one["do"] == "update"]
+    assert step["changes"] == [{"field": "spec.cron", "old": ["0 2 * * *"], "new": ["30 3 * * *"]}]
+    assert len(step["before"]) == len(step["after"]) == 3
+    assert names(tmp_path) == ["nightly"]
+
+    exported = run("export", *STORE, "-o", "out.yaml")
+    assert exported.returncode == 0, exported.stderr
+    assert run("apply", "out.yaml", "--store", "sqlite:///other.db").returncode == 0
+    assert run("export", "--store", "sqlite:///other.db").stdout == (tmp_path / "out.yaml").read_text()
+    assert list(json.loads(run("export", *STORE, "--json").stdout)["schedules"]) == ["nightly"]
+
+
+def test_mistakes_are_two_and_say_where(run: Run, tmp_path: Path) -> None:
+    wrong = FILE.replace("buffer_one", "bufer_one").replace("Europe/Berlin", "Europe/Berln")
+    done = run("apply", "-", *STORE, stdin=wrong)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: stdin:3:39  schedule 'nightly': spec: zone 'Europe/Berln' is not a time zone; "
+        "did you mean 'Europe/Berlin'?",
+        "error: stdin:5:14  schedule 'nightly': overlap 'bufer_one' is unknown; did you mean 'buffer_one'?",
+        "2 mistakes; nothing was done",
+    ]
+    found = json.loads(run("apply", "-", *STORE, "--json", stdin=wrong).stdout)
+    assert [(one["line"], one["column"], one["schedule"]) for one in found["problems"]] == [
+        (3, 39, "nightly"),
+        (5, 14, "nightly"),
+    ]
+    assert not (tmp_path / "s.db").exists()
+    for args, told in [
+        (("apply", "none.yaml", *STORE), "none.yaml cannot be read: No such file"),
+        (("apply", "s.yaml"), "no store is given"),
+        (("apply", "s.yaml", "--store", "mysql://x"), "unknown scheme"),
+        (("apply", "s.yaml", *STORE, "--dry-run"), "there is no store 'sqlite:///s.db'"),
+        (("export", *STORE), "there is no store"),
+    ]:
+        done = run(*args)
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_what_another_file_declares_ends_with_one(run: Run, tmp_path: Path) -> None:
+    assert run("apply", "s.yaml", *STORE).returncode == 0
+    (tmp_path / "t.yaml").write_text(FILE.replace("0 2 *", "0 3 *"))
+    done = run("apply", "t.yaml", *STORE)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "'nightly' (file:s.yaml); nothing was done" in done.stderr
+    done = run("apply", "t.yaml", *STORE, "--dry-run")
+    assert (done.returncode, "!  nightly" in done.stdout) == (1, True)
+    assert run("apply", "t.yaml", *STORE, "--take").returncode == 0
+    assert run("apply", "t.yaml", *STORE, "--name", "t.yaml", "--json").returncode == 0
+
+
+CRONTAB = """\
+MAILTO=me
+CRON_TZ=Europe/Berlin
+0 2 * * * /usr/bin/backup.sh --full
+@reboot /usr/bin/start
+"""
+
+
+def test_a_crontab_becomes_a_file_or_is_applied(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tab").write_text(CRONTAB)
+    done = run("import", "crontab", "tab", "-o", "cron.yaml")
+    assert done.returncode == 1  # a line was left out
+    assert "left out: tab:4:1  @reboot" in done.stderr
+    assert "note: line 1: MAILTO is passed over" in done.stderr
+    assert "note: the job 'shell' is yours to declare" in done.stderr
+    assert run("apply", "cron.yaml", *STORE).returncode == 0
+    assert names(tmp_path) == ["backup.sh-full"]
+
+    (tmp_path / "tab").write_text(CRONTAB.split("@reboot")[0])
+    (tmp_path / "jobs.yaml").write_text("'*backup*': backup\n")
+    found = json.loads(run("import", "crontab", "tab", "--jobs", "jobs.yaml", "--json").stdout)
+    assert found["document"]["schedules"]["backup.sh-full"]["action"]["job"] == "backup"
+    assert found["left_out"] == []
+    done = run("import", "crontab", "tab", "--job", "sh", "--apply", *STORE, "--take", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["counts"]["update"] == 1
+
+    done = run("import", "crontab", "-", stdin="0 25 * * * x\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: stdin:1:1  hour 25 is out of range")
+    done = run("import", "crontab", "-", "--system", stdin="0 2 * * * root x\n")
+    assert "user: root" in done.stdout
