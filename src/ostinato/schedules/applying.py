@@ -88,7 +88,7 @@ def applied(
 
 
 def _updated(call: scheduler.Call, wanted: Schedule) -> Operation[scheduler.Answer]:
-    return scheduler.update(call, lambda one: as_wanted(one, wanted))
+    return scheduler.update(call, lambda one: as_wanted(one, wanted), mends=True)
 
 
 def events_kept(work: Operation[T], events: list[Row]) -> Operation[T]:
