@@ -22,7 +22,7 @@ from ostinato.schedules.define import ActionLike, SpecLike, define, read_name, s
 from ostinato.schedules.files import Document, dump_schedules
 from ostinato.schedules.looks import Looks, Moment
 from ostinato.schedules.model import Schedule, read_catchup, read_overlap
-from ostinato.schedules.rows import dump, read_anyway
+from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
 from ostinato.schedules.views import (
     Lateness,
 )
@@ -121,7 +121,8 @@ class Schedules(Looks):
                     return {**(yield from scheduler.create(call, [wanted])), "done": "created"}
                 except scheduler.AlreadyExists:
                     found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
-            there = read_anyway(found[0])
+            (row,) = yield sql("lock_schedules", [(found[0][0],)])  # compared with what it is, not with what it was
+            there = read_anyway(row)
             if same_definition(there, wanted) and there.origin == wanted.origin:
                 return {"token": there.token, "done": "unchanged"}
             return {
@@ -402,4 +403,5 @@ def _asked(given: Any) -> str:
 
 
 def _digest(one: Schedule) -> str:
-    return dump([one.spec.to_json(), one.action.job, dict(one.action.input)])
+    said = [one.spec.to_json(), write_action(one.action), write_policies(one.policies), one.memo, one.tags]
+    return dump([*said, dict(one.attributes), one.remaining, one.notes, bool(one.paused)])
