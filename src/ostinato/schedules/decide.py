@@ -251,9 +251,9 @@ def _pass(
     new_id: Callable[[], str],
 ) -> Stretch | None:
     """Rows for times in a row that do not run: each its own, or beyond `ROWS` of them one for all."""
-    by_hand = [(one, blocker) for one, blocker in group if one.occurrence.manual]
-    auto = [(one, blocker) for one, blocker in group if not one.occurrence.manual]
-    decision.passed += [_row(one, reason, blocker, new_id) for one, blocker in by_hand]
+    apart = [(one, blocker) for one, blocker in group if one.occurrence.manual or one.occurrence.apart]
+    auto = [(one, blocker) for one, blocker in group if not one.occurrence.manual and not one.occurrence.apart]
+    decision.passed += [_row(one, reason, blocker, new_id) for one, blocker in apart]
     if not auto:
         return stretch
     if stretch is not None and stretch.reason is not reason:

@@ -133,7 +133,8 @@ def next_time(schedule: Schedule) -> Micros | None:
 
 def _coming(schedule: Schedule) -> Iterator[Occurrence]:
     """Everything that is not dealt with yet, by when it is due."""
-    kept = sorted((Occurrence(n, a) for n, a in schedule.memory.kept.items()), key=lambda one: one.actual)
+    kept = [Occurrence(n, at, apart=True) for n, at in schedule.memory.kept.items()]
+    kept.sort(key=lambda one: one.actual)
     if not kept:
         return _by_nominal(schedule)
     return _merged(kept, _by_nominal(schedule))

@@ -236,7 +236,8 @@ class Schedule:
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """One due time: nominal, and with its jitter when it really runs. Without a reason it is to run; `stands_for`
-    says how many earlier times are coalesced into it. `origin` is `auto`, or the id of the trigger or backfill."""
+    says how many earlier times are coalesced into it. `origin` is `auto`, or the id of the trigger or backfill.
+    `apart`: it comes out of the order of nominal times, and no stretch of them contains it."""
 
     nominal: Micros
     actual: Micros
@@ -244,6 +245,7 @@ class Occurrence:
     stands_for: int = 0
     origin: str = "auto"
     overlap: Overlap | None = None
+    apart: bool = False
 
     @property
     def manual(self) -> bool:

@@ -182,3 +182,22 @@ async def test_what_a_cancelled_backfill_gives_up_is_counted(world: World) -> No
     await world.app.schedules.cancel_backfill("few", answer.backfill or "")
     info = await world.app.schedules.get("few")
     assert (info.waiting, info.counts) == (0, {"actions": 1, "closed": 49})
+
+
+async def test_a_stretch_contains_only_the_times_between_its_ends(world: World) -> None:
+    """A jittered occurrence that an edit left pending comes after later times of the new spec."""
+    await begin(world)
+    await world.app.schedules.create("tick", every("6h", jitter="5h"), "note")
+    due = (await world.app.schedules.get("tick")).next
+    assert due is not None
+    assert due > at(hours=6, minutes=10)
+    await world.advance_to(at(hours=6, minutes=1))
+    await world.app.schedules.update("tick", spec=every("1m"))
+    await world.app.schedules.pause("tick")
+    await world.advance("12h")
+    await world.app.schedules.resume("tick")
+    found = await world.app.schedules.history("tick", limit=1000)
+    assert sorted((one.nominal, one.last, one.count) for one in found) == [
+        (at(hours=6), at(hours=6), 1),
+        (at(hours=6, minutes=2), at(hours=18, minutes=1), 720),
+    ]
