@@ -64,10 +64,11 @@ class FaultyStore:
 
 
 class DroppingStore:
-    """Breaks at the n-th statement: before it, or after the whole transaction was committed."""
+    """Breaks at the n-th statement, those in `leave` apart: before it, or after the whole transaction was committed."""
 
-    def __init__(self, store: Store, at: int, after_commit: bool) -> None:
+    def __init__(self, store: Store, at: int, after_commit: bool, leave: frozenset[str] = frozenset()) -> None:
         self._store = store
+        self._leave = leave
         self._left = at
         self._after = after_commit
         self.statements = 0
@@ -94,9 +95,10 @@ class DroppingStore:
                     statement: Statement = next(operation) if rows is None else operation.send(rows)
                 except StopIteration as done:
                     return done.value  # type: ignore[no-any-return]
-                self.statements += 1
-                self._left -= 1
-                if self._left == 0:
+                counts = statement.name not in self._leave
+                self.statements += counts
+                self._left -= counts
+                if self._left == 0 and counts:
                     hit = True
                     if not self._after:
                         self.broken = True

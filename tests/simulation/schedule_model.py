@@ -1,0 +1,522 @@
+"""A second opinion on schedules: the rules of the architecture page written down once more, in plain code that shares
+nothing with the engine but the algebra of time. Tests play both and compare them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ostinato.when import Spec
+from ostinato.when.instants import SECOND, Micros
+
+GRACE = 10 * SECOND
+PACE = 100
+CRASHES = 3
+FOREVER = 1 << 62
+
+
+@dataclass(eq=False)
+class Record:
+    """What became of one due time. `going`: let go by the overlap policy and not over."""
+
+    nominal: Micros
+    due: Micros
+    origin: str = "auto"
+    overlap: str | None = None
+    seconds: float = 0.0
+    fails: bool = False
+    status: str = "new"
+    reason: str | None = None
+    began: Micros | None = None  # its body runs since then
+    lost: bool = False  # its node is dead, and nobody has noticed yet
+    asked: bool = False  # someone wants it stopped
+    crashes: int = 0
+    started: bool = False
+    order: int = 0
+
+    @property
+    def manual(self) -> bool:
+        return self.origin != "auto"
+
+    @property
+    def live(self) -> bool:
+        return self.status in ("waiting", "going")
+
+    @property
+    def ends(self) -> Micros:
+        return FOREVER if self.began is None else self.began + round(self.seconds * SECOND)
+
+
+@dataclass(eq=False)
+class Filling:
+    """A backfill."""
+
+    id: str
+    first: Micros
+    last: Micros
+    overlap: str | None
+    wake: Micros
+    state: str = "running"
+
+    @property
+    def origin(self) -> str:
+        return f"backfill-{self.id}"
+
+
+@dataclass(eq=False)
+class Model:
+    """One schedule. `reached`: the last nominal time dealt with; nothing at or before it ever comes."""
+
+    name: str
+    spec: Spec
+    seed: str
+    now: Micros
+    overlap: str = "skip"
+    catchup: dict[str, Any] = field(default_factory=lambda: {"mode": "latest"})
+    pause_after_failures: int | None = None
+    max_buffer: int | None = None
+    remaining: int | None = None
+    seconds: float = 0.0
+    fails: bool = False
+    paused: bool = False
+    up: bool = True
+    batch: int = 50
+
+    def __post_init__(self) -> None:
+        self.state = "running"
+        self.reached = self.updated = self.now
+        self.moved: dict[Micros, Micros] = {}
+        self.left_out: set[Micros] = set()
+        self.kept: dict[Micros, Micros] = {}
+        self.records: list[Record] = []
+        self.fillings: list[Filling] = []
+        self.counts: Counter[str] = Counter()
+        self.failures = 0
+        self.facts: Counter[str] = Counter({"created": 1})
+        self.wait_until: Micros | None = None  # the pace of a catch-up is reached
+        self._complete()
+
+    # What is to come
+
+    def coming(self) -> Iterable[tuple[Micros, Micros]]:
+        """Times not dealt with, (nominal, actual), by when they are due."""
+        kept = sorted(self.kept.items(), key=lambda one: one[1])
+        begin = min([self.updated - self.spec.jitter, *self.moved]) - 1
+        for nominal in self.spec.compiled.times(max(begin, self.reached)):
+            actual = self.moved.get(nominal, self.spec.compiled.jittered(nominal, self.seed))
+            if nominal > self.reached and actual >= self.updated:
+                while kept and kept[0][1] <= actual:
+                    yield kept.pop(0)
+                yield nominal, actual
+        yield from kept
+
+    @property
+    def exhausted(self) -> bool:
+        return self.remaining is not None and self.remaining <= 0
+
+    @property
+    def next(self) -> Micros | None:
+        if self.paused or self.state != "running" or self.exhausted:
+            return None
+        if self.wait_until is not None:
+            return self.wait_until
+        return next((actual for _, actual in self.coming()), None)
+
+    @property
+    def live(self) -> list[Record]:
+        return [one for one in self.records if one.live]
+
+    @property
+    def going(self) -> list[Record]:
+        return [one for one in self.records if one.status == "going"]
+
+    @property
+    def waiting(self) -> list[Record]:
+        found = [one for one in self.records if one.status == "waiting"]
+        return sorted(found, key=lambda one: (one.due, one.order))
+
+    # Time
+
+    def advance(self, to: Micros) -> None:
+        """Everything that happens by itself up to a moment, in order."""
+        while self.up:
+            moments = [one.ends for one in self.going]
+            moments += [one.wake for one in self.fillings if one.state == "running"]
+            if self.next is not None:
+                moments.append(self.next)
+            moment = min(moments, default=FOREVER)
+            if moment > to:
+                break
+            self.now = max(self.now, moment)
+            self._happen()
+        self.now = to
+
+    def _happen(self) -> None:
+        ended = [one for one in self.going if one.ends <= self.now]
+        if ended:
+            self._end([(one, "failed" if one.fails else "succeeded") for one in ended])
+            return
+        if self.next is not None and self.next <= self.now:
+            self._look()
+            return
+        self._fill(next(one for one in self.fillings if one.state == "running" and one.wake <= self.now))
+
+    def go_down(self) -> None:
+        """The node stops in good order: what runs begins anew with the next."""
+        self.up = False
+        for one in self.going:
+            one.began = None
+
+    def crash(self) -> None:
+        self.up = False
+        for one in self.going:
+            one.lost, one.began = one.began is not None or one.lost, None
+
+    def come_up(self, fill_first: bool) -> None:
+        """A node is there again: what is overdue is dealt with at once, then bodies begin."""
+        look = self.next is not None and self.next <= self.now
+        fills = [one for one in self.fillings if one.state == "running" and one.wake <= self.now]
+        for filling in fills if fill_first else ():
+            self._fill(filling)
+        if look:
+            self._look()
+        for filling in () if fill_first else fills:
+            self._fill(filling)
+        self.up = True
+        for one in self.going:
+            if not one.lost:
+                one.began = self.now
+        self.advance(self.now)
+
+    def recover(self) -> None:
+        over: list[tuple[Record, str]] = []
+        for one in [one for one in self.going if one.lost]:
+            one.lost = False
+            if one.asked:
+                over.append((one, "cancelled"))
+            elif one.crashes + 1 >= CRASHES:
+                over.append((one, "failed"))
+            else:
+                one.crashes += 1
+                one.began = self.now
+        if over:
+            self._end(over)
+        self.advance(self.now)
+
+    # Due times
+
+    def _look(self, *, all_at_once: bool = False) -> None:
+        """Deal with what is due by now."""
+        self.wait_until = None
+        if self.state != "running":
+            return
+        due: list[tuple[Micros, Micros]] = []
+        for nominal, actual in self.coming():
+            if actual > self.now or self.exhausted:
+                break
+            due.append((nominal, actual))
+        runs = self._to_run(due)
+        fresh: list[Record] = []
+        paced = 0
+        for nominal, actual in due:
+            one = Record(nominal, actual, seconds=self.seconds, fails=self.fails)
+            if nominal in self.left_out:
+                one.reason = "asked"
+            elif self.paused:
+                one.reason = "paused"
+            elif nominal not in runs:
+                one.reason = "coalesced" if self.catchup["mode"] == "latest" else "catchup_window"
+            if one.reason is None and self.now - actual > GRACE:
+                paced += 1
+                if paced > PACE and not all_at_once:
+                    self.wait_until = self.now + SECOND
+                    break
+            fresh.append(one)
+            self.reached = max(self.reached, nominal)
+            self.kept.pop(nominal, None)
+        self._line_up(fresh)
+        self._complete()
+
+    def _to_run(self, due: list[tuple[Micros, Micros]]) -> set[Micros]:
+        """Which of the due times the catch-up policy lets run."""
+        wanted = [(n, a) for n, a in due if n not in self.left_out]
+        on_time = {n for n, a in wanted if self.now - a <= GRACE}
+        late = [(n, a) for n, a in wanted if n not in on_time]
+        match self.catchup["mode"]:
+            case "skip":
+                return on_time
+            case "latest":
+                return on_time or {n for n, _ in late[-1:]}
+        window = self.catchup.get("window")
+        if window is not None:
+            late = [(n, a) for n, a in late if self.now - a <= max(window, GRACE)]
+        most = self.catchup.get("most")
+        return on_time | {n for n, _ in (late if most is None else late[-most:])}
+
+    # Overlap
+
+    def _line_up(self, fresh: list[Record]) -> None:
+        """Who waits and who is new: start, wait on, or be dropped."""
+        line = [*self.waiting, *(one for one in fresh if one.reason is None)]
+        for number, one in enumerate(fresh):
+            one.order = len(self.records) + number
+        self.records += fresh
+        for one in fresh:
+            if one.reason is not None:
+                self._drop(one, one.reason)
+        stop = self._judge(line, bool(self.going))
+        going = self.going if stop else []
+        if stop == "terminate" or (stop and not any(one.began or one.lost for one in going)):
+            self._restore(line, fresh)
+            for one in going:
+                one.status, one.began = "terminated" if stop == "terminate" else "cancelled", None
+                self.facts["canceled"] += 1
+            self._judge(line, False)
+            going = []
+        for one in line:
+            self._settle(one)
+        for one in going:
+            one.asked = True
+        asked = [(one, "cancelled") for one in going if one.began is not None]
+        if asked:
+            self._end(asked)
+
+    def _restore(self, line: list[Record], fresh: list[Record]) -> None:
+        for one in line:
+            if one.status == "start" and not one.manual and self.remaining is not None:
+                self.remaining += 1
+            one.status, one.reason = ("new" if one in fresh else "waiting"), None
+
+    def _judge(self, line: list[Record], blocked: bool) -> str | None:
+        """Marks each of the line with what is to become of it; says whether what runs is to be stopped."""
+        slot: Record | None = None
+        kept = 0
+        stop: set[str] = set()
+        for one in line:
+            refusal = None if one.manual else self._refusal(one)
+            policy = one.overlap or self.overlap
+            if refusal is not None:
+                one.status, one.reason = "drop", refusal
+            elif policy == "allow_all":
+                self._start(one)
+            elif not blocked and slot is None:
+                slot = one
+                self._start(one)
+            elif policy == "buffer_all":
+                full = self.max_buffer is not None and kept >= self.max_buffer and not one.manual
+                one.status, one.reason = ("drop", "buffer_full") if full else ("keep", None)
+                kept += not full
+            elif policy == "buffer_one" and not kept:
+                one.status = "keep"
+                kept += 1
+            elif policy in ("cancel_other", "terminate_other") and blocked:
+                one.status = "keep"
+                kept += 1
+                stop.add(policy)
+            elif policy in ("cancel_other", "terminate_other"):
+                assert slot is not None
+                slot.status, slot.reason = "drop", "replaced"
+                if not slot.manual and self.remaining is not None:
+                    self.remaining += 1
+                slot = one
+                self._start(one)
+            else:
+                one.status, one.reason = "drop", "overlap"
+        return "terminate" if "terminate_other" in stop else "cancel" if stop else None
+
+    def _refusal(self, one: Record) -> str | None:
+        window = self.catchup.get("window")
+        if self.catchup["mode"] == "all" and window is not None and self.now - one.due > max(window, GRACE):
+            return "catchup_window"
+        if self.paused:
+            return "paused"
+        return "exhausted" if self.exhausted else None
+
+    def _start(self, one: Record) -> None:
+        one.status = "start"
+        if not one.manual and self.remaining is not None:
+            self.remaining -= 1
+
+    def _settle(self, one: Record) -> None:
+        if one.status == "start":
+            one.status, one.reason, one.started = "going", None, True
+            one.began = self.now if self.up else None
+            self.counts["actions"] += 1
+            self.facts["triggered"] += 1
+        elif one.status == "keep":
+            one.status = "waiting"
+        elif one.status == "drop":
+            self._drop(one, one.reason or "")
+
+    def _drop(self, one: Record, reason: str) -> None:
+        one.status = "missed" if reason in ("catchup_window", "coalesced") else "skipped"
+        one.reason = reason
+        self.counts[reason] += 1
+
+    # Ends
+
+    def _end(self, ended: list[tuple[Record, str]]) -> None:
+        for one, status in ended:
+            one.status, one.began = status, None
+            if status == "succeeded":
+                self.failures = 0
+                self.facts["run_completed"] += 1
+            elif status == "failed":
+                self.failures += 1
+                self.facts["run_failed"] += 1
+                most = self.pause_after_failures
+                if most is not None and self.failures >= most and not self.paused and self.state != "closed":
+                    self.paused, self.wait_until = True, None
+                    self.facts["paused"] += 1
+            else:
+                self.facts["canceled"] += 1
+        if self.state == "closed":
+            return
+        for filling in self.fillings:
+            if filling.state == "running":
+                filling.wake = self.now
+        self._line_up([])
+        self._complete()
+
+    def _complete(self) -> None:
+        """Nothing to come and nothing going on: it is completed. One without a spec was made to be triggered."""
+        idle = not self.live and not any(one.state in ("running", "paused") for one in self.fillings)
+        if self.state == "running" and not self.paused and idle and not self.spec.manual and self.next is None:
+            self.state = "completed"
+            self.facts["completed"] += 1
+
+    # Calls
+
+    def _settle_before(self) -> None:
+        """An edit never refires a time and never loses one: what is due is dealt with by the rules until now."""
+        self._look(all_at_once=True)
+
+    def update(self, *, spec: Spec | None = None, **given: Any) -> None:
+        self._settle_before()
+        if spec is not None and spec != self.spec:
+            for nominal, actual in self.coming():
+                if nominal > self.now:
+                    break
+                if nominal not in self.left_out and actual > self.now:
+                    self.kept[nominal] = actual
+            self.reached = max([self.reached, *self.kept])
+            self.spec = spec
+            self.moved = {n: at for n, at in self.moved.items() if spec.compiled.matches(n)}
+            self.left_out = {n for n in self.left_out if spec.compiled.matches(n)}
+        for name, value in given.items():
+            setattr(self, name, value)
+        self.updated = self.now
+        self.facts["updated"] += 1
+        self._reopen()
+
+    def _reopen(self) -> None:
+        was = self.state
+        if was == "completed":
+            self.state = "running"
+            self._complete()
+            if self.state == "completed":
+                self.facts["completed"] -= 1  # it is no news
+        else:
+            self._complete()
+
+    def pause(self) -> None:
+        if not self.paused:
+            self._settle_before()
+        self.paused, self.wait_until = True, None
+        self.facts["paused"] += 1
+
+    def resume(self, catchup: dict[str, Any] | None) -> None:
+        if self.paused:
+            own = self.catchup
+            if catchup is not None:
+                self.paused, self.catchup = False, catchup
+            self._look(all_at_once=True)
+            self.catchup = own
+        else:
+            self._settle_before()
+        self.paused = False
+        self.facts["resumed"] += 1
+        self._reopen()
+
+    def trigger(self, origin: str, overlap: str | None, seconds: float, fails: bool) -> str:
+        if not self.paused:
+            self._settle_before()
+        if self.state == "completed":
+            self.state = "running"
+        one = Record(self.now, self.now, origin, overlap, seconds, fails)
+        self._line_up([one])
+        return {"going": "started", "waiting": "buffered", "skipped": "skipped"}.get(one.status, "started")
+
+    def backfill(self, id: str, first: Micros, last: Micros, overlap: str | None) -> None:
+        if not self.paused:
+            self._settle_before()
+        if self.state == "completed":
+            self.state = "running"
+        self.fillings.append(Filling(id, first, last, overlap, self.now))
+        self.facts["backfill_started"] += 1
+
+    def _fill(self, filling: Filling) -> None:
+        outstanding = sum(one.origin == filling.origin for one in self.live)
+        room = max(0, self.batch - outstanding)
+        times = list(self.spec.compiled.between(filling.first, filling.last))  # by the spec as it is now
+        taken = times[:room]
+        filling.first = max([filling.first, *(n + 1 for n in taken)])
+        fresh = [Record(n, n, filling.origin, filling.overlap, self.seconds, self.fails) for n in taken]
+        if len(taken) == len(times):
+            filling.state = "completed"
+            self.facts["backfill_completed"] += 1
+        else:
+            filling.wake = self.now + SECOND
+        self._line_up(fresh)
+        self._complete()
+
+    def turn_backfill(self, filling: Filling, state: str) -> None:
+        if not self.paused:
+            self._settle_before()
+        if filling.state == state:
+            return
+        filling.state = state
+        word = {"running": "resumed", "paused": "paused", "cancelled": "cancelled"}[state]
+        self.facts[f"backfill_{word}"] += 1
+        if state == "running":
+            filling.wake = self.now
+        if state == "cancelled":
+            given_up = [one for one in self.waiting if one.origin == filling.origin]
+            for one in given_up:
+                self._drop(one, "closed")
+            if given_up:
+                self._line_up([])
+            self._complete()
+
+    def leave_out(self, nominal: Micros) -> None:
+        if not self.paused:
+            self._settle_before()
+        self.left_out.add(nominal)
+        self.facts["updated"] += 1
+
+    def move(self, nominal: Micros, to: Micros) -> None:
+        if not self.paused:
+            self._settle_before()
+        self.moved[nominal] = to
+        self.facts["updated"] += 1
+
+    def delete(self, running: str) -> None:
+        self._settle_before()
+        for filling in self.fillings:
+            if filling.state in ("running", "paused"):
+                filling.state = "cancelled"
+                self.facts["backfill_cancelled"] += 1
+        for one in self.waiting:
+            self._drop(one, "closed")
+        self.state = "closed"
+        self.facts["deleted"] += 1
+        for one in self.going if running != "leave" else []:
+            one.asked = True
+            if running == "terminate":
+                one.status, one.began = "terminated", None
+            elif one.began is not None:
+                self._end([(one, "cancelled")])
+            elif not one.lost:
+                one.status = "cancelled"

@@ -1,0 +1,229 @@
+"""Schedules under faults: dying before and after every statement, and commits of which nobody knows whether they were
+made. Whatever happens, every due time has its one record and every acknowledged call was done once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from ostinato import Ostinato, every
+from ostinato.engine.rows import whole_run
+from ostinato.errors import OstinatoError
+from ostinato.ids import Ids
+from ostinato.schedules.rows import key_range, read_detail
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.store.sqlite import SqliteStore
+from ostinato.store.urls import open_url
+from ostinato.testing import VirtualClock, run_virtual
+from ostinato.testing.world import _Still
+from ostinato.when import read_spec
+from tests.simulation.faults import Dropped, DroppingStore, FaultyStore
+
+LEASE = 8.0
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
+
+
+def declare(app: Ostinato) -> None:
+    @app.job()
+    async def work(seconds: float = 0.0) -> None:
+        await asyncio.sleep(seconds)
+
+
+# Every call that changes a schedule, with the request id it keeps however often it is tried.
+CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("create", ("buffered", every("5s"), "work"), {"overlap": "buffer_all", "input": {"seconds": 7.7}}),
+    ("create", ("stopping", every("5s"), "work"), {"overlap": "cancel_other", "input": {"seconds": 7.7}}),
+    ("create", ("plain", every("5s"), "work"), {"input": {"seconds": 0.7}, "catchup": "all"}),
+    ("trigger", ("plain",), {"overlap": "allow_all"}),
+    ("backfill", ("plain", BEGIN - timedelta(seconds=15), BEGIN - timedelta(seconds=5)), {"overlap": "allow_all"}),
+    ("pause", ("buffered",), {}),
+    ("update", ("plain",), {"spec": every("7s"), "input": {"seconds": 0.6}}),
+    ("resume", ("buffered",), {"catchup": "all"}),
+    ("trigger", ("stopping",), {"overlap": "buffer_all"}),
+    ("delete", ("stopping",), {}),
+]
+# What a node does all the time, and what tests/simulation/test_crash_points.py walks through already.
+QUIET = frozenset(["renew_lease", "list_nodes", "any_drafts", "hold_node"])
+PAUSE = 2.3  # between two calls
+
+
+async def ask(app: Ostinato, number: int) -> Any:
+    verb, args, given = CALLS[number]
+    return await getattr(app.schedules, verb)(*args, **given, request_id=f"call-{number}")
+
+
+async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool) -> int:
+    """One node serves calls and fires until its connection drops at a statement; another takes over, and the caller
+    asks again for everything, what was acknowledged too."""
+    dropping = DroppingStore(store, at, after_commit, leave=QUIET)
+    first = Ostinato(dropping, clock=clock, lease=LEASE)
+    declare(first)
+    acknowledged: dict[int, Any] = {}
+    begin = asyncio.get_running_loop().time()
+    try:
+        await first._open(node=True)
+        for number in range(len(CALLS)):
+            await asyncio.sleep(PAUSE)
+            if dropping.broken:
+                break
+            acknowledged[number] = await ask(first, number)
+        else:
+            await asyncio.sleep(5)
+    except (Dropped, OstinatoError):
+        pass
+    if first._engine is not None:
+        await first.engine.kill()
+        await first._close_after_crash()
+    await store.close()
+    second = Ostinato(store, clock=clock, lease=LEASE)
+    declare(second)
+    async with second:
+        for number in range(len(CALLS)):
+            await asyncio.sleep(max(0.0, begin + (number + 1) * PAUSE - asyncio.get_running_loop().time()))
+            answer = await ask(second, number)
+            if number in acknowledged:
+                assert answer == acknowledged[number], "what was acknowledged was done again"
+        await asyncio.sleep(2.5 * LEASE)
+        await check(second, clock)
+    return dropping.statements
+
+
+async def records_of(app: Ostinato, id: str) -> list[tuple[int, str, str]]:
+    """What is on record of a schedule, deleted ones too: nominal time, origin, status."""
+
+    def found(_: int) -> Operation[list[Row]]:
+        low, high = key_range(id)
+        return (yield sql("history", namespace=app.namespace, low=low, high=high, limit=100_000))
+
+    runs = [whole_run(row) for row in await app.store.read(found)]
+    details = [read_detail(run.detail) for run in runs]
+    assert all("count" not in detail for detail in details), "no stretch is that long here"
+    return [(one["nominal"], one["origin"], run.status.value) for one, run in zip(details, runs, strict=True)]
+
+
+async def check(app: Ostinato, clock: VirtualClock) -> None:
+    events = await app.events(limit=100_000)
+    told = Counter(event.name.removeprefix("schedule:") for event in events if event.name.startswith("schedule:"))
+    asked = Counter(verb for verb, _, _ in CALLS)
+    assert told["created"] == asked["create"]
+    assert told["backfill_started"] == told["backfill_completed"] == asked["backfill"]
+    assert (told["paused"], told["resumed"]) == (asked["pause"], asked["resume"])
+    assert (told["updated"], told["deleted"]) == (asked["update"], asked["delete"])
+    subjects = {event.data["name"]: event.subject for event in events if event.name == "schedule:created"}
+    for name, id in subjects.items():
+        own = [event for event in events if event.subject == id]
+        records = Counter(one[:2] for one in await records_of(app, id))
+        passed = Counter(
+            (e.data["nominal"], e.data["origin"])
+            for e in own
+            if e.name in ("schedule:triggered", "schedule:skipped", "schedule:missed")
+        )
+        assert passed <= records, "something was told twice"
+        autos = sorted(nominal for nominal, origin in records if origin == "auto")
+        assert autos == due_by(own, clock.now()), name
+        assert max(records.values()) == 1, (name, records)
+        triggers = {origin for _, origin in records if origin.startswith("trigger-")}
+        assert len(triggers) == sum(verb == "trigger" and args[0] == name for verb, args, _ in CALLS)
+        backfilled = [origin for _, origin in records if origin.startswith("backfill-")]
+        assert len(backfilled) == (3 if name == "plain" else 0)
+    assert await app.check(repair=False) == []
+
+
+def due_by(events: list[Any], now: int) -> list[int]:
+    """The times that were due, by the schedule's own story of what its spec was from when to when."""
+    found: list[int] = []
+    spec, since = None, 0
+    for event in [*events, None]:
+        name = "" if event is None else event.name.removeprefix("schedule:")
+        if name not in ("", "created", "updated", "deleted"):
+            continue
+        at = now if event is None else event.at
+        if spec is not None:
+            found += spec.compiled.between(max(since, *found[-1:], 0) + 1, at)
+        since = at
+        spec = None if event is None or name == "deleted" else read_spec(event.data["spec"])
+    return found
+
+
+@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
+def test_every_crash_point_of_schedules_on_sqlite(tmp_path: Path, after_commit: bool) -> None:
+    at, walked = 1, 0
+    while True:
+        clock = VirtualClock()
+        store = SqliteStore(str(tmp_path / f"{at}.db"), inline=True, durable=False)
+        statements = run_virtual(scenario(store, clock, at, after_commit), clock)
+        if statements < at:
+            break
+        walked += 1
+        at = statements + 1  # the next statement, or the first of the next transaction
+    assert walked > (70 if after_commit else 200)
+
+
+@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
+def test_crash_points_of_schedules_on_postgres(postgres_url: str, after_commit: bool) -> None:
+    """The same statements; each point takes a while here, so a few."""
+
+    async def wipe() -> None:
+        connection = await asyncpg.connect(postgres_url)
+        await connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        await connection.close()
+
+    at = 7
+    while True:
+        clock = VirtualClock()
+        store = _Still(open_url(postgres_url))
+        statements = run_virtual(scenario(store, clock, at, after_commit), clock)
+        asyncio.run(wipe())
+        if statements < at:
+            break
+        at += 97
+
+
+async def ambiguous(path: Path, clock: VirtualClock, seed: int, rate: float) -> tuple[list[Any], Counter[Any], int]:
+    """A minute of schedules of every overlap policy and of calls, with and without writes that are applied and then
+    reported as failed."""
+    store = FaultyStore(SqliteStore(str(path), inline=True, durable=False), random.Random(seed), ambiguous=rate)
+    app = Ostinato(store, clock=clock, ids=Ids(random.Random(7).getrandbits), dice=random.Random(3), lease=LEASE)
+    declare(app)
+    async with app:
+        for overlap in OVERLAPS:
+            await app.schedules.create(
+                overlap, every("5s"), "work", overlap=overlap, input={"seconds": 7.3}, max_buffer=3, remaining=9
+            )
+        for step in range(12):
+            await asyncio.sleep(4.7)
+            name = OVERLAPS[step % 6]
+            if step % 3 == 0:
+                await app.schedules.trigger(name)
+            elif step % 3 == 1:
+                await app.schedules.update(name, spec=every("6s"))
+            else:
+                await app.schedules.pause(name)
+                await app.schedules.resume(name)
+        await app.schedules.backfill("skip", BEGIN, BEGIN + timedelta(seconds=30), overlap="allow_all")
+        await asyncio.sleep(60)
+        records: list[Any] = []
+        for name in OVERLAPS:
+            info = await app.schedules.get(name)
+            found = sorted((n, o.split("-")[0], s) for n, o, s in await records_of(app, info.id))
+            records.append((name, info.state, info.remaining, info.waiting, sorted(info.counts.items()), found))
+        events = await app.events(limit=100_000)
+    return records, Counter(event.name for event in events), store.faults
+
+
+def test_ambiguous_commits_change_nothing_about_schedules(tmp_path: Path) -> None:
+    clean = run_virtual(ambiguous(tmp_path / "clean.db", (clock := VirtualClock()), 1, 0.0), clock)
+    assert clean[2] == 0
+    for seed in range(8):
+        clock = VirtualClock()
+        faulty = run_virtual(ambiguous(tmp_path / f"{seed}.db", clock, seed, 0.05), clock)
+        assert faulty[2] > 5
+        assert faulty[:2] == clean[:2]
