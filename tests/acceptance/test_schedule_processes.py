@@ -1,0 +1,242 @@
+"""Real processes firing a thousand schedules of one store while they are killed and the schedules edited: afterwards
+every due time, as each schedule's own story tells them, has exactly one record."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from ostinato import Ostinato, every
+from ostinato.engine.rows import whole_run
+from ostinato.schedules.rows import key_range, read_detail
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when import read_spec
+from ostinato.when.instants import Micros
+from tests.acceptance.test_processes import Nodes
+
+SCHEDULES = 1000
+SECONDS = 15
+OVER = ("succeeded", "failed", "cancelled", "terminated", "skipped", "missed", "tried again")
+OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
+
+
+def build(url: str) -> Ostinato:
+    app = Ostinato(url, concurrency=200)
+    dice = random.Random()
+
+    @app.job()
+    async def work() -> None:
+        await asyncio.sleep(dice.choice([0.01, 0.1, 0.1, 2.5]))
+
+    return app
+
+
+async def node(url: str) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with build(url):
+        await stop.wait()
+
+
+async def editor(url: str, seed: int) -> None:
+    """Changes schedules at random until it is told to stop."""
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    dice = random.Random(seed)
+    async with build(url).connected() as app:
+        while not stop.is_set():
+            name = f"s{dice.randrange(SCHEDULES)}"
+            match dice.randrange(4):
+                case 0:
+                    await app.schedules.update(name, spec=every(f"{dice.randint(2, 5)}s"))
+                case 1:
+                    await app.schedules.pause(name)
+                case 2:
+                    await app.schedules.resume(name, catchup=dice.choice([None, "latest", "all"]))
+                case _:
+                    await app.schedules.trigger(name, overlap=dice.choice([None, "allow_all"]))
+
+
+class Firing(Nodes):
+    """Nodes that fire schedules, and one process that edits them."""
+
+    def add(self, *words: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.acceptance.test_schedule_processes", self._url, *words],
+            cwd=Path(__file__).parents[2],
+        )
+        if not words:
+            self.processes.append(process)
+        return process
+
+
+async def story(app: Ostinato) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """Every schedule's own events, in their order, and when which run was put on record."""
+    found: dict[str, list[Any]] = {}
+    created: dict[str, Any] = {}
+    after = 0
+    while events := await app.events(after=after, limit=5000):
+        for event in events:
+            if event.name.startswith("schedule:"):
+                found.setdefault(event.subject, []).append(event)
+            elif event.name == "run:created":
+                created[event.subject] = event
+        after = events[-1].seq
+    return found, created
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A row: one due time, or a stretch of them to `last`."""
+
+    run: str
+    nominal: Micros
+    last: Micros
+    count: int
+    auto: bool
+    status: str
+
+
+async def records(app: Ostinato, id: str) -> list[Kept]:
+    def rows(_: int) -> Operation[list[Row]]:
+        low, high = key_range(id)
+        return (yield sql("history", namespace=app.namespace, low=low, high=high, limit=100_000))
+
+    found = []
+    for run in map(whole_run, await app.store.read(rows)):
+        detail = read_detail(run.detail)
+        last, count = detail.get("last", detail["nominal"]), detail.get("count", 1)
+        status = "tried again" if run.superseded else run.status.value
+        found.append(Kept(run.id, detail["nominal"], last, count, detail["origin"] == "auto", status))
+    return found
+
+
+def due(events: list[Any], dealt_with: dict[int, Micros]) -> list[Micros]:
+    """Every time that was due, by the specs that were in force, until the schedule was deleted.
+
+    A caller's clock may be a little behind that of the beat which came before it: what was dealt with by then was due
+    by the old spec, and nothing up to there is due by the new one. `dealt_with`: up to where, by event."""
+    found: list[Micros] = []
+    spec, since, dealt = None, 0, 0
+    for event in events:
+        dealt = max(dealt, dealt_with.get(event.seq, 0))
+        name = event.name.removeprefix("schedule:")
+        if name not in ("created", "updated", "deleted"):
+            continue
+        until = max(event.at, dealt)
+        if spec is not None:
+            found += spec.compiled.between(since + 1, until)
+        since = until
+        spec = None if name == "deleted" else read_spec(event.data["spec"])
+    return found
+
+
+def check_one(name: str, events: list[Any], created: dict[str, Any], kept: list[Kept]) -> int:
+    autos = [one for one in kept if one.auto]
+    dealt_with = {created[one.run].seq: one.last for one in autos if one.run in created}
+    for event in events:
+        if event.name in ("schedule:skipped", "schedule:missed") and event.data["origin"] == "auto":
+            dealt_with[event.seq] = event.data.get("last", event.data["nominal"])
+    made = [created[one.run] for one in autos if one.run in created]
+    expected = due(sorted([*events, *made], key=lambda event: event.seq), dealt_with)
+    found: Counter[Micros] = Counter()
+    for one in autos:
+        stands_for = [n for n in expected if one.nominal <= n <= one.last]
+        assert len(stands_for) == one.count, f"{name}: {one} stands for {stands_for}"
+        found.update(stands_for)
+    assert all(one.status in OVER for one in kept), f"{name}: something has no outcome"
+    missing, twice = set(expected) - set(found), [n for n, count in found.items() if count > 1]
+    assert not missing, f"{name}: no record of {sorted(missing)}"
+    assert not twice, f"{name}: more than one record of {sorted(twice)}"
+    told = Counter((e.data["nominal"], e.data["origin"]) for e in events if e.name == "schedule:triggered")
+    assert max(told.values(), default=1) == 1, f"{name}: {told.most_common(1)} was let go twice"
+    if OVERLAPS[int(name[1:]) % 6] != "allow_all" and all(one.auto for one in kept):
+        going = 0
+        for event in events:
+            going += event.name == "schedule:triggered"
+            going -= event.name in ("schedule:run_completed", "schedule:run_failed", "schedule:canceled")
+            assert going <= 1, f"{name}: two at once at {event.seq}"
+    return len(expected)
+
+
+async def chaos(url: str, folder: Path) -> None:
+    app = build(url)
+    dice = random.Random(5)
+    four = Firing(url, folder)
+    async with app.connected():
+        await app.schedules.create_many(
+            [
+                app.schedules.draft(
+                    f"s{n}",
+                    every(f"{(1, 2, 3, 4, 5, 5, 5)[n % 7]}s"),
+                    "work",
+                    overlap=OVERLAPS[n % 6],
+                    catchup=("latest", "all", "skip")[n % 3],
+                    max_buffer=5,
+                )
+                for n in range(SCHEDULES)
+            ]
+        )
+        try:
+            for _ in range(4):
+                four.add()
+            editing = four.add("edit")
+            deadline = asyncio.get_running_loop().time() + SECONDS
+            while asyncio.get_running_loop().time() < deadline:
+                await asyncio.sleep(dice.random() * 3)
+                four.kill(dice.choice(four.processes))
+                four.add()
+            editing.terminate()
+            assert editing.wait(timeout=30) == 0, "an edit failed"
+            await close(app)
+        finally:
+            editing.kill()
+            four.close()
+        stories, created = await story(app)
+        assert len(stories) == SCHEDULES
+        times = 0
+        for id, events in stories.items():
+            times += check_one(events[0].data["name"], events, created, await records(app, id))
+        assert times > SCHEDULES * SECONDS / 10
+        assert await app.check(repair=False) == []
+
+
+async def close(app: Ostinato) -> None:
+    """Delete every schedule, which settles what is due, and wait until what it left running is over."""
+    names = asyncio.Queue[str]()
+    for n in range(SCHEDULES):
+        names.put_nowait(f"s{n}")
+
+    async def delete() -> None:
+        while not names.empty():
+            await app.schedules.delete(names.get_nowait())
+
+    await asyncio.gather(*(delete() for _ in range(8)))
+    async with asyncio.timeout(40):
+        while True:
+            counts = Counter(await app.counts())
+            if not any(counts[status] for status in ("buffered", "ready", "active", "waiting")):
+                return
+            await asyncio.sleep(0.2)
+
+
+def test_a_thousand_schedules_on_one_file_survive_kills_and_edits(tmp_path: Path) -> None:
+    asyncio.run(chaos(f"sqlite:///{tmp_path}/store.db", tmp_path))
+
+
+def test_a_thousand_schedules_on_postgres_survive_kills_and_edits(tmp_path: Path, postgres_url: str) -> None:
+    asyncio.run(chaos(postgres_url, tmp_path))
+
+
+if __name__ == "__main__":
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    asyncio.run(editor(sys.argv[1], 3) if sys.argv[2:] else node(sys.argv[1]))
