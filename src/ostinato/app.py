@@ -167,7 +167,7 @@ class Ostinato:
                 now=lambda: self.engine.clock.now(),
                 new_id=self._ids.new,
                 doors=doors,
-                nudge=lambda: self.engine.nudge(),
+                nudge=lambda: self.engine.attend(),
                 namespace=namespace,
                 actor=actor,
                 declarations=self._declarations,

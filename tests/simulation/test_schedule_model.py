@@ -1,7 +1,7 @@
 """Random lives of schedules, played by the engine and by a model of plain code: after every step both say the same.
 
-Not in the model, and left to scenarios: what the runs are told (`coalesced`, `previous`, results), actions that cannot be
-made, several backfills of one schedule at once or with a rate, and in which order a schedule's next time and a
+Not in the model, and left to scenarios: what the runs are told (`coalesced`, `previous`, results), actions that cannot
+be made, several backfills of one schedule at once or with a rate, and in which order a schedule's next time and a
 backfill's step come where both are due and one stops the other.
 """
 

@@ -108,6 +108,7 @@ class Engine:
         self._ready = asyncio.Event()
         self._due = asyncio.Event()
         self._room = asyncio.Event()
+        self._attention = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
         self._token = 0
         self._claiming = 0  # the token of the claim that is under way
@@ -317,7 +318,8 @@ class Engine:
             self.metrics.running.set(len(self._running))
             self.metrics.threads.set(self._executor.threads_busy)
             self.metrics.beat.set((self.clock.now() - self.beat_at) / SECOND)
-            await asyncio.sleep(self.settings.lease / 10 / SECOND)
+            await wait_for_event(self._attention, self.settings.lease / 10 / SECOND)
+            self._attention.clear()
 
     async def _recover(self) -> None:
         """Only a node that has itself been there for as long as a lease may give up others."""
@@ -410,6 +412,11 @@ class Engine:
         """Something may have changed that this node did not do: look at everything."""
         self.nudge()
         self.waiters.hint()
+
+    def attend(self) -> None:
+        """Something was changed from this process that may want a run of this node stopped."""
+        self.nudge()
+        self._attention.set()
 
     def nudge(self, *, timers: bool = True) -> None:
         """Runs were started from this process, and perhaps timers set."""

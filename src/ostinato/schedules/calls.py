@@ -258,6 +258,14 @@ class Schedules(Looks):
         call = self._call(name, "move", request_id, token, f"{nominal} {moment}")
         return Changed(name, (await self._run(lambda: scheduler.move(call, nominal, moment), call))["token"])
 
+    async def put_back(
+        self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Take back a skip or a move of one coming occurrence, by its nominal time."""
+        nominal = read_instant(at, "at")
+        call = self._call(name, "put_back", request_id, token, str(nominal))
+        return Changed(name, (await self._run(lambda: scheduler.put_back(call, nominal), call))["token"])
+
     async def delete(
         self, name: str, *, running: str = "leave", token: int | None = None, request_id: str | None = None
     ) -> Changed:

@@ -104,7 +104,7 @@ def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrenc
         count = max(0, min(count, schedule.remaining))
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1  # nothing before can still be to come
     ahead = replace(schedule, reached=max(schedule.reached, begin))
-    return list(islice((one for one in _coming(ahead) if one.actual > now), count))
+    return list(islice((one for one in _coming(ahead) if one.actual > now and one.reason is None), count))
 
 
 def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:

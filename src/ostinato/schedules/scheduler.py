@@ -351,6 +351,24 @@ def move(call: Call, nominal: Micros, to: Micros) -> Operation[Answer]:
     return change(call, edit)
 
 
+def put_back(call: Call, nominal: Micros) -> Operation[Answer]:
+    """Take back that a coming occurrence was to be skipped or moved."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        yield from ()
+        memory = schedule.memory
+        if nominal not in memory.left_out and nominal not in memory.moved:
+            raise OstinatoError(f"{format_instant(nominal)} of schedule {schedule.name!r} is neither skipped nor moved")
+        moved = {n: at for n, at in memory.moved.items() if n != nominal}
+        memory = replace(memory, left_out=memory.left_out - {nominal}, moved=moved)
+        if occurrence(replace(schedule, memory=memory), nominal).actual <= call.now:
+            raise OstinatoError(f"{format_instant(nominal)} has passed; it cannot be put back")
+        after = with_next(replace(schedule, memory=memory))
+        return after, [event_row(call.now, after, "updated", call.actor, put_back=nominal)], {}
+
+    return change(call, edit)
+
+
 def _coming(schedule: Schedule, nominal: Micros, now: Micros) -> None:
     if nominal <= schedule.reached or not schedule.spec.compiled.matches(nominal):
         following = schedule.spec.compiled.next(max(schedule.reached, now))

@@ -410,6 +410,31 @@ async def test_exactly_one_occurrence_is_skipped_or_moved(world: World) -> None:
     ]
 
 
+async def test_a_skip_or_a_move_can_be_taken_back(world: World) -> None:
+    seen = await begin(world)
+    await world.app.schedules.create("hourly", cron("0 * * * *"), "note")
+    hour = [BEGIN + timedelta(hours=n) for n in range(4)]
+    await world.app.schedules.skip("hourly", hour[1])
+    await world.app.schedules.move("hourly", hour[2], hour[2] + timedelta(minutes=20))
+    assert (await world.app.schedules.get("hourly")).upcoming[0] == hour[2] + timedelta(minutes=20)
+    await world.app.schedules.put_back("hourly", hour[1])
+    await world.app.schedules.put_back("hourly", hour[2])
+    with pytest.raises(OstinatoError, match="neither skipped nor moved"):
+        await world.app.schedules.put_back("hourly", hour[3])
+    await world.advance_to(hour[3])
+    assert [at for at, _, _ in seen] == hour[1:]
+
+
+async def test_what_a_deletion_cancels_is_stopped_at_once(world: World) -> None:
+    await begin(world)
+    await world.app.schedules.create("slow", manual(), "slow")
+    await world.app.schedules.trigger("slow")
+    await world.settle()
+    await world.app.schedules.delete("slow", running="cancel")
+    await world.settle()
+    await world.expect("slow", "cancelled: its schedule was deleted")
+
+
 async def test_deleting_gives_up_what_waits_and_leaves_what_runs(world: World) -> None:
     await begin(world)
     await world.app.schedules.create("slow", every("1m"), "slow", overlap="buffer_all")
