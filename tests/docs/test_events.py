@@ -74,6 +74,8 @@ async def provoke(world: World) -> None:
     await schedules.update("plain", spec=every("2m"))
     await schedules.skip("plain", "2026-01-01T00:06:00Z")
     await schedules.move("plain", "2026-01-01T00:08:00Z", "2026-01-01T00:08:30Z")
+    await schedules.move("plain", "2026-01-01T00:10:00Z", "2026-01-01T00:10:30Z")
+    await schedules.put_back("plain", "2026-01-01T00:10:00Z")
     await world.advance("6m")
     await schedules.pause("plain", "a while")
     await world.advance("5h")
