@@ -132,7 +132,7 @@ def fire(
 def _one(
     backfill: Backfill, schedule: Schedule, now: Micros, maker: Maker, new_id: Callable[[Micros], str], batch: int
 ) -> Operation[list[Row]]:
-    live = (yield from live_of([schedule.id]))[schedule.id]
+    live = (yield from live_of([schedule.id], hold=True))[schedule.id]
     outstanding = sum(one.detail.get("origin") == backfill.origin for one in live)
     after, occurrences, again = step(backfill, schedule, outstanding, now, batch)
     done = after.state == "completed"
@@ -193,7 +193,7 @@ def turn(
     yield sql("save_backfill", [saved_row(after)])
     memory = replace(schedule.memory, backfills=max(0, schedule.memory.backfills - 1))
     schedule = replace(schedule, memory=memory)
-    live = (yield from live_of([schedule.id]))[schedule.id]
+    live = (yield from live_of([schedule.id], hold=True))[schedule.id]
     waiting = [one for one in live if one.waiting and one.detail.get("origin") == backfill.origin]
     if waiting:
         decision = decide(schedule, [one for one in live if one not in waiting], [], now, lambda: "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -28,8 +29,9 @@ def next_timer(schedule: Schedule, due: Micros) -> Timer:
     return Timer("schedule", schedule.id, "next", due, schedule.namespace)
 
 
-def live_of(ids: Sequence[str]) -> Operation[dict[str, list[Live]]]:
-    """What is not over, of each of these schedules."""
+def live_of(ids: Sequence[str], *, hold: bool = False) -> Operation[dict[str, list[Live]]]:
+    """What is not over, of each of these schedules. With `hold`, for who decides about them, nobody claims before that
+    is committed what no node holds yet: what is stopped then makes place at once, what runs does not."""
     found: dict[str, list[Live]] = {id: [] for id in ids}
     if not ids:
         return found
@@ -38,6 +40,11 @@ def live_of(ids: Sequence[str]) -> Operation[dict[str, list[Live]]]:
     ):
         waits = status == "buffered" and held == "overlap"
         found[schedule_id].append(Live(id, root_id, Status(status), waits, due, read_detail(detail)))
+    free = [one for live in found.values() for one in live if not one.waiting and one.status is not Status.ACTIVE]
+    if hold and free:
+        stands = {row[0]: row[1] for row in (yield sql("hold_runs", [(one.id,) for one in free]))}
+        for id, live in found.items():
+            found[id] = [replace(one, status=Status(stands.get(one.id, one.status))) for one in live]
     return found
 
 

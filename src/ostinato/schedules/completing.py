@@ -99,7 +99,7 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
     if not schedules:
         return events
     looked = [s.id for s in schedules if s.memory.waiting or s.memory.backfills or s.next is None]
-    live = yield from live_of(looked)
+    live = yield from live_of(looked, hold=True)
     decisions = []
     for schedule in schedules:
         if schedule.id not in live or schedule.closed:

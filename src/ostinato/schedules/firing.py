@@ -48,7 +48,7 @@ def fire_due(
 ) -> Operation[list[Row]]:
     """Schedules whose time has come. One that cannot be read or decided upon is parked; the others go on."""
     rows = yield from free_schedules(timers, [t.owner for t in timers], now)
-    live = yield from live_of([row[0] for row in rows])
+    live = yield from live_of([row[0] for row in rows], hold=True)
     decisions: list[Decision] = []
     parked: list[tuple[Row, str]] = []
     rules = rules_in_force().version

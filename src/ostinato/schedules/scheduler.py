@@ -108,11 +108,11 @@ def change(call: Call, edit: Edit, *, mends: bool = False) -> Operation[Answer]:
     """Change one schedule. What was due before the change is dealt with first, by the old rules. `mends`: it may be
     one that cannot be read, because the change puts something readable in its place."""
     schedule = yield from load_locked(call, mends)
-    live = (yield from live_of([schedule.id]))[schedule.id]
+    live = (yield from live_of([schedule.id], hold=True))[schedule.id]
     events: list[Row] = []
     if schedule.state is State.RUNNING and not schedule.paused:
         schedule, events = yield from _settle(call, schedule, live)
-        live = (yield from live_of([schedule.id]))[schedule.id]
+        live = (yield from live_of([schedule.id], hold=True))[schedule.id]
     after, told, answer = yield from edit(schedule, live)
     if idle(after) and not (yield from live_of([after.id]))[after.id]:
         after = replace(after, state=State.COMPLETED)
@@ -388,7 +388,7 @@ def delete(call: Call, running: str) -> Operation[Answer]:
             if found.state in ("running", "paused"):
                 schedule, told = yield from backfiller.turn(found, schedule, "cancelled", call.now, "schedule deleted")
                 events += told
-        live = (yield from live_of([schedule.id]))[schedule.id]
+        live = (yield from live_of([schedule.id], hold=True))[schedule.id]
         decision = Decision(replace(schedule, memory=replace(schedule.memory, waiting=0)))
         if waiting := [one for one in live if one.waiting]:
             give_up(decision, waiting, Reason.CLOSED)

@@ -103,6 +103,12 @@ CROSS JOIN ostinato_runs u INDEXED BY ostinato_runs_live ON u.schedule_id = r.sc
 SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
 CROSS JOIN LATERAL (SELECT * FROM ostinato_runs WHERE schedule_id = r.schedule AND finished IS NULL LIMIT 1000000) u
 
+-- hold_runs [sqlite]: where these runs stand; no other writer can come between on SQLite.
+SELECT u.id, u.status FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+
+-- hold_runs [postgres]: where these runs stand, locked in the order of their ids: a claim passes them over.
+SELECT u.id, u.status FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id ORDER BY u.id FOR UPDATE OF u
+
 -- insert_outcomes: occurrences that did not run. Uses ostinato_runs_key.
 INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, reason, queue, due, created, finished, root_id,
     schedule_id, detail, actor)
