@@ -24,7 +24,7 @@ from ostinato.when.instants import Micros
 from tests.acceptance.test_processes import Nodes
 
 SCHEDULES = 1000
-SECONDS = 15
+SECONDS = 18
 OVER = ("succeeded", "failed", "cancelled", "terminated", "skipped", "missed", "tried again")
 OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
 

@@ -184,7 +184,7 @@ def test_crash_points_of_schedules_on_postgres(postgres_url: str, after_commit: 
         asyncio.run(wipe())
         if statements < at:
             break
-        at += 97
+        at += 29
 
 
 async def ambiguous(path: Path, clock: VirtualClock, seed: int, rate: float) -> tuple[list[Any], Counter[Any], int]:

@@ -1,8 +1,8 @@
 """Random lives of schedules, played by the engine and by a model of plain code: after every step both say the same.
 
 Not in the model, and left to scenarios: what the runs are told (`coalesced`, `previous`, results), actions that cannot
-be made, several backfills of one schedule at once or with a rate, and in which order a schedule's next time and a
-backfill's step come where both are due and one stops the other.
+be made, several backfills of one schedule at once or with a rate, and in which order a schedule's next time and the
+step of a backfill come where both are due and one stops the other.
 """
 
 from __future__ import annotations
@@ -558,7 +558,7 @@ def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = Fals
 
 
 def test_random_lives_agree_with_the_model() -> None:
-    play(Lives, 300, 30)
+    play(Lives, 250, 30)
 
 
 def test_random_lives_on_postgres_agree_with_the_model(postgres_url: str) -> None:
@@ -574,7 +574,7 @@ def test_random_lives_on_postgres_agree_with_the_model(postgres_url: str) -> Non
     class OnPostgres(Lives):
         make_world = staticmethod(fresh)
 
-    play(OnPostgres, 6, 12)
+    play(OnPostgres, 30, 15)
 
 
 @pytest.mark.soak
