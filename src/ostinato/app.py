@@ -19,6 +19,8 @@ from ostinato.clock import Clock, SystemClock
 from ostinato.engine import access
 from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.commits import Committer
+from ostinato.engine.delivery import webhook_handler
+from ostinato.engine.dispatcher import Dispatcher
 from ostinato.engine.egress import Egress, EgressPolicy
 from ostinato.engine.engine import Engine, Settings
 from ostinato.engine.executor import Stop
@@ -51,6 +53,7 @@ from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.urls import open_url
 from ostinato.version import __version__
 from ostinato.views import LogLine, RunInfo, run_info
+from ostinato.webhooks import Around, Webhooks
 from ostinato.when import manual
 from ostinato.when.instants import SECOND, to_datetime
 
@@ -113,7 +116,8 @@ class Ostinato:
         grace: Length = "10s",
         keep_runs: Length = "30d",
         keep_events: Length = "30d",
-        egress: EgressPolicy | None = None,
+        egress: EgressPolicy | Egress | None = None,
+        webhook_patience: Length = "1d",
         namespace: str = DEFAULT_NAMESPACE,
         actor: str | None = None,
         name: str | None = None,
@@ -128,7 +132,8 @@ class Ostinato:
             raise OstinatoError(f"backfill_batch {backfill_batch!r} is not from 1 to 10,000")
         if not queues:
             raise OstinatoError("a node needs at least one queue; leave queues out for 'default'")
-        for what, length in (("lease", lease), ("keep_runs", keep_runs), ("keep_events", keep_events)):
+        lengths = {"lease": lease, "keep_runs": keep_runs, "keep_events": keep_events}
+        for what, length in {**lengths, "webhook_patience": webhook_patience}.items():
             if read_length(length, what) < SECOND:
                 raise OstinatoError(f"{what} {length!r} is too short; a second is the least")
         if name is not None and (not isinstance(name, str) or not name.strip() or "\x00" in name):
@@ -143,7 +148,12 @@ class Ostinato:
         self._clock = clock or SystemClock()
         self._ids = ids or Ids()
         self._dice = dice
-        self._handlers: dict[str, Handler] = {"http": http_handler(Egress(egress))}
+        way_out = egress if isinstance(egress, Egress) else Egress(egress)
+        patience = read_length(webhook_patience, "webhook_patience")
+        self._handlers: dict[str, Handler] = {
+            "http": http_handler(way_out),
+            "webhook": webhook_handler(way_out, self.store, patience),
+        }
         self._listeners: list[tuple[str, Callback, str | None]] = []
         self.settings = Settings(
             queues=tuple(queues),
@@ -173,6 +183,19 @@ class Ostinato:
                 declarations=self._declarations,
             )
         )
+        self.webhooks = Webhooks(
+            Around(
+                store=self.store,
+                now=lambda: self.engine.clock.now(),
+                new_id=self._ids.new,
+                nudge=lambda: self.engine.nudge(),
+                changed=self._webhooks_changed,
+                policy=way_out.policy,
+                namespace=namespace,
+                actor=actor,
+            )
+        )
+        self._dispatcher: Dispatcher | None = None
         self._engine: Engine | None = None
         self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
         self._is_node = False
@@ -184,6 +207,7 @@ class Ostinato:
         view = copy(self)
         view.namespace, view.actor = namespace, actor
         view.schedules = self.schedules.within(namespace, actor)
+        view.webhooks = self.webhooks.within(namespace, actor)
         return view
 
     # Lifecycle
@@ -226,6 +250,9 @@ class Ostinato:
         engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
         engine.purposes.update(keeping.purposes(self.settings.keep_runs))
         engine.preparations.append(self._prepare_schedules)
+        dispatcher = Dispatcher(self.store, engine.clock, engine.listeners, self._ids.new, engine.nudge)
+        engine.parts.append((dispatcher.run, "webhooks"))
+        self._dispatcher = dispatcher
         for pattern, callback, name in self._listeners:
             engine.listeners.add(pattern, callback, name)
         self._starts = Committer(self._commit_starts, lambda _: None, hopeful=False)
@@ -237,6 +264,10 @@ class Ostinato:
             raise
         self._starts.start()
         self._is_node = node
+
+    def _webhooks_changed(self) -> None:
+        if self._dispatcher is not None:
+            self._dispatcher.changed()
 
     async def _prepare_schedules(self) -> None:
         """Before the first beat: say what is late, and work out anew what other zone rules said."""

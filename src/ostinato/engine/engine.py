@@ -123,6 +123,7 @@ class Engine:
         self.beat_at: Micros = 0
         self.declared: dict[str, Declaration] = {}  # what other processes have said about jobs that this one lacks
         self.preparations: list[Callable[[], Awaitable[None]]] = []  # to be done before the first beat
+        self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # what else goes on while this is a node
 
     def known(self, name: str) -> Handler | Declaration | None:
         """What is known about a job, here or anywhere."""
@@ -147,8 +148,8 @@ class Engine:
         log.info("node started", action="node_started", node=self.node, store=self.store.url)
 
     def _begin_loops(self) -> None:
-        parts = [(self._beat, "beat"), (self._claims, "claim"), (self._renew, "lease"), (self._tend, "tend")]
-        self._loops = [asyncio.create_task(self._forever(part, name)) for part, name in parts]
+        own = [(self._beat, "beat"), (self._claims, "claim"), (self._renew, "lease"), (self._tend, "tend")]
+        self._loops = [asyncio.create_task(self._forever(part, name)) for part, name in (*own, *self.parts)]
 
     async def connect(self) -> None:
         """Open the store without becoming a node: to start and watch, not to work."""
@@ -170,16 +171,16 @@ class Engine:
         self._ready.set()
         self._room.set()
         grace = self.settings.grace / SECOND
-        beat, claims, lease, tend = self._loops
+        beat, claims, lease, tend, *others = self._loops
         # A claim that is on its way is heard out: cancelled, it might be committed all the same.
         await asyncio.wait([claims], timeout=grace)
         tasks = [t.task for t in self._running.values() if t.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=grace)
         await self._abandon(Stop(Status.READY, "handed back"))
-        for loop in (beat, claims, tend):
+        for loop in (beat, claims, tend, *others):
             loop.cancel()
-        await asyncio.gather(beat, claims, tend, return_exceptions=True)
+        await asyncio.gather(beat, claims, tend, *others, return_exceptions=True)
         await self._drain()
         lease.cancel()
         await asyncio.gather(lease, return_exceptions=True)

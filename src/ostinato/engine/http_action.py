@@ -80,9 +80,9 @@ async def call(
         raise Fatal(_hidden(f"{told}: {problem}", found)) from None
     except Exception as problem:  # whatever it is, its words and its causes may hold a secret
         raise HttpFailed(_hidden(f"{told}: {type(problem).__name__}: {problem}", found)) from None
-    text = _text(answer, found)
+    text = text_of(answer, found)
     if not _among(answer.status, EXPECT if expect is None else expect):
-        raise _failure(answer, _hidden(f"{told} answered {_said(answer.status, text)}", found), retry_on, ctx.now())
+        raise _failure(answer, _hidden(f"{told} answered {said(answer.status, text)}", found), retry_on, ctx.now())
     kept = _KEPT_HEADERS | {name.lower() for name in keep}
     recorded = {name: clean(value) for name, value in answer.headers.items() if name in kept}
     return {
@@ -130,7 +130,7 @@ def _about(ctx: Context) -> dict[str, str]:
     return told
 
 
-def _text(answer: Answer, found: Resolved) -> str | None:
+def text_of(answer: Answer, found: Resolved) -> str | None:
     """The body as text without secrets; None where it is compressed, though nobody asked for that."""
     if answer.headers.get("content-encoding", "identity").lower() != "identity":
         return None
@@ -176,7 +176,7 @@ def read_retry_after(value: str | None, now: Micros) -> Micros | None:
         return None
 
 
-def _said(status: int, text: str | None) -> str:
+def said(status: int, text: str | None) -> str:
     known = f"{status} {HTTPStatus(status).phrase}" if status in set(HTTPStatus) else str(status)
     start = " ".join((text or "")[: 4 * _START_OF_BODY].split())
     short = start if len(start) <= _START_OF_BODY else start[:_START_OF_BODY] + "…"

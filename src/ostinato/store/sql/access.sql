@@ -9,6 +9,7 @@ SELECT name, notes, created, actor FROM ostinato_namespaces ORDER BY name
 DELETE FROM ostinato_namespaces WHERE name = :name
     AND NOT EXISTS (SELECT 1 FROM ostinato_runs WHERE namespace = :name)
     AND NOT EXISTS (SELECT 1 FROM ostinato_schedules WHERE namespace = :name)
+    AND NOT EXISTS (SELECT 1 FROM ostinato_webhooks WHERE namespace = :name)
 RETURNING name
 
 -- add_token: a new one.
