@@ -28,7 +28,7 @@ from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.http_action import http_handler
 from ostinato.engine.listeners import Callback, Ended
 from ostinato.engine.nodes import NodeInfo, list_nodes
-from ostinato.engine.requests import once
+from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import audit, read_event, read_options, whole_run, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
@@ -55,7 +55,7 @@ from ostinato.version import __version__
 from ostinato.views import LogLine, RunInfo, run_info
 from ostinato.webhooks import Around, Webhooks
 from ostinato.when import manual
-from ostinato.when.instants import SECOND, to_datetime
+from ostinato.when.instants import SECOND, Micros, to_datetime
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=Callback)
@@ -426,7 +426,8 @@ class Ostinato:
             return RunHandle(self, started.id, started.new)
         run, deadline = self._prepare(job, input, id, at, options)
         if request_id is not None:
-            return (await self._start_once([(run, deadline)], request_id, f"start {run.name} {id}"))[0]
+            what = f"start {run.name} {digest(id, at, run.input, options)}"
+            return (await self._start_once([(run, deadline)], request_id, what))[0]
         assert self._starts is not None
         started = await self._starts.write((run, deadline))
         return RunHandle(self, started.id, started.new)
@@ -462,7 +463,8 @@ class Ostinato:
         # All of them are looked at before the first is on record.
         prepared = [starting.run(new(now), given, None if ids is None else ids[n]) for n, given in enumerate(inputs)]
         if request_id is not None:
-            return await self._start_once(prepared, request_id, f"start_many {len(prepared)}")
+            asked = digest(ids, at, [run.input for run, _ in prepared], options)
+            return await self._start_once(prepared, request_id, f"start_many {len(prepared)} {asked}")
         found: list[RunHandle] = []
         for begin in range(0, len(prepared), 500):
             started = await self._commit_starts(prepared[begin : begin + 500])
@@ -551,21 +553,26 @@ class Ostinato:
 
     # Stopping
 
-    async def cancel(self, id: str, reason: str = "") -> str:
+    async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
         """Cancel a run. One that is running is asked to stop: an async function is cancelled for real."""
-        return await self._stop(id, Status.CANCELLED, reason or "cancelled", force=False)
+        return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id, force=False)
 
-    async def terminate(self, id: str, reason: str = "") -> str:
+    async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
         """End a run at once, whatever it is doing; what it still writes is refused."""
-        return await self._stop(id, Status.TERMINATED, reason or "terminated", force=True)
+        return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id, force=True)
 
-    async def _stop(self, id: str, status: Status, reason: str, *, force: bool) -> str:
+    async def _stop(self, id: str, status: Status, reason: str, request: str | None, *, force: bool) -> str:
         engine = self.engine
         run = await self._newest(id)
         now = engine.clock.now()
-        found, changed = await self.store.run(
-            lambda _: stop(run.root_id, status, reason, now, force=force, actor=self.actor)
-        )
+
+        def work() -> Operation[list[Any]]:
+            found, changed = yield from stop(run.root_id, status, reason, now, force=force, actor=self.actor)
+            return [found.value, changed]
+
+        what = f"{status.value} {run.root_id} {digest(reason)}"
+        told, changed = await self._once(request, what, now, work)
+        found = Status(told)
         newest = await self._newest(id)
         if changed and found is status and force:
             engine.cancel_here(newest.id, Stop(Status.CRASHED, None))
@@ -682,36 +689,36 @@ class Ostinato:
     async def namespaces(self) -> list[NamespaceInfo]:
         return await self.store.read(lambda _: access.list_namespaces())
 
-    async def create_namespace(self, name: str, notes: str = "") -> bool:
+    async def create_namespace(self, name: str, notes: str = "", *, request_id: str | None = None) -> bool:
         """Returns whether it is new."""
         now = self.engine.clock.now()
         access.read_namespace(name)
         told = audit(now, name, "namespace:created", name, self.actor, notes=notes)
 
-        def create(_: int) -> Operation[bool]:
+        def create() -> Operation[bool]:
             new = yield from access.add_namespace(name, notes, now, self.actor)
             if new:
                 yield sql("insert_events", [told])
             return new
 
-        return await self.store.run(create)
+        return bool(await self._once(request_id, f"create namespace {name} {digest(notes)}", now, create))
 
-    async def delete_namespace(self, name: str) -> None:
+    async def delete_namespace(self, name: str, *, request_id: str | None = None) -> None:
         """Remove a namespace that nothing is left of."""
         if name == DEFAULT_NAMESPACE:
             raise Conflict("the namespace 'default' stays")
-        if name not in {one.name for one in await self.namespaces()}:
-            raise NotFound(f"there is no namespace {name!r}")
-        told = audit(self.engine.clock.now(), name, "namespace:deleted", name, self.actor)
+        now = self.engine.clock.now()
+        told = audit(now, name, "namespace:deleted", name, self.actor)
 
-        def drop(_: int) -> Operation[bool]:
-            gone = yield from access.drop_namespace(name)
-            if gone:
-                yield sql("insert_events", [told])
-            return gone
+        def drop() -> Operation[bool]:
+            if name not in {one.name for one in (yield from access.list_namespaces())}:
+                raise NotFound(f"there is no namespace {name!r}")
+            if not (yield from access.drop_namespace(name)):
+                raise Conflict(f"namespace {name!r} still has schedules, webhooks or runs on record")
+            yield sql("insert_events", [told])
+            return True
 
-        if not await self.store.run(drop):
-            raise Conflict(f"namespace {name!r} still has schedules or runs on record")
+        await self._once(request_id, f"delete namespace {name}", now, drop)
 
     async def create_token(
         self,
@@ -721,8 +728,10 @@ class Ostinato:
         label: str = "",
         expires_in: Length | None = None,
         bound: dict[str, str] | None = None,
+        request_id: str | None = None,
     ) -> tuple[str, TokenInfo]:
-        """Make a token; what comes back first is shown this once, and stored nowhere."""
+        """Make a token; what comes back first is shown this once, and stored nowhere. So a `request_id` that made one
+        before is a conflict: there is no second token by accident, and the first cannot be shown again."""
         now = self.engine.clock.now()
         found = access.read_role(role)
         if namespace is not None and namespace not in {one.name for one in await self.namespaces()}:
@@ -732,28 +741,44 @@ class Ostinato:
         expires = None if expires_in is None else now + read_length(expires_in, "expires_in", raw=True)
         told = audit(now, namespace or self.namespace, "token:created", id, self.actor, role=found.value, label=label)
 
-        def create(_: int) -> Operation[None]:
+        def create() -> Operation[str]:
             yield from access.add_token(id, hash, found, namespace, label, expires, now, self.actor, bound)
             yield sql("insert_events", [told])
+            return id
 
-        await self.store.run(create)
+        asked = digest(role, namespace, label, expires_in, bound)
+        made = await self._once(request_id, f"create token {asked}", now, create)
+        if made != id:
+            raise Conflict(
+                f"the request id {request_id!r} made token {made}, which was shown then and cannot be shown again; "
+                "revoke it, and take a new request id for another"
+            )
         return token, TokenInfo(id, namespace, found, label, bound, now, expires, None, None, self.actor)
 
     async def tokens(self) -> list[TokenInfo]:
         return await self.store.read(lambda _: access.list_tokens())
 
-    async def revoke_token(self, id: str, *, namespace: str | None = None) -> None:
+    async def revoke_token(self, id: str, *, namespace: str | None = None, request_id: str | None = None) -> None:
         """Take no more notice of a token; with a `namespace`, only if it is one of that."""
         now = self.engine.clock.now()
         if namespace is not None and id not in {one.id for one in await self.tokens() if one.namespace == namespace}:
             raise NotFound(f"there is no token {id!r}")
         told = audit(now, namespace or self.namespace, "token:revoked", id, self.actor)
 
-        def revoke(_: int) -> Operation[None]:
-            yield from access.revoke_token(id, now)
-            yield sql("insert_events", [told])
+        def revoke() -> Operation[None]:
+            if (yield from access.revoke_token(id, now)):
+                yield sql("insert_events", [told])
 
-        await self.store.run(revoke)
+        await self._once(request_id, f"revoke token {id}", now, revoke)
+
+    async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
+        """One transaction; with a request id, done once."""
+        if request is None:
+            answer = await self.store.run(lambda _: work())
+        else:
+            answer = await self.store.run(lambda _: once(self.namespace, request, what, now, work()))
+        self.engine.nudge()
+        return answer
 
     # Health
 

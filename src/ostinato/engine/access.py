@@ -123,10 +123,11 @@ def list_tokens() -> Operation[list[TokenInfo]]:
     return [_info(row) for row in (yield sql("list_tokens"))]
 
 
-def revoke_token(id: str, now: Micros) -> Operation[None]:
+def revoke_token(id: str, now: Micros) -> Operation[bool]:
+    """Returns whether that changed anything."""
     if not (yield sql("token", id=id)):
         raise NotFound(f"there is no token {id!r}")
-    yield sql("revoke_token", id=id, now=now)
+    return bool((yield sql("revoke_token", id=id, now=now)))
 
 
 def _info(row: Row) -> TokenInfo:

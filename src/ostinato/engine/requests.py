@@ -3,6 +3,7 @@ caller gave to the request."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, TypeVar
 
 import orjson
@@ -12,6 +13,19 @@ from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
+# A dataclass may hold what it has worked out since it was made; `_told` says what it means.
+_PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+def digest(*asked: Any) -> str:
+    """What a call asks for, short: so that a request id that comes with something else is noticed."""
+    told = orjson.dumps(asked, default=_told, option=_PLAIN)
+    return hashlib.sha256(told).hexdigest()[:32]
+
+
+def _told(value: Any) -> Any:
+    """The same in every process: no repr that shows an address."""
+    return value.to_json() if hasattr(value, "to_json") else getattr(value, "__qualname__", None) or repr(value)
 
 
 def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T]) -> Operation[T]:
@@ -27,3 +41,17 @@ def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T
     answer = yield from work
     yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
     return answer
+
+
+def begin(namespace: str, request: str, what: str, now: Micros) -> Operation[Any]:
+    """For work of many transactions: the answer, if it was given before; None if there is something left to do."""
+    made = yield sql("make_request", [(namespace, request, now, what)])
+    rows = [] if made else (yield sql("request", namespace=namespace, id=request))
+    if rows and rows[0][0] != what:
+        raise Conflict(f"the request id {request!r} was used for another call; take a new one")
+    return None if not rows or rows[0][1] is None else orjson.loads(rows[0][1])
+
+
+def finish(namespace: str, request: str, answer: Any) -> Operation[None]:
+    """The answer to it, for whoever asks again."""
+    yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError
 from ostinato.schedules import scheduler
 from ostinato.schedules.applying import Moved, applied, planned
@@ -66,7 +67,7 @@ class Schedules(Looks):
         """A new schedule: when (`spec`), what (`action`), and how: overlap, catchup, pause_after_failures, max_buffer,
         keep, remaining, notes, memo, tags, attributes; input and options for the job. With `trigger` it runs now."""
         made = self.draft(name, spec, action, paused=paused, **given)
-        call = self._call(made.name, "create", request_id, asked=_digest(made))
+        call = self._call(made.name, "create", request_id, asked=digest(_digest(made), trigger))
         answer = await self._run(lambda: scheduler.create(call, [made], trigger=trigger), call)
         return Changed(made.name, answer["token"], answer.get("run"))
 
@@ -75,7 +76,7 @@ class Schedules(Looks):
         for begin in range(0, len(drafts), _PAGE):
             part = drafts[begin : begin + _PAGE]
             own = None if request_id is None else f"{request_id}/{begin}"
-            call = self._call(f"{len(part)} schedules", "create_many", own)
+            call = self._call(f"{len(part)} schedules", "create_many", own, asked=digest([one.name for one in part]))
             await self._run(lambda call=call, part=part: scheduler.create(call, part), call)  # type: ignore[misc]
         return len(drafts)
 
@@ -112,7 +113,7 @@ class Schedules(Looks):
         """Create it, or make it as given: what is not given is as it would be for a new one. Returns what was done,
         `created`, `updated` or `unchanged`. Its place in time, its counts and whether it is paused stay."""
         wanted = self.draft(name, spec, action, origin=origin, **given)
-        call = self._call(wanted.name, "upsert", request_id, asked=_digest(wanted))
+        call = self._call(wanted.name, "upsert", request_id, asked=digest(_digest(wanted)))
 
         def put() -> Operation[scheduler.Answer]:
             found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
@@ -143,7 +144,7 @@ class Schedules(Looks):
         if "paused" in given:
             raise OstinatoError("paused is not changed by an update; use pause() and resume()")
         mends = "spec" in given and "action" in given
-        call = self._call(name, "update", request_id, token, _asked(given))
+        call = self._call(name, "update", request_id, token, digest(given))
         answer = await self._run(
             lambda: scheduler.update(call, lambda one: define(one, given, around.doors), mends=mends), call
         )
@@ -153,7 +154,7 @@ class Schedules(Looks):
         self, name: str, note: str = "", *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
         """No automatic run until it is resumed. What runs, runs on."""
-        call = self._call(name, "pause", request_id, token)
+        call = self._call(name, "pause", request_id, token, digest(note))
         return Changed(name, (await self._run(lambda: scheduler.pause(call, note), call))["token"])
 
     async def resume(
@@ -168,7 +169,7 @@ class Schedules(Looks):
         """Let it run again. Times that passed meanwhile are passed over, unless `catchup` says otherwise: `"latest"`,
         `"all"`, a window such as `"1h"`. The answer's `lateness` says how many there were and how many run."""
         policy = None if catchup is None else read_catchup(catchup)
-        call = self._call(name, "resume", request_id, token)
+        call = self._call(name, "resume", request_id, token, digest(note, catchup))
         answer = await self._run(lambda: scheduler.resume(call, note, policy), call)
         return Changed(name, answer["token"], lateness=Lateness(answer["late"], answer["will_run"]))
 
@@ -183,7 +184,7 @@ class Schedules(Looks):
     ) -> Changed:
         """Run it now, perhaps with another input. The answer's `run` says whether it started, waits or was skipped."""
         policy = None if overlap is None else read_overlap(overlap)
-        call = self._call(name, "trigger", request_id, token, _asked(input))
+        call = self._call(name, "trigger", request_id, token, digest(input, overlap))
         answer = await self._run(lambda: scheduler.trigger(call, policy, input), call)
         return Changed(name, answer["token"], answer["run"])
 
@@ -225,7 +226,7 @@ class Schedules(Looks):
             created=now,
             actor=around.actor,
         )
-        call = self._call(name, "backfill", request_id, token, f"{begin} {end}")
+        call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
         answer = await self._run(lambda: scheduler.backfill(call, one), call)
         return Changed(name, answer["token"], backfill=answer["backfill"])
 
@@ -240,7 +241,7 @@ class Schedules(Looks):
         return await self._turn(name, id, "cancelled", request_id, reason or "cancelled")
 
     async def _turn(self, name: str, id: str, state: str, request: str | None, reason: str | None = None) -> Changed:
-        call = self._call(name, f"backfill {state}", request, asked=id)
+        call = self._call(name, f"backfill {state}", request, asked=f"{id} {digest(reason)}")
         answer = await self._run(lambda: scheduler.turn_backfill(call, id, state, reason), call)
         return Changed(name, answer["token"], backfill=id)
 
@@ -272,7 +273,7 @@ class Schedules(Looks):
         """Close it; its record stays for as long as runs are kept. `running`: leave, cancel or terminate."""
         if running not in ("leave", "cancel", "terminate"):
             raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
-        call = self._call(name, "delete", request_id, token)
+        call = self._call(name, "delete", request_id, token, running)
         return Changed(name, (await self._run(lambda: scheduler.delete(call, running), call))["token"])
 
     # Declared as a whole
@@ -401,13 +402,6 @@ class Schedules(Looks):
         answer = await self._around.store.run(lambda _: scheduler.once(call, make()))
         self._around.nudge()
         return answer
-
-
-def _asked(given: Any) -> str:
-    try:
-        return dump(given)
-    except TypeError:
-        return repr(given)
 
 
 def _digest(one: Schedule) -> str:

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Request
 
 from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
 from ostinato.faces.http import shapes
+from ostinato.faces.http.keys import Key
 from ostinato.faces.http.problems import Refused
-from ostinato.faces.http.schedules import Key
 from ostinato.faces.http.who import Admin, Door, Reader, Who, declared
 from ostinato.model import read_length
 from ostinato.when.instants import Micros, to_datetime
@@ -52,7 +52,7 @@ async def list_namespaces(who: Reader) -> shapes.Namespaces:
 async def create_namespace(who: Admin, body: shapes.NewNamespace, key: Key = None) -> shapes.NamespaceShown:
     """Make room for schedules and runs of their own."""
     _unbound(who)
-    await who.app.create_namespace(body.name, body.notes)
+    await who.app.create_namespace(body.name, body.notes, request_id=key)
     (found,) = [one for one in await who.app.namespaces() if one.name == body.name]
     return _namespace(found)
 
@@ -61,7 +61,7 @@ async def create_namespace(who: Admin, body: shapes.NewNamespace, key: Key = Non
 async def delete_namespace(who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None) -> None:
     """Remove a namespace that nothing is left of."""
     _unbound(who)
-    await who.app.delete_namespace(name)
+    await who.app.delete_namespace(name, request_id=key)
 
 
 @router.get("/tokens", tags=["tokens"], **OWN)
@@ -74,11 +74,14 @@ async def list_tokens(who: Admin) -> shapes.Tokens:
 
 @router.post("/tokens", status_code=201, tags=["tokens"], **OWN)
 async def create_token(who: Admin, body: shapes.NewToken, key: Key = None) -> shapes.TokenMade:
-    """Make a token, shown this once. A repeated call makes another: what is shown once cannot be shown again."""
+    """Make a token, shown this once. A repeated call with the same key is a conflict: there is no second token, and the
+    first cannot be shown again."""
     own = None if who.token is None else who.token.namespace
     namespace = own or body.namespace
     expires = None if body.expires_in is None else read_length(body.expires_in, "expires_in")
-    token, info = await who.app.create_token(body.role, namespace=namespace, label=body.label, expires_in=expires)
+    token, info = await who.app.create_token(
+        body.role, namespace=namespace, label=body.label, expires_in=expires, request_id=key
+    )
     return shapes.TokenMade(token=token, **_token(info))
 
 
@@ -86,7 +89,7 @@ async def create_token(who: Admin, body: shapes.NewToken, key: Key = None) -> sh
 async def revoke_token(request: Request, who: Admin, id: Annotated[str, Path(max_length=64)], key: Key = None) -> None:
     """Take no more notice of a token."""
     own = None if who.token is None else who.token.namespace
-    await who.app.revoke_token(id, namespace=own)
+    await who.app.revoke_token(id, namespace=own, request_id=key)
     door: Door = request.app.state.door
     door.forget()
 

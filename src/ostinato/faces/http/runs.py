@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Response
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
 from ostinato.faces.http import shapes
-from ostinato.faces.http.schedules import Key
+from ostinato.faces.http.keys import Key
 from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.model import Status
 from ostinato.views import RunInfo
@@ -67,13 +67,13 @@ async def read_log(who: Reader, id: Id) -> list[shapes.LogShown]:
 @router.post("/runs/{id}/cancel", **WRITE)
 async def cancel_run(who: Operator, id: Id, body: shapes.Stop, key: Key = None) -> shapes.Stopped:
     """Ask a run to stop. Doing it again changes nothing."""
-    return shapes.Stopped(status=await who.app.cancel(id, body.reason))
+    return shapes.Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/terminate", **WRITE)
 async def terminate_run(who: Operator, id: Id, body: shapes.Stop, key: Key = None) -> shapes.Stopped:
     """End a run at once, whatever it is doing. Doing it again changes nothing."""
-    return shapes.Stopped(status=await who.app.terminate(id, body.reason))
+    return shapes.Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/retry", status_code=201, **WRITE)

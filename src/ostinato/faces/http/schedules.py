@@ -9,8 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Response
 
 from ostinato.engine.access import Role
+from ostinato.engine.requests import begin, digest, finish
 from ostinato.errors import OstinatoError
 from ostinato.faces.http import shapes
+from ostinato.faces.http.keys import Key
 from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.who import Operator, Reader, Who, declared
 from ostinato.schedules.calls import Changed
@@ -22,10 +24,6 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 router = APIRouter(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=512)]
-Key = Annotated[
-    str | None,
-    Header(alias="Idempotency-Key", max_length=255, description="The same key does the same thing once, for a day."),
-]
 Match = Annotated[
     str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
 ]
@@ -250,11 +248,19 @@ async def cancel_backfill(
 @router.post("/schedules:bulk", **WRITE)
 async def bulk(who: Operator, body: shapes.Bulk, key: Key = None) -> shapes.BulkDone:
     """Do the same to every schedule that fits. Each is a change of its own; what failed is named."""
-    done = await who.app.schedules.each(
-        _doing(who, body, key), match=body.match, tag=body.tag, state=body.state, job=body.job
-    )
+    app, now = who.app, who.app.engine.clock.now()
+    doing = _doing(who, body, key)
+    if key is not None:
+        what = f"bulk {digest(body.model_dump(mode='json'))}"
+        before = await app.store.run(lambda _: begin(app.namespace, key, what, now))
+        if before is not None:
+            return shapes.BulkDone(**before)
+    done = await app.schedules.each(doing, match=body.match, tag=body.tag, state=body.state, job=body.job)
     failed = {name: str(problem) for name, problem in done.items() if problem is not None}
-    return shapes.BulkDone(done=len(done) - len(failed), failed=failed)
+    answer = shapes.BulkDone(done=len(done) - len(failed), failed=failed)
+    if key is not None:
+        await app.store.run(lambda _: finish(app.namespace, key, answer.model_dump()))
+    return answer
 
 
 def _doing(who: Who, body: shapes.Bulk, key: str | None) -> Callable[[str], Awaitable[Any]]:

@@ -16,14 +16,21 @@ from fastapi import APIRouter, FastAPI
 
 from ostinato.app import Ostinato
 from ostinato.errors import OstinatoError
-from ostinato.faces.http import admin, events, health, pages, problems, runs, schedules
+from ostinato.faces.http import admin, events, health, pages, problems, runs, schedules, webhooks
 from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.problems import Problem
 from ostinato.faces.http.who import Door
 from ostinato.store.contract import Operation, sql
 from ostinato.version import __version__
 
-ROUTERS: list[APIRouter] = [schedules.router, runs.router, events.router, admin.router, health.router]
+ROUTERS: list[APIRouter] = [
+    schedules.router,
+    runs.router,
+    events.router,
+    webhooks.router,
+    admin.router,
+    health.router,
+]
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": words, "content": {problems.MEDIA: {}}}
     for code, words in {

@@ -21,6 +21,7 @@ class Shown(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
+NO_NUL = r"^[^\x00]*$"  # neither store keeps a NUL in a text
 Length = Annotated[str | float, Field(description="A length of time: `30s`, `5m`, `PT1H`, or seconds.")]
 Moment = Annotated[datetime, Field(description="RFC 3339, with an offset.", examples=["2026-03-01T09:00:00Z"])]
 Text = Annotated[str, Field(min_length=1, max_length=512)]
@@ -500,6 +501,73 @@ class NewToken(Given):
 
 class TokenMade(TokenShown):
     token: str = Field(description="Shown this once, and never again.")
+
+
+# Webhooks
+
+
+Url = Annotated[str, Field(min_length=1, max_length=2000, examples=["https://hooks.example/in"])]
+Patterns = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    Field(min_length=1, max_length=50, description="Names of events, such as `run:failed` or `schedule:*`."),
+]
+Secret = Annotated[
+    str | list[str] | None,
+    Field(description="A reference such as `secret://hook-key`, or several while one is being replaced."),
+]
+
+
+class NewWebhook(Given):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"url": "https://hooks.example/in", "patterns": ["run:failed"], "secret": "secret://hook-key"}]
+        },
+    )
+
+    url: Url
+    patterns: Patterns = ["*"]
+    secret: Secret = None
+    notes: str = Field(default="", max_length=1000)
+
+
+class WebhookChange(Given):
+    url: Url | None = None
+    patterns: Patterns | None = None
+    secret: Secret = Field(default=None, description="As for a new one; an empty text takes the signature away.")
+    notes: str | None = Field(default=None, max_length=1000)
+
+
+class Enable(Given):
+    after: int | None = Field(default=None, ge=0, lt=1 << 62, description="Begin after this event.")
+
+
+class Replay(Given):
+    after: int = Field(ge=0, lt=1 << 62, description="Everything after this event is sent again.")
+
+
+class WebhookShown(Shown):
+    """A webhook as it stands. Secrets are shown as what they are stored as: references."""
+
+    id: str
+    namespace: str
+    url: str
+    patterns: list[str]
+    secrets: list[str]
+    notes: str
+    state: Literal["active", "disabled"]
+    reason: str | None
+    seq: int = Field(description="The last event that was looked at for it.")
+    failing: datetime | None = Field(description="Since when no delivery has succeeded.")
+    succeeded: datetime | None = Field(description="When one last did, to the minute.")
+    created: datetime
+    updated: datetime
+    actor: str | None
+
+
+class WebhooksShown(BaseModel):
+    items: list[WebhookShown]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
 class Health(BaseModel):
