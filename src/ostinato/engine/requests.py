@@ -19,7 +19,10 @@ _PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH
 
 def digest(*asked: Any) -> str:
     """What a call asks for, short: so that a request id that comes with something else is noticed."""
-    told = orjson.dumps(asked, default=_told, option=_PLAIN)
+    try:
+        told = orjson.dumps(asked, default=_told, option=_PLAIN)
+    except TypeError:  # it is refused later, by someone who knows what it was to be
+        told = repr(asked).encode("utf-8", "replace")
     return hashlib.sha256(told).hexdigest()[:32]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,7 +107,7 @@ class Looks:
         """The nominal times of its spec in a period, both ends included, whatever its state."""
         schedule = await self._get(name)
         found = schedule.spec.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
-        return [to_datetime(one) for one in islice(found, limit)]
+        return await asyncio.to_thread(lambda: [to_datetime(one) for one in islice(found, limit)])
 
     async def upcoming(self, limit: int = 50) -> list[Coming]:
         """What is to come, of all schedules, soonest first; what is late stands first, with what will become of it."""
@@ -187,7 +188,9 @@ class Looks:
         `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random`; whole numbers
         are microseconds here."""
         one = await self._get(schedule) if isinstance(schedule, str) else schedule
-        return simulate(
+        # In a thread: a long period takes seconds of thinking, and the node that lives in this loop has a lease to keep.
+        return await asyncio.to_thread(
+            simulate,
             one,
             read_instant(first, "first"),
             read_instant(last, "last"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -82,7 +83,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
         headers = dict(error.headers) if error.headers else None
-        return problem(error.status_code, str(error.detail).lower(), str(error.detail), headers)
+        title = HTTPStatus(error.status_code).phrase.lower()
+        return problem(error.status_code, title, str(error.detail), headers)
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:

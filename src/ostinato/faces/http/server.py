@@ -34,6 +34,7 @@ ROUTERS: list[APIRouter] = [
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": words, "content": {problems.MEDIA: {}}}
     for code, words in {
+        400: "The body cannot be read as JSON",
         401: "Without a valid token",
         403: "Not with this role, or not from this page",
         404: "There is no such thing in this namespace",
