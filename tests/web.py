@@ -104,6 +104,8 @@ class Live:
 
     def stop(self) -> None:
         """As a signal would."""
+        if not self._thread.is_alive():
+            return
         self._loop.call_soon_threadsafe(self._server.handle_exit, signal.SIGTERM, None)
         self._thread.join(30)
         assert not self._thread.is_alive()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
@@ -86,8 +87,6 @@ def test_whatever_is_sent_for_long_the_answer_is_as_described(case: Any, live: L
 
 
 def test_the_description_is_json_and_names_every_operation(live: Live) -> None:
-    import httpx
-
     found = httpx.get(f"{live.url}/api/v1/openapi.json").json()
     assert json.dumps(found)
     ids = [call["operationId"] for path in found["paths"].values() for call in path.values()]

@@ -133,7 +133,7 @@ async def test_each_subject_is_in_order_and_a_failing_one_holds_up_no_other(worl
 
 async def test_a_receiver_that_hangs_delays_neither_others_nor_the_beat(world: World) -> None:
     class Hanging(Still):
-        async def request(self, method: str, url: str, **options: Any) -> Answer:  # type: ignore[override]
+        async def request(self, method: str, url: str, **options: Any) -> Answer:
             if "hang" in url:
                 await asyncio.sleep(options["timeout"])  # on the clock, as the network would
                 raise TimeoutError("no answer")

@@ -114,9 +114,17 @@ def check_token(given: str, now: Micros) -> Operation[TokenInfo | None]:
     if not rows or not same:
         return None
     token = _info(rows[0])
-    if token.revoked is not None or (token.expires is not None and token.expires <= now):
-        return None
-    return token
+    return token if _good(token, now) else None
+
+
+def still_good(id: str, now: Micros) -> Operation[bool]:
+    """Whether a token that was checked before may still be used."""
+    rows = yield sql("token", id=id)
+    return bool(rows) and _good(_info(rows[0]), now)
+
+
+def _good(token: TokenInfo, now: Micros) -> bool:
+    return token.revoked is None and (token.expires is None or token.expires > now)
 
 
 def list_tokens() -> Operation[list[TokenInfo]]:

@@ -188,7 +188,7 @@ class Looks:
         `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random`; whole numbers
         are microseconds here."""
         one = await self._get(schedule) if isinstance(schedule, str) else schedule
-        # In a thread: a long period takes seconds of thinking, and the node that lives in this loop has a lease to keep.
+        # In a thread: a long period takes seconds of thinking, and the node in this loop has a lease to keep.
         return await asyncio.to_thread(
             simulate,
             one,

@@ -271,7 +271,9 @@ def _trigger(
     if schedule.state is State.COMPLETED:
         schedule = replace(schedule, state=State.RUNNING)
     one = Occurrence(call.now, call.now, origin=origin, overlap=overlap)
-    decision = decide(schedule, live, [one], call.now, call.new_id)
+    # The run and its events name who asked for it, not who made the schedule.
+    asking = replace(schedule, actor=call.actor or schedule.actor)
+    decision = decide(asking, live, [one], call.now, call.new_id)
     inputs = None if input is None else {origin: input}
     events = yield from carry_out([decision], call.now, call.maker, inputs=inputs, save=False)
     run: Answer = {"origin": origin}
@@ -282,7 +284,7 @@ def _trigger(
     else:
         (passed,) = decision.passed
         run |= {"id": passed.id, "status": "skipped", "reason": passed.reason, "blocked_by": passed.blocked_by}
-    return decision.schedule, events, run
+    return replace(decision.schedule, actor=schedule.actor), events, run
 
 
 def backfill(call: Call, one: Backfill) -> Operation[Answer]:
@@ -308,7 +310,7 @@ def turn_backfill(call: Call, id: str, state: str, reason: str | None) -> Operat
         if found.state == state:
             return schedule, [], {"state": state}
         after, events = yield from backfiller.turn(found, schedule, state, call.now, reason)
-        return after, events, {"state": state}
+        return after, [(*row[:5], call.actor or row[5]) for row in events], {"state": state}
 
     return change(call, edit)
 

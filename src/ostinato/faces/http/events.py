@@ -11,7 +11,7 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from ostinato.engine.access import Role
+from ostinato.engine.access import Role, still_good
 from ostinato.faces.http import shapes
 from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.who import Reader, Who, declared
@@ -65,7 +65,7 @@ async def stream_events(
 ) -> StreamingResponse:
     """Facts as they happen. A client that comes back with `Last-Event-ID` misses nothing."""
     if last_event_id is not None:
-        if not last_event_id.isdigit():
+        if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 18:
             raise Refused(422, "invalid", f"Last-Event-ID {last_event_id!r} is not the number of an event")
         after = int(last_event_id)
     if after is None:
@@ -79,7 +79,7 @@ async def _stream(
     who: Who, pattern: str, subject: str | None, after: int, closing: asyncio.Event
 ) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
-    said = loop.time()
+    said = checked = loop.time()
     yield b"retry: 1000\n\n"
     with who.app.engine.listeners.watching() as some:
         while not closing.is_set():
@@ -92,6 +92,10 @@ async def _stream(
                     said = loop.time()
             if len(found) == _PAGE:
                 continue
+            if loop.time() - checked > _ALIVE:
+                checked = loop.time()
+                if not await _still_welcome(who):
+                    return
             if loop.time() - said > _ALIVE:
                 yield f": {after}\n\n".encode()
                 said = loop.time()
@@ -99,6 +103,12 @@ async def _stream(
             await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
             for wait in waits:
                 wait.cancel()
+
+
+async def _still_welcome(who: Who) -> bool:
+    """A stream outlives the moment its token was checked in."""
+    token, now = who.token, who.app.engine.clock.now()
+    return token is None or await who.app.store.read(lambda _: still_good(token.id, now))
 
 
 def _said(event: Event) -> bytes:

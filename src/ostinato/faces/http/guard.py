@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ostinato.faces.http.problems import problem
@@ -19,8 +20,18 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def host_of(value: str) -> str:
-    """The host of a Host header, without its port."""
-    return (urlsplit(f"//{value}").hostname or "").lower()
+    """The host of a Host header, without its port; nothing where it cannot be read."""
+    try:
+        return (urlsplit(f"//{value}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 class Guard:
@@ -50,41 +61,35 @@ class Guard:
                 raise _TooLarge
             return message
 
-        begun = False
-
-        async def noted(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, bounded, noted)
-        except _TooLarge:
-            if not begun:
-                await problem(*_TOO_LARGE)(scope, receive, send)
+        await self._app(scope, bounded, send)
 
     def _refusal(self, method: str, headers: Headers) -> tuple[int, str, str] | None:
         host = headers.get("host", "")
         if self._hosts and host_of(host) not in self._hosts:
             return 421, "wrong host", f"this server does not answer to the name {host!r}; it is {_named(self._hosts)}"
-        if int(headers.get("content-length") or 0) > LARGEST:
+        length = headers.get("content-length") or "0"
+        if not length.isascii() or not length.isdigit():
+            return 400, "bad request", "Content-Length is not a number"
+        if len(length) > 15 or int(length) > LARGEST:
             return _TOO_LARGE
         if method in _SAFE:
             return None
         origin = headers.get("origin")
-        if origin is not None and origin not in self._origins and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in self._origins and _netloc(origin) != host:
             return 403, "wrong origin", f"a page of {origin} may not write here"
         if headers.get("sec-fetch-site") == "cross-site":
             return 403, "wrong origin", "a page of another site may not write here"
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        has_body = int(headers.get("content-length") or 0) > 0 or "transfer-encoding" in headers
-        if has_body and kind not in ("application/json", "application/yaml"):
+        if (int(length) > 0 or "transfer-encoding" in headers) and kind != "application/json":
             return 415, "unsupported media type", f"the body is {kind or 'of no type'}; send application/json"
         return None
 
 
-class _TooLarge(Exception):
-    pass
+class _TooLarge(HTTPException):
+    """As one of HTTP's own errors: what reads the body takes any other for a body that cannot be parsed."""
+
+    def __init__(self) -> None:
+        super().__init__(413, f"a request has at most {LARGEST:,} bytes")
 
 
 _TOO_LARGE: tuple[int, str, str] = (413, "too large", f"a request has at most {LARGEST:,} bytes")

@@ -1,0 +1,286 @@
+"""Changes over HTTP: done once for each key, dependent on an ETag where asked, and each with its actor on record."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.unit.faces.http.test_roles import described
+from tests.web import V1, Api, run
+
+CRON = {"cron": ["0 9 * * *"]}
+COMING = "2099-01-01T09:00:00Z"
+Prepare = Callable[[Api], Awaitable[dict[str, str]]]
+
+
+async def nothing(web: Api) -> dict[str, str]:
+    return {}
+
+
+async def schedule(web: Api) -> dict[str, str]:
+    await web.post("/schedules", {"name": "s", "spec": CRON, "action": "note"})
+    coming = (await web.get("/upcoming?limit=2")).json()["items"]
+    return {"at": coming[0]["nominal"], "next": coming[1]["nominal"]}
+
+
+async def backfill(web: Api) -> dict[str, str]:
+    await schedule(web)
+    body = {"first": "2020-01-01T00:00:00Z", "last": "2025-01-01T00:00:00Z", "rate": 0.01}
+    return {"id": (await web.post("/schedules/s/backfills", body)).json()["backfill"]}
+
+
+async def paused_backfill(web: Api) -> dict[str, str]:
+    places = await backfill(web)
+    await web.post(f"/schedules/s/backfills/{places['id']}/pause")
+    return places
+
+
+async def waiting(web: Api) -> dict[str, str]:
+    return {"id": (await web.post("/jobs/note/start", {"at": COMING})).json()["id"]}
+
+
+async def over(web: Api) -> dict[str, str]:
+    handle = await web.app.start("note")
+    await handle.result(20)
+    return {"id": handle.id}
+
+
+async def token(web: Api) -> dict[str, str]:
+    return {"id": (await web.app.create_token("reader"))[1].id}
+
+
+async def namespace(web: Api) -> dict[str, str]:
+    await web.app.create_namespace("gone")
+    return {}
+
+
+async def webhook(web: Api) -> dict[str, str]:
+    made = await web.post("/webhooks", {"url": "https://hooks.example/in", "patterns": ["nothing:*"]})
+    return {"id": made.json()["id"]}
+
+
+async def delivery(web: Api) -> dict[str, str]:
+    made = (await web.post("/webhooks", {"url": "http://127.0.0.2:9/in", "patterns": ["run:created"]})).json()
+    assert "id" not in made  # the policy lets nothing go there
+    hook = (await webhook(web))["id"]
+    event = {"seq": 1, "name": "run:created", "subject": "x"}
+    handle = await web.app.start("webhook", {"webhook": hook, "event": event}, parent=hook)
+    await web.app.terminate(handle.id)
+    return {"id": hook, "delivery": handle.id}
+
+
+# Method, path, body, another body (None: the same call of another thing is another call), and what must be there.
+CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
+    ("POST", "/schedules", {"name": "n", "spec": CRON, "action": "note"}, {"overlap": "allow_all"}, nothing),
+    ("PUT", "/schedules/{name}", {"spec": CRON, "action": "note"}, {"notes": "other"}, nothing),
+    ("PATCH", "/schedules/{name}", {"notes": "a"}, {"notes": "b"}, schedule),
+    ("DELETE", "/schedules/{name}", None, None, schedule),
+    ("POST", "/schedules/{name}/pause", {"note": "a"}, {"note": "b"}, schedule),
+    ("POST", "/schedules/{name}/resume", {"note": "a"}, {"catchup": "all"}, schedule),
+    ("POST", "/schedules/{name}/trigger", {}, {"overlap": "allow_all"}, schedule),
+    ("POST", "/schedules/{name}/skip", {"at": "{at}"}, {"at": "{next}"}, schedule),
+    ("POST", "/schedules/{name}/move", {"at": "{at}", "to": "{at}"}, {"at": "{next}", "to": "{next}"}, schedule),
+    (
+        "POST",
+        "/schedules/{name}/backfills",
+        {"first": "2026-01-01T00:00:00Z", "last": "2026-01-03T00:00:00Z"},
+        {"overlap": "allow_all"},
+        schedule,
+    ),
+    ("POST", "/schedules/{name}/backfills/{id}/pause", None, None, backfill),
+    ("POST", "/schedules/{name}/backfills/{id}/resume", None, None, paused_backfill),
+    ("POST", "/schedules/{name}/backfills/{id}/cancel", {"reason": "a"}, {"reason": "b"}, backfill),
+    ("POST", "/schedules:bulk", {"do": "delete"}, {"do": "pause"}, schedule),
+    ("POST", "/runs/{id}/cancel", {"reason": "a"}, {"reason": "b"}, waiting),
+    ("POST", "/runs/{id}/terminate", {"reason": "a"}, {"reason": "b"}, waiting),
+    ("POST", "/runs/{id}/retry", None, None, over),
+    ("POST", "/jobs/{name}/start", {"input": {"n": 1}}, {"input": {"n": 2}}, nothing),
+    ("POST", "/jobs/{name}/start-many", {"inputs": [{"n": 1}]}, {"inputs": [{"n": 2}]}, nothing),
+    ("POST", "/namespaces", {"name": "new"}, {"name": "newer"}, nothing),
+    ("DELETE", "/namespaces/{name}", None, None, namespace),
+    ("POST", "/tokens", {"label": "a"}, {"label": "b"}, nothing),
+    ("DELETE", "/tokens/{id}", None, None, token),
+    ("POST", "/webhooks", {"url": "https://a.example/"}, {"url": "https://b.example/"}, nothing),
+    ("PATCH", "/webhooks/{id}", {"notes": "a"}, {"notes": "b"}, webhook),
+    ("DELETE", "/webhooks/{id}", None, None, webhook),
+    ("POST", "/webhooks/{id}/disable", {"reason": "a"}, {"reason": "b"}, webhook),
+    ("POST", "/webhooks/{id}/enable", {"after": 1}, {"after": 0}, webhook),
+    ("POST", "/webhooks/{id}/replay", {"after": 1}, {"after": 0}, webhook),
+    ("POST", "/webhooks/{id}/deliveries/{delivery}/redeliver", None, None, delivery),
+]
+
+
+def filled(value: Any, places: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {name: filled(inner, places) for name, inner in value.items()}
+    if isinstance(value, str):
+        for name, known in places.items():
+            value = value.replace("{" + name + "}", known)
+    return value
+
+
+def test_every_change_takes_a_key() -> None:
+    listed = {(method, f"{V1}{path}") for method, path, *_ in CHANGES}
+    for path, calls in described()["paths"].items():
+        for method, call in calls.items():
+            if method == "get" or path.startswith(f"{V1}/simulate"):
+                continue
+            names = [one["name"] for one in call.get("parameters", [])]
+            assert "Idempotency-Key" in names, f"{method} {path} takes no Idempotency-Key"
+            assert (method.upper(), path) in listed, f"{method} {path} is not in the list above"
+
+
+def test_the_same_key_does_it_once_and_is_answered_the_same(tmp_path: Path) -> None:
+    for number, (method, path, body, other, prepare) in enumerate(CHANGES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+
+        async def main(
+            web: Api,
+            method: str = method,
+            path: str = path,
+            body: Any = body,
+            other: Any = other,
+            prepare: Prepare = prepare,
+        ) -> None:
+            places = {"name": "s", **(await prepare(web))}
+            if path.startswith("/jobs"):
+                places["name"] = "note"
+            if path.startswith("/namespaces"):
+                places["name"] = "gone"
+
+            async def call(given: Any, there: str = path) -> httpx.Response:
+                headers = {"Idempotency-Key": "k"}
+                return await web.call(method, filled(there, places), filled(given, places), headers=headers)
+
+            first = await call(body)
+            assert first.status_code < 300, f"{method} {path}: {first.text}"
+            facts = len(await facts_of(web))
+            again = await call(body)
+            if path == "/tokens":  # what is shown once cannot be shown again, and there is no second one
+                assert again.status_code == 409
+                assert "revoke it" in again.json()["detail"]
+            else:
+                told = (again.status_code, again.content, again.headers.get("etag"), again.headers.get("location"))
+                wanted = (first.status_code, first.content, first.headers.get("etag"), first.headers.get("location"))
+                assert told == wanted, f"{method} {path}"
+            assert len(await facts_of(web)) == facts, f"{method} {path} was done twice"
+            if other is not None:
+                different = await call({**body, **other})
+            else:
+                different = await web.post("/jobs/note/start", headers={"Idempotency-Key": "k"})
+            assert different.status_code == 409, f"{method} {path}: {different.text}"
+
+        run(main, folder)
+
+
+async def facts_of(web: Api) -> list[str]:
+    """What was brought about from outside; what nodes do by themselves goes on meanwhile."""
+    verbs = ("run:created", "run:cancelled", "run:terminated")
+    names = [one.name for one in await web.app.events(limit=1000)]
+    if "schedule:backfill_started" in names:  # which goes on by itself
+        steps = ("schedule:backfill_progressed", "schedule:backfill_completed")
+        return [one for one in names if one.startswith("schedule:backfill_") and one not in steps]
+    return [one for one in names if one in verbs or not one.startswith(("run:", "schedule:run_"))]
+
+
+def test_each_change_is_on_record_with_who_made_it(tmp_path: Path) -> None:
+    for number, (method, path, body, _, prepare) in enumerate(CHANGES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+
+        async def main(
+            web: Api, method: str = method, path: str = path, body: Any = body, prepare: Prepare = prepare
+        ) -> None:
+            places = {"name": "s", **(await prepare(web))}
+            if path.startswith("/jobs"):
+                places["name"] = "note"
+            if path.startswith("/namespaces"):
+                places["name"] = "gone"
+            admin, _ = await web.app.create_token("admin", label="ada")
+            done = await web.call(method, filled(path, places), filled(body, places), token=admin)
+            assert done.status_code < 300, done.text
+            found = []
+            for one in await web.app.namespaces():
+                found += await web.app.within(one.name).events(limit=1000)
+            found += await web.app.within("gone").events(limit=1000)
+            assert [one for one in found if one.actor == "token:ada"], f"{method} {path} leaves no trace of who did it"
+
+        run(main, folder)
+
+
+def test_a_change_may_depend_on_what_the_caller_knows(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        made = await web.post("/schedules", {"name": "s", "spec": CRON, "action": "note"})
+        assert made.headers["etag"] == '"1"'
+        read = await web.get("/schedules/s")
+        assert read.headers["etag"] == '"1"'
+        one = {"If-Match": read.headers["etag"]}
+        changed = await web.call("PATCH", "/schedules/s", {"notes": "a"}, headers=one)
+        assert changed.status_code == 200
+        stale = await web.call("PATCH", "/schedules/s", {"notes": "b"}, headers=one)
+        assert stale.status_code == 412
+        assert stale.json()["current"] == changed.headers["etag"]
+        fresh = {"If-Match": stale.json()["current"]}
+        assert (await web.post("/schedules/s/pause", headers=one)).status_code == 412
+        assert (await web.post("/schedules/s/pause", headers=fresh)).status_code == 200
+        assert (await web.post("/schedules/s/resume", headers={"If-Match": "*"})).status_code == 200
+        weak = "W/" + (await web.get("/schedules/s")).headers["etag"]
+        assert (await web.post("/schedules/s/pause", headers={"If-Match": weak})).status_code == 200
+        assert (await web.post("/schedules/s/pause", headers={"If-Match": '"other"'})).status_code == 412
+        assert (await web.call("DELETE", "/schedules/s", headers=one)).status_code == 412
+        assert (await web.get("/schedules/s")).status_code == 200
+
+    run(main, tmp_path)
+
+
+def test_of_two_who_change_at_once_one_is_told(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.post("/schedules", {"name": "s", "spec": CRON, "action": "note"})
+        one = {"If-Match": '"1"'}
+        calls = [web.call("PATCH", "/schedules/s", {"notes": str(n)}, headers=one) for n in range(8)]
+        found = [one.status_code for one in await asyncio.gather(*calls)]
+        assert sorted(found) == [200] + [412] * 7
+
+    run(main, tmp_path)
+
+
+def test_pages_walk_everything_once(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        names = [f"s-{n:03}" for n in range(53)]
+        for name in names:
+            await web.app.schedules.create(name, CRON, "note", paused=True)
+        await web.app.start_many("note", [{"n": n} for n in range(53)], at=COMING)
+        for n in range(11):
+            await web.app.webhooks.create(f"https://{n}.example/", ["nothing:*"])
+
+        async def walk(path: str, cursor: str, limit: int) -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = []
+            after: Any = None
+            while True:
+                query: dict[str, Any] = {"limit": limit} | ({} if after is None else {cursor: after})
+                page = (await web.get(path, params=query)).json()
+                assert len(page["items"]) <= limit
+                found += page["items"]
+                after = page["next"]
+                if after is None:
+                    return found
+
+        for limit in (1, 7, 53, 1000):
+            assert [one["name"] for one in await walk("/schedules", "after", limit)] == names
+            runs = [one["id"] for one in await walk("/runs", "before", limit)]
+            assert len(runs) == len(set(runs)) == 53
+            assert runs == sorted(runs, reverse=True)
+            assert len({one["id"] for one in await walk("/webhooks", "after", limit)}) == 11
+        events = [one["seq"] for one in await walk("/events", "after", 10)]
+        assert events == sorted(set(events))
+        assert len(events) == len(await web.app.events(limit=1000))
+        for path in ("/schedules", "/runs", "/events", "/webhooks"):
+            for wrong in ("0", "1001", "-1", "x"):
+                assert (await web.get(path, params={"limit": wrong})).status_code == 422
+
+    run(main, tmp_path)

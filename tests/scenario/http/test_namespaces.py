@@ -1,0 +1,143 @@
+"""A namespace knows nothing of another: not its names, not its ids, not its events, not its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+
+from tests.web import V1, Api, run
+
+
+def test_nothing_of_another_namespace_is_seen_or_touched(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.create_namespace("theirs")
+        await web.app.create_namespace("ours")
+        theirs = await web.token("admin", "theirs")
+        ours = await web.token("admin", "ours")
+        hidden = await fill(web, theirs)
+        await web.token("reader", "theirs")
+        for method, path, body in touching(hidden):
+            found = await web.call(method, path, body, token=ours)
+            assert found.status_code == 404, f"{method} {path}: {found.status_code} {found.text}"
+            assert not [one for one in hidden.values() if one in found.text and one not in path], found.text
+        secrets = ("very-private", *hidden.values())
+        for path in (
+            "/schedules",
+            "/runs",
+            "/runs?attempts=true",
+            "/events",
+            "/webhooks",
+            "/upcoming",
+            "/tokens",
+            "/namespaces",
+            "/metrics",
+        ):
+            text = (await web.get(path, token=ours)).text
+            assert not [one for one in secrets if one in text], f"{path} tells of another namespace"
+        web.application.state.closing.set()
+        stream = await web.get("/events/stream?after=0", token=ours)
+        assert not [one for one in secrets if one in stream.text]
+        for path in ("/runs", "/schedules", "/events", "/metrics", "/webhooks"):
+            assert (await web.get(f"{path}?namespace=theirs", token=ours)).status_code == 404
+            there = await web.get(f"{path}?namespace=nowhere", token=ours)
+            assert there.status_code == 404  # the same as for one that is not there
+
+        # The other way round it is all there.
+        text = "".join([(await web.get(path, token=theirs)).text for path in ("/schedules", "/runs", "/events")])
+        assert hidden["run"] in text
+        assert "very-private" in text
+
+    run(main, tmp_path)
+
+
+async def fill(web: Api, token: str) -> dict[str, str]:
+    """One of everything, in the namespace of a token."""
+
+    async def post(path: str, body: object) -> dict[str, str]:
+        found = await web.post(path, body, token=token)
+        assert found.status_code < 300, found.text
+        answer: dict[str, str] = found.json()
+        return answer
+
+    await post(
+        "/schedules", {"name": "very-private", "spec": {"cron": ["0 9 * * *"]}, "action": "note", "trigger": True}
+    )
+    fill = {"first": "2026-01-01T00:00:00Z", "last": "2026-01-02T00:00:00Z"}
+    backfill = (await post("/schedules/very-private/backfills", fill))["backfill"]
+    run = (await post("/jobs/note/start", {"id": "very-private-run"}))["id"]
+    hook = (await post("/webhooks", {"url": "https://very-private.example/in", "patterns": ["nothing:*"]}))["id"]
+    made = (await post("/tokens", {"label": "very-private"}))["id"]
+    return {"run": run, "backfill": backfill, "hook": hook, "token": made}
+
+
+def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
+    """Every call that names something."""
+    run, hook, name = hidden["run"], hidden["hook"], "very-private"
+    moment = "2026-01-01T09:00:00Z"
+    span = f"first={moment}&last={moment}"
+    return [
+        *[("GET", f"/runs/{id}{more}", None) for id in (run, f"{name}-run") for more in ("", "/attempts", "/log")],
+        *[("POST", f"/runs/{run}/{verb}", {}) for verb in ("cancel", "terminate", "retry")],
+        ("GET", f"/schedules/{name}", None),
+        ("PATCH", f"/schedules/{name}", {"notes": "x"}),
+        ("DELETE", f"/schedules/{name}", None),
+        *[("POST", f"/schedules/{name}/{verb}", {}) for verb in ("pause", "resume", "trigger")],
+        ("POST", f"/schedules/{name}/skip", {"at": moment}),
+        ("POST", f"/schedules/{name}/move", {"at": moment, "to": moment}),
+        ("GET", f"/schedules/{name}/history", None),
+        ("GET", f"/schedules/{name}/times?{span}", None),
+        ("GET", f"/schedules/{name}/explain?at={moment}", None),
+        ("GET", f"/schedules/{name}/backfills", None),
+        ("POST", f"/schedules/{name}/backfills", {"first": moment, "last": moment}),
+        *[("POST", f"/schedules/{name}/backfills/{hidden['backfill']}/{v}", {}) for v in ("pause", "resume", "cancel")],
+        ("POST", "/simulate", {"schedule": name, "first": moment, "last": moment}),
+        ("GET", f"/webhooks/{hook}", None),
+        ("PATCH", f"/webhooks/{hook}", {"notes": "x"}),
+        ("DELETE", f"/webhooks/{hook}", None),
+        *[("POST", f"/webhooks/{hook}/{verb}", {}) for verb in ("disable", "enable")],
+        ("POST", f"/webhooks/{hook}/replay", {"after": 0}),
+        ("GET", f"/webhooks/{hook}/deliveries", None),
+        ("POST", f"/webhooks/{hook}/deliveries/{run}/redeliver", {}),
+        ("DELETE", f"/tokens/{hidden['token']}", None),
+    ]
+
+
+def test_every_call_that_names_something_is_tried(tmp_path: Path) -> None:
+    """A new route with a place in its path belongs into the list above."""
+
+    async def main(web: Api) -> None:
+        tried = {
+            (method, path.partition("?")[0])
+            for method, path, _ in touching({"run": "R", "backfill": "B", "hook": "W", "token": "T"})
+        }
+        for path, calls in web.application.openapi()["paths"].items():
+            if "{" not in path or path == f"{V1}/namespaces/{{name}}" or path.startswith(f"{V1}/jobs/"):
+                continue
+            parts = path.removeprefix(V1).split("/")
+            for method in calls:
+                if (method, path) == ("put", f"{V1}/schedules/{{name}}"):
+                    continue  # it makes one of its own
+                assert any(
+                    method.upper() == one
+                    and len(there.split("/")) == len(parts)
+                    and all(a == b or a.startswith("{") for a, b in zip(parts, there.split("/"), strict=True))
+                    for one, there in tried
+                ), f"{method} {path}"
+
+    run(main, tmp_path)
+
+
+def test_the_same_names_live_beside_one_another(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.create_namespace("other")
+        body = {"name": "report", "spec": {"cron": ["0 9 * * *"]}, "action": "note"}
+        for namespace in ("default", "other"):
+            assert (await web.post(f"/schedules?namespace={namespace}", body)).status_code == 201
+            started = await web.post(f"/jobs/note/start?namespace={namespace}", {"id": "once", "input": {"n": 1}})
+            assert started.json()["new"] is True
+        events = (await web.get("/events?namespace=other&limit=1000")).json()["items"]
+        assert {one["namespace"] for one in events} == {"other"}
+        assert orjson.dumps(events).count(b"schedule:created") == 1
+
+    run(main, tmp_path)
