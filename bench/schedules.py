@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -35,6 +37,7 @@ from ostinato.when.instants import SECOND, Micros
 ROUNDS = 3
 HERDS = (10_000, 100_000)
 STORED = 1_000_000
+FILLED = 100_000
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 DAY: Micros = 86_400 * SECOND
 NOON: Micros = 20_000 * DAY + DAY // 2
@@ -213,6 +216,53 @@ def herds(name: str, fresh: Fresh, files: Fresh, count: int, *, peers: bool) -> 
     return good
 
 
+async def filling(url: str, count: int) -> tuple[float, float, int]:
+    """Seconds for a backfill of so many times; meanwhile the p99 lateness of a hundred schedules that run every second;
+    and how many of the backfill's times have no run that succeeded."""
+    app = Ostinato(url)
+    late: list[float] = []
+
+    @app.job()
+    async def live(ctx: Any) -> None:
+        late.append((app.engine.clock.now() - ctx.due) / SECOND)
+
+    @app.job()
+    async def nothing() -> None: ...
+
+    async with app:
+        await app.schedules.create_many(
+            [app.schedules.draft(f"live {n}", every("1s"), "live", overlap="allow_all") for n in range(100)]
+        )
+        last = datetime(2026, 1, 1, tzinfo=UTC)
+        await app.schedules.create("filled", every("1m"), "nothing", paused=True)
+        begin = time.perf_counter()
+        first = last - timedelta(minutes=count - 1)
+        await app.schedules.backfill("filled", first, last, overlap="allow_all")
+        while not (done := (await app.schedules.backfills("filled"))[0]).finished:
+            await asyncio.sleep(0.1)
+        while (await app.schedules.get("filled")).running:
+            await asyncio.sleep(0.1)
+        seconds = time.perf_counter() - begin
+        missing = 0
+        for at in range(0, count, 1000):
+            part = await app.schedules.history(
+                "filled", first=first + timedelta(minutes=at), last=first + timedelta(minutes=at + 999), limit=2000
+            )
+            missing += min(1000, count - at) - sum(one.status == "succeeded" for one in part)
+    assert done.made == count
+    return seconds, sorted(late)[int(len(late) * 0.99)], missing
+
+
+def fill(name: str, fresh: Fresh, count: int) -> bool:
+    seconds, late, missing = asyncio.run(filling(fresh(), count))
+    met = late < 1 and missing == 0
+    show(
+        f"\n{name}: a backfill of {count:,} times in {seconds:.0f} s, {missing} without a run; 100 live schedules a second"
+        f" meanwhile: p99 lateness {late * 1000:.0f} ms   bar 1 s, none missing: {'met' if met else 'MISSED'}"
+    )
+    return met
+
+
 async def growing(url: str, sizes: tuple[int, ...], count: int) -> tuple[list[float], list[float]]:
     """Microseconds for each occurrence with so many schedules stored; and milliseconds of the next-wake query."""
     store = open_url(url)
@@ -280,12 +330,14 @@ def main() -> bool:
     with sqlite() as files:
         for count in HERDS:
             good = herds("SQLite", files, files, count, peers=count == HERDS[0]) and good
+        good = fill("SQLite", files, FILLED) and good
         met, curves["SQLite"] = growth("SQLite", files)
         good = good and met
         with postgres() as fresh:
             show(f"\nPostgreSQL: {asyncio.run(settings_of(fresh()))}")
             for count in HERDS:
                 good = herds("PostgreSQL", fresh, files, count, peers=False) and good
+            good = fill("PostgreSQL", fresh, FILLED) and good
             met, curves["PostgreSQL"] = growth("PostgreSQL", fresh)
             good = good and met
     show("\nCost of an occurrence (µs), with so many schedules stored:")

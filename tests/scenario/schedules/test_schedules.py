@@ -632,3 +632,22 @@ async def test_what_is_given_as_values_means_the_same_when_read_back(world: Worl
     assert read_limit(options["concurrency"], "note") == given["concurrency"]
     assert options["timeout"] == "PT10M"
     assert (await world.app.schedules.upsert("s", every("1h"), "note", **given))[0] == "unchanged"
+
+
+@pytest.mark.parametrize("overlap", ["buffer_all", "allow_all"])
+async def test_a_long_backfill_drops_nothing_and_leaves_room_for_what_is_live(world: World, overlap: str) -> None:
+    await begin(world)
+    length = 2 if overlap == "allow_all" else 0
+    await world.app.schedules.create("live", every("1s"), "note", catchup="all", overlap="allow_all")
+    await world.app.schedules.create("filled", cron("* * * * *"), "slow", paused=True, input={"seconds": length})
+    times = 1_500 if overlap == "allow_all" else 200
+    last = BEGIN - timedelta(minutes=1)
+    await world.app.schedules.backfill("filled", last - timedelta(minutes=times - 1), last, overlap=overlap)
+    await world.advance("65s")
+    (record,) = await world.app.schedules.backfills("filled")
+    assert (record.state, record.made, record.total) == ("completed", times, times)
+    assert Counter(await world.occurrences("filled")) == {"succeeded": min(times, 1000)}  # the newest
+    assert (await world.app.schedules.get("filled")).counts == {"actions": times}
+    late = [one.started - one.due for one in await world.app.schedules.history("live") if one.started]
+    assert len(late) == 65
+    assert max(late) < timedelta(seconds=1)
