@@ -258,7 +258,8 @@ def fill(name: str, fresh: Fresh, count: int) -> bool:
     met = late < 1 and missing == 0
     show(
         f"\n{name}: a backfill of {count:,} times in {seconds:.0f} s, {missing} without a run; 100 live schedules"
-        f" meanwhile, each every second: p99 lateness {late * 1000:.0f} ms   bar 1 s, none missing: {'met' if met else 'MISSED'}"
+        f" meanwhile, each every second: p99 lateness {late * 1000:.0f} ms"
+        f"   bar 1 s, none missing: {'met' if met else 'MISSED'}"
     )
     return met
 
