@@ -13,7 +13,7 @@ from ostinato.engine.gates import let_in
 from ostinato.engine.rows import insert_row, timer_row, whole_run
 from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.model import Run, Status, Timer
-from ostinato.schedules.decide import Decision, Fresh, Live, Passed
+from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
 from ostinato.schedules.making import BEHIND, Maker
 from ostinato.schedules.model import Reason, Schedule
 from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
@@ -21,7 +21,6 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
 NewId = Callable[[], str]
-BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins with
 Inputs = Mapping[str, Mapping[str, Any] | None]  # other arguments than the action's, by origin
 
 
@@ -139,6 +138,8 @@ class _Works:
             detail["coalesced"] = one.stands_for
         if one.overlap is not None:
             detail["overlap"] = one.overlap.value
+        if one.asked:
+            detail["asked"] = True
         detail |= lessons(schedule)
         try:
             run, deadline = self.maker.run(

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ostinato.model import Status
-from ostinato.schedules.generator import BATCH, Generated, generate
+from ostinato.schedules.generator import BATCH, Generated, count_due, generate, next_time
 from ostinato.schedules.invoker import Verdict, Waiting, process_buffer
 from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
 from ostinato.when.instants import Micros
+
+BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,16 @@ class Live:
     def overlap(self) -> Overlap | None:
         own = self.detail.get("overlap")
         return None if own is None else Overlap(own)
+
+    @property
+    def filling(self) -> bool:
+        """It is a backfill's, and stands behind what the clock brings."""
+        return str(self.detail.get("origin", "")).startswith(BACKFILL)
+
+    @property
+    def aside(self) -> bool:
+        """It is a backfill's that may run beside others: it is in nobody's way."""
+        return self.filling and self.detail.get("overlap") == Overlap.ALLOW_ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,46 @@ def advance(
     return settled(decision, live)
 
 
+def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> Decision:
+    """Everything that is due by now and was not dealt with does not run, for one reason. However many they are, no more
+    is made of them than a row."""
+    found = generate(replace(schedule, paused=schedule.paused or now, remaining=None), now, ROWS + 1)
+    if not found.more:
+        judged = (replace(one, reason=reason) if one.reason is Reason.PAUSED else one for one in found.occurrences)
+        passed = replace(found, occurrences=tuple(judged))
+        return decide(schedule, [], passed.occurrences, now, new_id, passed)
+    first = next(one for one in found.occurrences if not one.apart)
+    count, last = count_due(schedule, first, now)
+    memory = schedule.memory
+    stretch = memory.stretch
+    if stretch is not None and stretch.reason is reason and stretch.run is not None:
+        row = Passed(stretch.run, stretch.first, 0, "auto", reason, None, stretch.count + count, last, new=False)
+        stretch = replace(stretch, count=stretch.count + count)
+    else:
+        row = Passed(new_id(), first.nominal, first.actual, "auto", reason, None, count, last)
+        stretch = Stretch(reason, count, row.id, first.nominal, ROWS)
+    # What was moved ahead of its time, or kept by an edit, stands outside of the order of nominal times.
+    others = {n: at for n, at in memory.kept.items() if at <= now}
+    others |= {n: at for n, at in memory.moved.items() if n > last and at <= now}
+    rows = [row, *(Passed(new_id(), n, at, "auto", reason, None, 1, n) for n, at in others.items())]
+    reached = max([last, *(n for n in others if n in memory.moved)])
+    after = replace(
+        schedule,
+        reached=reached,
+        memory=replace(
+            memory,
+            counts={**memory.counts, reason.value: memory.counts.get(reason.value, 0) + count + len(others)},
+            stretch=stretch,
+            kept={n: at for n, at in memory.kept.items() if at > now},
+            moved={n: at for n, at in memory.moved.items() if n > reached},
+            left_out=frozenset(n for n in memory.left_out if n > reached),
+            coalesced=0,
+            previous=last,
+        ),
+    )
+    return Decision(replace(after, next=next_time(after)), passed=rows)
+
+
 def settled(decision: Decision, live: Sequence[Live]) -> Decision:
     """Nothing to come and nothing going on: it is completed, and stays readable. One without a spec never is: it was
     made to be triggered."""
@@ -126,14 +178,21 @@ def decide(
     schedule moves on past them."""
     decision = Decision(schedule)
     waiting = sorted((one for one in live if one.waiting), key=lambda one: (one.due, one.id))
-    running = sorted((one for one in live if not one.waiting), key=lambda one: (one.due, one.id))
+    running = sorted((one for one in live if not one.waiting and not one.aside), key=lambda one: (one.due, one.id))
     fresh, previous = _with_windows(schedule, occurrences, new_id)
-    line = [Waiting(one.id, one.due, one.manual, one.overlap) for one in waiting]
+    line = [
+        Waiting(one.id, one.due, one.manual, one.overlap, bool(one.detail.get("asked")))
+        for one in waiting
+        if not one.filling
+    ]
     line += [
-        Waiting(one.id, one.occurrence.actual, one.occurrence.manual, one.occurrence.overlap)
+        Waiting(one.id, (was := one.occurrence).actual, was.manual, was.overlap, was.asked)
         for one in fresh
         if one.occurrence.reason is None
     ]
+    behind = [Waiting(one.id, one.due, True, one.overlap) for one in waiting if one.filling]
+    if behind:  # those of a backfill let what the clock brings go first
+        line = [one for one in line if not one.manual] + behind + [one for one in line if one.manual]
     verdict = process_buffer(schedule, line, [one.root_id for one in running], now)
     if verdict.cancel or verdict.terminate:
         verdict = _stop_those(decision, verdict, schedule, line, running, now)

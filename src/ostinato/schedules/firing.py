@@ -19,6 +19,7 @@ from ostinato.schedules import backfiller
 from ostinato.schedules.carrying import carry_out, live_of, remake_timer
 from ostinato.schedules.completing import conclude
 from ostinato.schedules.decide import Decision, advance
+from ostinato.schedules.generator import BATCH
 from ostinato.schedules.holding import free_schedules, park
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule, State
@@ -27,6 +28,8 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 
+_AT_ONCE = 20_000
+_EACH = 200
 TRIES = 5  # how often an action that cannot be made is tried
 
 
@@ -52,6 +55,7 @@ def fire_due(
     decisions: list[Decision] = []
     parked: list[tuple[Row, str]] = []
     rules = rules_in_force().version
+    left = _AT_ONCE  # occurrences of this beat; a schedule that is far behind takes several
     for row in rows:
         try:
             schedule = read_schedule(row)
@@ -59,7 +63,10 @@ def fire_due(
                 continue  # whoever resumes it sets a timer again
             if schedule.zone_rules != rules:
                 schedule = replace(schedule, zone_rules=rules)
-            decisions.append(advance(schedule, live[schedule.id], now, lambda: new_id(now)))
+            batch = max(_EACH, min(BATCH, left))
+            found = advance(schedule, live[schedule.id], now, lambda: new_id(now), batch=batch)
+            left -= sum(one.count for one in found.passed) + len(found.start) + len(found.hold)
+            decisions.append(found)
         except Exception as problem:
             parked.append((row, f"{type(problem).__name__}: {problem}"[:500]))
     events = yield from park(parked, now)

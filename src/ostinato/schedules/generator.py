@@ -98,6 +98,17 @@ def _newest(schedule: Schedule, now: Micros, most: int, since: Micros | None, *,
     return oldest
 
 
+def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, Micros]:
+    """How many nominal times there are from one on whose moment has come, and the last of them."""
+    compiled = schedule.spec.compiled
+    last = compiled.previous(now + 1)
+    while last is not None and last > first.nominal and occurrence(schedule, last).actual > now:
+        last = compiled.previous(last)
+    if last is None or last <= first.nominal:
+        return 1, first.nominal
+    return compiled.count(first.nominal, last), last
+
+
 def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrence]:
     """The occurrences to come, a jittered one that is pending included."""
     if schedule.remaining is not None:

@@ -17,12 +17,14 @@ from ostinato.when.instants import Micros
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """An occurrence in the buffer. A manual one (a trigger's or a backfill's) never expires, and is not bound by
-    pause or remaining actions; `overlap` is its own policy, else the schedule's current one."""
+    pause or remaining actions; one that was asked for does not expire either. `overlap` is its own policy, else the
+    schedule's current one."""
 
     id: str
     due: Micros
     manual: bool = False
     overlap: Overlap | None = None
+    asked: bool = False
 
 
 @dataclass(slots=True)
@@ -41,7 +43,7 @@ class Verdict:
 def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequence[str], now: Micros) -> Verdict:
     """Decide on the whole buffer, oldest first."""
     verdict = Verdict(remaining=schedule.remaining)
-    slot: str | None = None
+    slot: Waiting | None = None
     for one in waiting:
         refusal = _refusal(schedule, verdict, one, now)
         if refusal is not None:
@@ -51,7 +53,7 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
             case Overlap.ALLOW_ALL:
                 _start(verdict, one)
             case _ if not running and slot is None:
-                slot = one.id
+                slot = one
                 _start(verdict, one)
             case Overlap.BUFFER_ALL if _full(schedule, verdict, one):
                 verdict.dropped[one.id] = (Reason.BUFFER_FULL, None)
@@ -65,10 +67,11 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
                 verdict.terminate = verdict.terminate or policy is Overlap.TERMINATE_OTHER
             case Overlap.CANCEL_OTHER | Overlap.TERMINATE_OTHER:
                 assert slot is not None
-                _replace(verdict, waiting, slot, one)
-                slot = one.id
+                _replace(verdict, slot, one)
+                slot = one
             case _:
-                verdict.dropped[one.id] = (Reason.OVERLAP, running[0] if running else slot)
+                in_the_way = running[0] if running else slot.id if slot is not None else None
+                verdict.dropped[one.id] = (Reason.OVERLAP, in_the_way)
     verdict.cancel = verdict.cancel and not verdict.terminate  # to terminate is to cancel, and more
     return verdict
 
@@ -84,7 +87,8 @@ def _refusal(schedule: Schedule, verdict: Verdict, one: Waiting, now: Micros) ->
     if one.manual:
         return None
     catchup = schedule.policies.catchup
-    if catchup.mode == "all" and catchup.window is not None and now - one.due > max(catchup.window, GRACE):
+    window = None if catchup.mode != "all" or one.asked else catchup.window
+    if window is not None and now - one.due > max(window, GRACE):
         return Reason.CATCHUP_WINDOW
     if schedule.paused:
         return Reason.PAUSED
@@ -99,11 +103,10 @@ def _start(verdict: Verdict, one: Waiting) -> None:
         verdict.remaining -= 1
 
 
-def _replace(verdict: Verdict, waiting: Sequence[Waiting], held: str, by: Waiting) -> None:
+def _replace(verdict: Verdict, before: Waiting, by: Waiting) -> None:
     """A later one takes the slot; what it takes it from gives its action back."""
-    verdict.start.remove(held)
-    verdict.dropped[held] = (Reason.REPLACED, by.id)
-    before = next(w for w in waiting if w.id == held)
+    verdict.start.remove(before.id)
+    verdict.dropped[before.id] = (Reason.REPLACED, by.id)
     if not before.manual and verdict.remaining is not None:
         verdict.remaining += 1
     _start(verdict, by)

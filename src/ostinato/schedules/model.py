@@ -32,6 +32,7 @@ class Reason(StrEnum):
     CATCHUP_WINDOW = "catchup_window"  # it was too late
     COALESCED = "coalesced"  # a later one stands for it
     PAUSED = "paused"
+    PARKED = "parked"  # the schedule could not be read, or not be decided upon
     EXHAUSTED = "exhausted"  # no actions remain
     BUFFER_FULL = "buffer_full"
     ASKED = "asked"  # someone wanted this one left out
@@ -245,6 +246,7 @@ class Occurrence:
     stands_for: int = 0
     origin: str = "auto"
     overlap: Overlap | None = None
+    asked: bool = False  # someone wanted it to run though it is late
     apart: bool = False
 
     @property

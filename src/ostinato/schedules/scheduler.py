@@ -1,8 +1,8 @@
 """The Scheduler: everything that changes a schedule from outside. Each call is one operation on its locked row, done
 once however often it is asked for with the same request id, and refused where its conflict token is not current.
 
-Before anything is changed, what is due by now is dealt with by the rules that were in force until now: an edit never
-refires a time and never loses one.
+Before a spec is changed, what is due by now is dealt with by the rules that were in force until now: an edit never
+refires a time and never loses one. Everything else leaves what is due to the beat, and to its pace.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ostinato.model import Status
 from ostinato.schedules import backfiller
 from ostinato.schedules.backfiller import Backfill, read_backfill
 from ostinato.schedules.carrying import carry_out, live_of, next_timer, stopped
-from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle
-from ostinato.schedules.generator import next_time, occurrence, pending
+from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle, pass_over
+from ostinato.schedules.generator import generate, next_time, occurrence, pending
 from ostinato.schedules.making import Maker
-from ostinato.schedules.model import CatchUp, Occurrence, Overlap, Reason, Schedule, State
+from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason, Schedule, State
 from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
@@ -105,15 +105,14 @@ Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, lis
 
 
 def change(call: Call, edit: Edit, *, mends: bool = False) -> Operation[Answer]:
-    """Change one schedule. What was due before the change is dealt with first, by the old rules. `mends`: it may be
-    one that cannot be read, because the change puts something readable in its place."""
+    """Change one schedule. `mends`: it may be one that cannot be read, because the change puts something readable in
+    its place."""
     schedule = yield from load_locked(call, mends)
     live = (yield from live_of([schedule.id], hold=True))[schedule.id]
-    events: list[Row] = []
-    if schedule.state is State.RUNNING and not schedule.paused:
-        schedule, events = yield from _settle(call, schedule, live)
-        live = (yield from live_of([schedule.id], hold=True))[schedule.id]
     after, told, answer = yield from edit(schedule, live)
+    if schedule.state is State.PARKED and after.state is State.RUNNING:
+        after, more = yield from _take_up(call, after)
+        told += more
     if idle(after) and not (yield from live_of([after.id]))[after.id]:
         after = replace(after, state=State.COMPLETED)
         if schedule.state is not State.COMPLETED:
@@ -121,8 +120,19 @@ def change(call: Call, edit: Edit, *, mends: bool = False) -> Operation[Answer]:
     after = replace(after, token=max(after.token, schedule.token) + 1)
     yield from save(after)
     yield sql("notify")
-    yield sql("insert_events", events + told)
+    yield sql("insert_events", told)
     return {"id": after.id, "token": after.token, **answer}
+
+
+def _take_up(call: Call, schedule: Schedule) -> Operation[tuple[Schedule, list[Row]]]:
+    """It was parked, and is not any more: who waited for a run that ended meanwhile goes, and backfills go on."""
+    live = (yield from live_of([schedule.id], hold=True))[schedule.id]
+    decision = decide(schedule, live, [], call.now, call.new_id)
+    events = yield from carry_out([decision], call.now, call.maker, save=False)
+    rows = yield sql("running_backfills", schedule=schedule.id)
+    if rows:
+        yield sql("set_timers", [timer_row(replace(read_backfill(row).timer, due=call.now)) for row in rows])
+    return decision.schedule, events
 
 
 def save(schedule: Schedule) -> Operation[None]:
@@ -161,16 +171,33 @@ def not_found(name: str, namespace: str) -> NotFound:
     return NotFound(f"there is no schedule {name!r} in namespace {namespace!r}")
 
 
-def _settle(call: Call, schedule: Schedule, live: Sequence[Live]) -> Operation[tuple[Schedule, list[Row]]]:
-    decision = advance(schedule, live, call.now, call.new_id, batch=_MOST_AT_ONCE)
-    if decision.schedule.next is not None and decision.schedule.next <= call.now:
-        raise Conflict(
-            f"schedule {schedule.name!r} has more than {_MOST_AT_ONCE:,} times to catch up with; try again when it has"
-        )
+Settled: TypeAlias = tuple[Schedule, list[Live], list[Row]]
+
+
+def _settle(call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None) -> Operation[Settled]:
+    """Deal with what is due by now, by the rules in force until now. With `late`, what has come too late to be on time
+    is passed over for that reason: who stops a schedule does not want its backlog started."""
+    if schedule.state is not State.RUNNING or schedule.exhausted:
+        return schedule, live, []
+    due = next_time(replace(schedule, paused=None))
+    if due is None or due > call.now:
+        return schedule, live, []
+    if schedule.paused:
+        decision = pass_over(schedule, call.now, Reason.PAUSED, call.new_id)
+    elif late is not None and call.now - due > GRACE:
+        decision = pass_over(schedule, call.now, late, call.new_id)
+    else:
+        decision = advance(schedule, live, call.now, call.new_id, batch=_MOST_AT_ONCE)
+        if decision.schedule.next is not None and decision.schedule.next <= call.now:
+            raise Conflict(
+                f"schedule {schedule.name!r} has more than {_MOST_AT_ONCE:,} times to catch up with; "
+                "try again when it has"
+            )
     if not _busy(decision):
-        return decision.schedule, []
+        return decision.schedule, live, []
     events = yield from carry_out([decision], call.now, call.maker, save=False)
-    return decision.schedule, events
+    live = (yield from live_of([schedule.id], hold=True))[schedule.id]
+    return decision.schedule, live, events
 
 
 def _busy(one: Decision) -> bool:
@@ -178,33 +205,41 @@ def _busy(one: Decision) -> bool:
 
 
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, mends: bool = False) -> Operation[Answer]:
-    """Change what a schedule is. Its place in time stays: no time comes twice, and none is lost."""
+    """Change what a schedule is. Its place in time stays: no time comes twice, and none is lost. Only a new spec begins
+    anew; whatever else is changed holds for what is late as for what is to come."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
         new = redefine(schedule)
-        if schedule.paused and schedule.state is State.RUNNING:
-            # What passed while it was paused gets its reason now: nothing before an edit is looked at after it.
-            schedule, events = yield from _settle(call, schedule, live)
-            new = redefine(schedule)
-        memory = new.memory
         if new.spec != schedule.spec:
-            waits = {one.nominal: one.actual for one in pending(schedule, call.now) if one.reason is None}
-            kept = {**memory.kept, **waits}
-            new = replace(new, reached=max([new.reached, *waits]))
-            matches = new.spec.compiled.matches
-            memory = replace(
-                memory,
-                kept=kept,
-                moved={n: at for n, at in memory.moved.items() if matches(n)},
-                left_out=frozenset(n for n in memory.left_out if matches(n)),
-            )
-        new = replace(new, memory=memory, updated=call.now, state=State.RUNNING, reason=None, actor=call.actor)
-        new = with_next(new)
+            schedule, live, events = yield from _settle(call, schedule, live)
+            new = _respecified(redefine(schedule), schedule, call.now)
+        elif new.remaining != schedule.remaining and schedule.exhausted:
+            new = replace(new, updated=call.now)  # without actions it had no times
+        new = with_next(replace(new, state=State.RUNNING, reason=None, actor=call.actor))
         events.append(event_row(call.now, new, "updated", call.actor, spec=new.spec.to_json(), paused=bool(new.paused)))
         return new, events, {}
 
     return change(call, edit, mends=mends)
+
+
+def _respecified(new: Schedule, before: Schedule, now: Micros) -> Schedule:
+    """The schedule with its new spec, from now on. What was pending by the old one, between its nominal time and the
+    moment that jitter or someone has moved it to, is kept; wishes for single times hold where they still make sense."""
+    waits = {one.nominal: one.actual for one in pending(before, now) if one.reason is None}
+    compiled = new.spec.compiled
+    moved = {}
+    for nominal, at in new.memory.moved.items():
+        low, high = compiled.previous(nominal), compiled.next(nominal)
+        if compiled.matches(nominal) and (low is None or low < at) and (high is None or at < high):
+            moved[nominal] = at
+    left_out = {nominal for nominal in new.memory.left_out if compiled.matches(nominal)}
+    reached = max([new.reached, *waits])
+    if reached > now:  # one was moved ahead of its time, and has run: it does not come again
+        left_out |= {reached} if compiled.matches(reached) else set()
+        reached = now
+    memory = replace(new.memory, kept={**new.memory.kept, **waits}, moved=moved, left_out=frozenset(left_out))
+    return replace(new, memory=memory, reached=reached, updated=now)
 
 
 def with_next(schedule: Schedule) -> Schedule:
@@ -216,25 +251,28 @@ def with_next(schedule: Schedule) -> Schedule:
 
 
 def pause(call: Call, note: str) -> Operation[Answer]:
+    """What is late then waits for the resume like everything that comes in the pause."""
+
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
-        yield from ()
+        events: list[Row] = []
+        due = next_time(schedule)
+        if not schedule.paused and due is not None and call.now - due <= GRACE:
+            schedule, live, events = yield from _settle(call, schedule, live)
         after = replace(schedule, paused=schedule.paused or call.now, notes=note, next=None)
-        return after, [event_row(call.now, after, "paused", call.actor, notes=note)], {}
+        return after, [*events, event_row(call.now, after, "paused", call.actor, notes=note)], {}
 
     return change(call, edit)
 
 
 def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
-    """Let it run again. What passed while it was paused is passed over, unless a catch-up is asked for."""
+    """Let it run again. What passed while it was paused, or parked, is passed over, unless a catch-up is asked for."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
         late = will_run = 0
-        if schedule.paused and schedule.state is State.RUNNING:
-            then = schedule
-            if catchup is not None:
-                then = replace(schedule, paused=None, policies=replace(schedule.policies, catchup=catchup))
-            decision = advance(then, live, call.now, call.new_id, batch=_MOST_AT_ONCE)
+        stood = schedule.paused or schedule.state is State.PARKED
+        if stood and schedule.state in (State.RUNNING, State.PARKED) and not schedule.exhausted:
+            decision = _after_standing(call, schedule, live, catchup)
             late = sum(one.count for one in decision.passed) + len(decision.start) + len(decision.hold)
             will_run = len(decision.start) + len(decision.hold)
             decision.late = 0  # the event of resuming says it
@@ -242,12 +280,23 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
             schedule = replace(decision.schedule, policies=schedule.policies)
         after = replace(schedule, paused=None, notes=note, reason=None)
         if schedule.state is State.PARKED:
-            after = replace(after, state=State.RUNNING, updated=call.now)
+            after = replace(after, state=State.RUNNING)
         after = with_next(after)
         events.append(event_row(call.now, after, "resumed", call.actor, notes=note, late=late, will_run=will_run))
         return after, events, {"late": late, "will_run": will_run}
 
     return change(call, edit)
+
+
+def _after_standing(call: Call, schedule: Schedule, live: Sequence[Live], catchup: CatchUp | None) -> Decision:
+    """What becomes of the times that passed while a schedule stood still."""
+    if catchup is None:
+        reason = Reason.PAUSED if schedule.paused else Reason.PARKED
+        return pass_over(schedule, call.now, reason, call.new_id)
+    then = replace(schedule, paused=None, policies=replace(schedule.policies, catchup=catchup))
+    found = generate(then, call.now, _MOST_AT_ONCE)
+    asked = tuple(replace(one, asked=True) if one.reason is None else one for one in found.occurrences)
+    return decide(then, live, asked, call.now, call.new_id, found)
 
 
 def trigger(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | None) -> Operation[Answer]:
@@ -383,8 +432,7 @@ def delete(call: Call, running: str) -> Operation[Answer]:
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
-        if schedule.paused and schedule.state is State.RUNNING:
-            schedule, events = yield from _settle(call, schedule, live)
+        schedule, live, events = yield from _settle(call, schedule, live, late=Reason.CLOSED)
         for row in (yield sql("backfills_of", schedule=schedule.id, limit=1000)):
             found = read_backfill(row)
             if found.state in ("running", "paused"):

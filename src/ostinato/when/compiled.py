@@ -109,6 +109,17 @@ class Compiled:
                 return
             yield found
 
+    def count(self, first: Micros, last: Micros) -> int:
+        """How many nominal times there are from one to another, both included. A plain interval is divided, not
+        walked."""
+        spec = self.spec
+        alone = len(spec.intervals) == 1 and not (spec.crons or spec.calendars or spec.recurrences or spec.times)
+        if alone and not self._excluded:
+            every = spec.intervals[0].every
+            begin, end = self.next(first - 1), self.previous(last + 1)
+            return 0 if begin is None or end is None or end < begin else (end - begin) // every + 1
+        return sum(1 for _ in self.between(first, last))
+
     def jittered(self, nominal: Micros, seed: str) -> Micros:
         """When the occurrence of that nominal time really runs: later by less than the jitter, and always
         before the spec's following time (exclusions and the end apart)."""

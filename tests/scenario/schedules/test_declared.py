@@ -82,7 +82,7 @@ async def test_a_job_keeps_its_own_settings_in_either_order(world: World, order:
         schedule(job(report))
     else:
         job(schedule(report))
-    assert list(app._handlers) == ["http", "weekly"]
+    assert list(app._handlers) == ["http", "webhook", "weekly"]
     assert app._handlers["weekly"].retry.attempts == 3
     await world.up()
     (found,) = await app.schedules.find()

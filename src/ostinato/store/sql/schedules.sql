@@ -160,6 +160,9 @@ SELECT * FROM ostinato_backfills WHERE id = :id
 -- backfills_of: those of a schedule, newest first. Uses ostinato_backfills_schedule.
 SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule ORDER BY id DESC LIMIT :limit
 
+-- running_backfills: those of a schedule that are not done. Uses ostinato_backfills_schedule.
+SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule AND state = 'running'
+
 -- open_backfills: those of these schedules that go on as soon as there is room. Uses ostinato_backfills_schedule.
 SELECT b.id, b.schedule_id, b.namespace FROM {rows r(schedule text)} JOIN ostinato_backfills b ON b.schedule_id = r.schedule
 WHERE b.state = 'running' AND b.rate IS NULL
