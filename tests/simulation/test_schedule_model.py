@@ -37,8 +37,6 @@ from tests.simulation.schedule_model import Model
 
 OVERLAPS = ["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
 BATCH = 5
-MOST = 60  # occurrences in one step, about
-MOST_LATE = 400
 
 
 def micros(moment: datetime) -> Micros:
@@ -74,6 +72,7 @@ def given_catchup(one: dict[str, Any]) -> dict[str, Any]:
 class Lives(RuleBasedStateMachine):
     """Two schedules on one store with one node, which may be down."""
 
+    most_passing, most_late = 60, 400  # occurrences in one step, about
     make_world: Callable[[], World] = staticmethod(lambda: World(**SETTINGS))
 
     def __init__(self) -> None:
@@ -384,7 +383,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1, 8, 31, 300, 1800, 7000, 50_000, 300_000]))
     def pass_time(self, seconds: int) -> None:
-        length = min(seconds * SECOND + 713_000, self.most(MOST))
+        length = min(seconds * SECOND + 713_000, self.most(self.most_passing))
 
         async def sleep() -> None:
             await asyncio.sleep(length / SECOND)
@@ -418,7 +417,7 @@ class Lives(RuleBasedStateMachine):
     @precondition(lambda self: not self.up)
     @rule(seconds=st.sampled_from([0, 1, 15, 100, 4000, 100_000, 1_000_000]))
     def come_up(self, seconds: int) -> None:
-        length = min(seconds * SECOND + 300_000, self.most(MOST_LATE))
+        length = min(seconds * SECOND + 300_000, self.most(self.most_late))
 
         async def sleep() -> None:
             await asyncio.sleep(length / SECOND)
@@ -572,9 +571,10 @@ def test_random_lives_on_postgres_agree_with_the_model(postgres_url: str) -> Non
         return World(postgres_url, **SETTINGS)
 
     class OnPostgres(Lives):
+        most_passing, most_late = 12, 120
         make_world = staticmethod(fresh)
 
-    play(OnPostgres, 30, 15)
+    play(OnPostgres, 15, 15)
 
 
 @pytest.mark.soak
