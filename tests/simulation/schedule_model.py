@@ -32,6 +32,7 @@ class Record:
     began: Micros | None = None  # its body runs since then
     lost: bool = False  # its node is dead, and nobody has noticed yet
     asked: bool = False  # someone wants it stopped
+    wanted: bool = False  # someone wants it to run though it is late
     crashes: int = 0
     started: bool = False
     order: int = 0
@@ -39,6 +40,15 @@ class Record:
     @property
     def manual(self) -> bool:
         return self.origin != "auto"
+
+    @property
+    def filling(self) -> bool:
+        return self.origin.startswith("backfill-")
+
+    @property
+    def aside(self) -> bool:
+        """A backfill's that may run beside others is in nobody's way."""
+        return self.filling and self.overlap == "allow_all"
 
     @property
     def live(self) -> bool:
@@ -135,7 +145,7 @@ class Model:
     @property
     def waiting(self) -> list[Record]:
         found = [one for one in self.records if one.status == "waiting"]
-        return sorted(found, key=lambda one: (one.due, one.order))
+        return sorted(found, key=lambda one: (one.filling, one.due, one.order))
 
     # Time
 
@@ -207,8 +217,8 @@ class Model:
 
     # Due times
 
-    def _look(self, *, all_at_once: bool = False) -> None:
-        """Deal with what is due by now."""
+    def _look(self, *, all_at_once: bool = False, instead: str | None = None, wanted: bool = False) -> None:
+        """Deal with what is due by now; with `instead`, all of it is passed over for that reason."""
         self.wait_until = None
         if self.state != "running":
             return
@@ -221,8 +231,10 @@ class Model:
         fresh: list[Record] = []
         paced = 0
         for nominal, actual in due:
-            one = Record(nominal, actual, seconds=self.seconds, fails=self.fails)
-            if nominal in self.left_out:
+            one = Record(nominal, actual, seconds=self.seconds, fails=self.fails, wanted=wanted)
+            if instead is not None and nominal not in self.left_out:
+                one.reason = instead
+            elif nominal in self.left_out:
                 one.reason = "asked"
             elif self.paused:
                 one.reason = "paused"
@@ -260,14 +272,16 @@ class Model:
     def _line_up(self, fresh: list[Record]) -> None:
         """Who waits and who is new: start, wait on, or be dropped."""
         line = [*self.waiting, *(one for one in fresh if one.reason is None)]
+        line.sort(key=lambda one: one.filling)  # a backfill stands behind
         for number, one in enumerate(fresh):
             one.order = len(self.records) + number
         self.records += fresh
         for one in fresh:
             if one.reason is not None:
                 self._drop(one, one.reason)
-        stop = self._judge(line, bool(self.going))
-        going = self.going if stop else []
+        running = [one for one in self.going if not one.aside]
+        stop = self._judge(line, bool(running))
+        going = running if stop else []
         if stop == "terminate" or (stop and not any(one.began or one.lost for one in going)):
             self._restore(line, fresh)
             for one in going:
@@ -328,7 +342,9 @@ class Model:
 
     def _refusal(self, one: Record) -> str | None:
         window = self.catchup.get("window")
-        if self.catchup["mode"] == "all" and window is not None and self.now - one.due > max(window, GRACE):
+        if self.catchup["mode"] != "all" or one.wanted:
+            window = None
+        if window is not None and self.now - one.due > max(window, GRACE):
             return "catchup_window"
         if self.paused:
             return "paused"
@@ -390,12 +406,12 @@ class Model:
     # Calls
 
     def _settle_before(self) -> None:
-        """An edit never refires a time and never loses one: what is due is dealt with by the rules until now."""
+        """A new spec never refires a time and never loses one: what is due is dealt with by the rules until now."""
         self._look(all_at_once=True)
 
     def update(self, *, spec: Spec | None = None, **given: Any) -> None:
-        self._settle_before()
         if spec is not None and spec != self.spec:
+            self._settle_before()
             for nominal, actual in self.coming():
                 if nominal > self.now:
                     break
@@ -403,13 +419,24 @@ class Model:
                     self.kept[nominal] = actual
             self.reached = max([self.reached, *self.kept])
             self.spec = spec
-            self.moved = {n: at for n, at in self.moved.items() if spec.compiled.matches(n)}
+            self.moved = {n: at for n, at in self.moved.items() if self._between(n, at)}
             self.left_out = {n for n in self.left_out if spec.compiled.matches(n)}
+            if self.reached > self.now:  # one was moved ahead of its time, and has come
+                self.left_out |= {self.reached} & set(spec.compiled.between(self.reached, self.reached))
+                self.reached = self.now
+            self.updated = self.now
+        elif self.exhausted and given.get("remaining", self.remaining) != self.remaining:
+            self.updated = self.now  # without actions it had no times
         for name, value in given.items():
             setattr(self, name, value)
-        self.updated = self.now
         self.facts["updated"] += 1
         self._reopen()
+
+    def _between(self, nominal: Micros, at: Micros) -> bool:
+        """A moved time stays between its neighbours."""
+        compiled = self.spec.compiled
+        low, high = compiled.previous(nominal), compiled.next(nominal)
+        return compiled.matches(nominal) and (low is None or low < at) and (high is None or at < high)
 
     def _reopen(self) -> None:
         was = self.state
@@ -422,7 +449,8 @@ class Model:
             self._complete()
 
     def pause(self) -> None:
-        if not self.paused:
+        due = next((actual for _, actual in self.coming()), FOREVER)
+        if not self.paused and 0 <= self.now - due <= GRACE:
             self._settle_before()
         self.paused, self.wait_until = True, None
         self.facts["paused"] += 1
@@ -432,17 +460,13 @@ class Model:
             own = self.catchup
             if catchup is not None:
                 self.paused, self.catchup = False, catchup
-            self._look(all_at_once=True)
+            self._look(all_at_once=True, wanted=catchup is not None)
             self.catchup = own
-        else:
-            self._settle_before()
         self.paused = False
         self.facts["resumed"] += 1
         self._reopen()
 
     def trigger(self, origin: str, overlap: str | None, seconds: float, fails: bool) -> str:
-        if not self.paused:
-            self._settle_before()
         if self.state == "completed":
             self.state = "running"
         one = Record(self.now, self.now, origin, overlap, seconds, fails)
@@ -450,8 +474,6 @@ class Model:
         return {"going": "started", "waiting": "buffered", "skipped": "skipped"}.get(one.status, "started")
 
     def backfill(self, id: str, first: Micros, last: Micros, overlap: str | None) -> None:
-        if not self.paused:
-            self._settle_before()
         if self.state == "completed":
             self.state = "running"
         self.fillings.append(Filling(id, first, last, overlap, self.now))
@@ -473,8 +495,6 @@ class Model:
         self._complete()
 
     def turn_backfill(self, filling: Filling, state: str) -> None:
-        if not self.paused:
-            self._settle_before()
         if filling.state == state:
             return
         filling.state = state
@@ -491,19 +511,17 @@ class Model:
             self._complete()
 
     def leave_out(self, nominal: Micros) -> None:
-        if not self.paused:
-            self._settle_before()
         self.left_out.add(nominal)
         self.facts["updated"] += 1
 
     def move(self, nominal: Micros, to: Micros) -> None:
-        if not self.paused:
-            self._settle_before()
         self.moved[nominal] = to
         self.facts["updated"] += 1
 
     def delete(self, running: str) -> None:
-        self._settle_before()
+        due = next((actual for _, actual in self.coming()), FOREVER)
+        late = not self.paused and due <= self.now and self.now - due > GRACE
+        self._look(all_at_once=True, instead="closed" if late else None)
         for filling in self.fillings:
             if filling.state in ("running", "paused"):
                 filling.state = "cancelled"
@@ -516,7 +534,9 @@ class Model:
             one.asked = True
             if running == "terminate":
                 one.status, one.began = "terminated", None
+                self.facts["canceled"] += 1
             elif one.began is not None:
                 self._end([(one, "cancelled")])
             elif not one.lost:
                 one.status = "cancelled"
+                self.facts["canceled"] += 1

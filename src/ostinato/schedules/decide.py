@@ -181,21 +181,17 @@ def decide(
     running = sorted((one for one in live if not one.waiting and not one.aside), key=lambda one: (one.due, one.id))
     fresh, previous = _with_windows(schedule, occurrences, new_id)
     line = [
-        Waiting(one.id, one.due, one.manual, one.overlap, bool(one.detail.get("asked")))
+        (one.filling, Waiting(one.id, one.due, one.manual, one.overlap, bool(one.detail.get("asked"))))
         for one in waiting
-        if not one.filling
     ]
     line += [
-        Waiting(one.id, (was := one.occurrence).actual, was.manual, was.overlap, was.asked)
+        (was.origin.startswith(BACKFILL), Waiting(one.id, was.actual, was.manual, was.overlap, was.asked))
         for one in fresh
-        if one.occurrence.reason is None
+        if (was := one.occurrence).reason is None
     ]
-    behind = [Waiting(one.id, one.due, True, one.overlap) for one in waiting if one.filling]
-    if behind:  # those of a backfill let what the clock brings go first
-        line = [one for one in line if not one.manual] + behind + [one for one in line if one.manual]
-    verdict = process_buffer(schedule, line, [one.root_id for one in running], now)
-    if verdict.cancel or verdict.terminate:
-        verdict = _stop_those(decision, verdict, schedule, line, running, now)
+    line.sort(key=lambda one: one[0])  # those of a backfill stand behind what the clock, or someone, brings
+    verdict, stops = _judged(schedule, [one for _, one in line], running, now)
+    decision.stop, decision.terminate = stops
     by_id = {one.id: one for one in waiting}
     new = {one.id: one for one in fresh}
     decision.release = [by_id[id] for id in verdict.start if id in by_id]
@@ -207,19 +203,18 @@ def decide(
     return decision
 
 
-def _stop_those(
-    decision: Decision,
-    verdict: Verdict,
-    schedule: Schedule,
-    line: Sequence[Waiting],
-    running: Sequence[Live],
-    now: Micros,
-) -> Verdict:
-    """What runs is to be cancelled or terminated. Where all of it ends at once, who waits for that goes now."""
-    decision.stop, decision.terminate = list(running), verdict.terminate
-    if not verdict.terminate and any(one.status is Status.ACTIVE for one in running):
-        return verdict
-    return process_buffer(schedule, line, [], now)
+def _judged(
+    schedule: Schedule, line: Sequence[Waiting], running: Sequence[Live], now: Micros
+) -> tuple[Verdict, tuple[list[Live], bool]]:
+    """The verdict, and what is to be cancelled or terminated for it. Where all of that ends at once, who waits for it
+    goes now."""
+    verdict = process_buffer(schedule, line, [one.root_id for one in running], now)
+    if not verdict.cancel and not verdict.terminate:
+        return verdict, ([], False)
+    stops = list(running), verdict.terminate
+    if verdict.terminate or all(one.status is not Status.ACTIVE for one in running):
+        verdict = process_buffer(schedule, line, [], now)
+    return verdict, stops
 
 
 def _with_windows(
