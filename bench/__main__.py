@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import engine, idle, peers, schedules, when
+from bench import engine, http, idle, peers, schedules, when
 
 BENCHES: dict[str, Callable[[], bool]] = {
     "when": when.main,
@@ -13,6 +13,7 @@ BENCHES: dict[str, Callable[[], bool]] = {
     "idle": idle.main,
     "peers": peers.main,
     "schedules": schedules.main,
+    "http": http.main,
 }
 
 names = sys.argv[1:] or list(BENCHES)

@@ -37,14 +37,15 @@ class SyncRun:
         return self._app.call(self._handle.info())
 
 
-class SyncSchedules:
-    """Every call of `app.schedules` under its own name: `sync.schedules.create("report", …)`."""
+class SyncCalls:
+    """Every call of `app.schedules` or `app.webhooks` under its own name: `sync.schedules.create("report", …)`."""
 
-    def __init__(self, app: SyncOstinato) -> None:
+    def __init__(self, app: SyncOstinato, calls: Any) -> None:
         self._app = app
+        self._calls = calls
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        found = getattr(self._app.app.schedules, name)
+        found = getattr(self._calls, name)
         if not inspect.iscoroutinefunction(found):
             return found  # type: ignore[no-any-return]
 
@@ -118,9 +119,14 @@ class SyncOstinato:
         return [SyncRun(self, handle) for handle in self.call(self.app.start_many(job, inputs, **options))]
 
     @property
-    def schedules(self) -> SyncSchedules:
+    def schedules(self) -> SyncCalls:
         """The calls of `app.schedules`, each waited for."""
-        return SyncSchedules(self)
+        return SyncCalls(self, self.app.schedules)
+
+    @property
+    def webhooks(self) -> SyncCalls:
+        """The calls of `app.webhooks`, each waited for."""
+        return SyncCalls(self, self.app.webhooks)
 
     def get(self, id: str) -> RunInfo:
         return self.call(self.app.get(id))

@@ -27,6 +27,13 @@ async def schedule(web: Api) -> dict[str, str]:
     return {"at": coming[0]["nominal"], "next": coming[1]["nominal"]}
 
 
+async def skipped(web: Api) -> dict[str, str]:
+    places = await schedule(web)
+    for at in places.values():
+        await web.post("/schedules/s/skip", {"at": at})
+    return places
+
+
 async def backfill(web: Api) -> dict[str, str]:
     await schedule(web)
     body = {"first": "2020-01-01T00:00:00Z", "last": "2025-01-01T00:00:00Z", "rate": 0.01}
@@ -84,6 +91,7 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/schedules/{name}/trigger", {}, {"overlap": "allow_all"}, schedule),
     ("POST", "/schedules/{name}/skip", {"at": "{at}"}, {"at": "{next}"}, schedule),
     ("POST", "/schedules/{name}/move", {"at": "{at}", "to": "{at}"}, {"at": "{next}", "to": "{next}"}, schedule),
+    ("POST", "/schedules/{name}/put-back", {"at": "{at}"}, {"at": "{next}"}, skipped),
     (
         "POST",
         "/schedules/{name}/backfills",

@@ -84,6 +84,7 @@ def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
         ("DELETE", f"/schedules/{name}", None),
         *[("POST", f"/schedules/{name}/{verb}", {}) for verb in ("pause", "resume", "trigger")],
         ("POST", f"/schedules/{name}/skip", {"at": moment}),
+        ("POST", f"/schedules/{name}/put-back", {"at": moment}),
         ("POST", f"/schedules/{name}/move", {"at": moment, "to": moment}),
         ("GET", f"/schedules/{name}/history", None),
         ("GET", f"/schedules/{name}/times?{span}", None),

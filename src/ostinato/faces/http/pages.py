@@ -54,6 +54,16 @@ def page(description: dict[str, Any]) -> str:
     )
 
 
+def table(description: dict[str, Any]) -> str:
+    """Every call with the role it needs, as a table for people who read text."""
+    rows = ["| call | role | what it does |", "|---|---|---|"]
+    for path, methods in description["paths"].items():
+        for method, call in methods.items():
+            words = " ".join(call.get("description", "").split()) or call["summary"]
+            rows.append(f"| `{method.upper()} {path}` | {call['x-role']} | {words} |")
+    return "\n".join(rows)
+
+
 def _call(path: str, method: str, call: dict[str, Any]) -> str:
     role = call.get("x-role", "")
     rows = "".join(

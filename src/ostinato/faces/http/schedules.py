@@ -169,6 +169,14 @@ async def move_one(
     return changed(response, done)
 
 
+@router.post("/schedules/{name}/put-back", **WRITE)
+async def put_back(
+    who: Operator, name: Name, body: shapes.One, response: Response, key: Key = None, match: Match = None
+) -> shapes.ChangedShown:
+    """Take back a skip or a move of one coming occurrence."""
+    return changed(response, await who.app.schedules.put_back(name, body.at, token=token_of(match), request_id=key))
+
+
 @router.get("/schedules/{name}/history", **READ)
 async def history(
     who: Reader,
@@ -229,6 +237,7 @@ async def start_backfill(
 async def pause_backfill(
     who: Operator, name: Name, id: Name, response: Response, key: Key = None
 ) -> shapes.ChangedShown:
+    """Make no more of its times for now."""
     return changed(response, await who.app.schedules.pause_backfill(name, id, request_id=key))
 
 
@@ -236,6 +245,7 @@ async def pause_backfill(
 async def resume_backfill(
     who: Operator, name: Name, id: Name, response: Response, key: Key = None
 ) -> shapes.ChangedShown:
+    """Go on where it was paused."""
     return changed(response, await who.app.schedules.resume_backfill(name, id, request_id=key))
 
 
@@ -243,6 +253,7 @@ async def resume_backfill(
 async def cancel_backfill(
     who: Operator, name: Name, id: Name, body: shapes.Stop, response: Response, key: Key = None
 ) -> shapes.ChangedShown:
+    """Make no more of its times; those that wait are given up, those that run run on."""
     return changed(response, await who.app.schedules.cancel_backfill(name, id, body.reason, request_id=key))
 
 
