@@ -40,6 +40,8 @@ class Doors:
 def read_name(name: object) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= _NAME or "\x00" in name or name != name.strip():
         raise OstinatoError(f"the schedule's name {name!r} is not a text of 1 to {_NAME} characters")
+    if name in (".", ".."):  # every URL that held it would lead elsewhere
+        raise OstinatoError(f"a schedule cannot be called {name!r}; take a name with a letter or a digit")
     return name
 
 

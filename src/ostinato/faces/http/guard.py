@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -17,6 +17,7 @@ from ostinato.faces.http.problems import problem
 LARGEST = 2 << 20  # bytes of a request
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_SLASH = "\udc2f"  # a slash within a name; no request can send this character itself
 
 
 def host_of(value: str) -> str:
@@ -32,6 +33,16 @@ def _netloc(origin: str) -> str:
         return urlsplit(origin).netloc
     except ValueError:
         return ""
+
+
+def segments(raw: bytes) -> str:
+    """A path for the router in which only what was written as a slash is one: `team%2Freport` is one name."""
+    return "/".join(unquote(part).replace("/", _SLASH) for part in raw.decode("ascii", "replace").split("/"))
+
+
+def named(segment: str) -> str:
+    """A name as its caller wrote it."""
+    return segment.replace(_SLASH, "/")
 
 
 class Guard:
@@ -51,6 +62,9 @@ class Guard:
         if refusal is not None:
             await problem(*refusal)(scope, receive, send)
             return
+        raw = scope.get("raw_path")
+        if raw and b"%2" in raw:
+            scope = {**scope, "path": segments(raw)}
         read = 0
 
         async def bounded() -> Message:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
+from pydantic import AfterValidator
 
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
 from ostinato.faces.http import shapes
+from ostinato.faces.http.guard import named
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.model import Status
@@ -16,8 +18,12 @@ from ostinato.views import RunInfo
 
 router = APIRouter(tags=["runs"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Id = Annotated[str, Path(min_length=1, max_length=600, description="A run's id, or the id it was started with.")]
-Job = Annotated[str, Path(min_length=1, max_length=512)]
+Id = Annotated[
+    str,
+    Path(min_length=1, max_length=600, description="A run's id, or the id it was started with."),
+    AfterValidator(named),
+]
+Job = Annotated[str, Path(min_length=1, max_length=512), AfterValidator(named)]
 
 
 def shown(run: RunInfo) -> shapes.RunShown:

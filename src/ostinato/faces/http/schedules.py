@@ -8,11 +8,13 @@ from datetime import UTC
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Response
+from pydantic import AfterValidator
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import begin, digest, finish
 from ostinato.errors import OstinatoError
 from ostinato.faces.http import shapes
+from ostinato.faces.http.guard import named
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.who import Operator, Reader, Who, declared
@@ -24,7 +26,7 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 
 router = APIRouter(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Name = Annotated[str, Path(min_length=1, max_length=512)]
+Name = Annotated[str, Path(min_length=1, max_length=512), AfterValidator(named)]
 Match = Annotated[
     str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
 ]
