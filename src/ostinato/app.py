@@ -645,10 +645,16 @@ class Ostinato:
             found += [LogLine(to_datetime(at), level, text) for _, at, level, text in await self.store.read(lines)]
         return found
 
-    async def events(self, *, after: int = 0, subject: str | None = None, limit: int = 100) -> list[Event]:
-        """Events in the order of their commits, after a number; all, or about one run."""
+    async def events(
+        self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
+    ) -> list[Event]:
+        """Events in the order of their commits, after a number; all, or about one run. `newest`: the last of all."""
+        if newest and (after or subject is not None):
+            raise OstinatoError("newest gives the last events of all; leave out after and subject")
 
         def found(_: int) -> Operation[list[Any]]:
+            if newest:
+                return (yield sql("newest_events", namespace=self.namespace, limit=limit))[::-1]
             if subject is not None:
                 return (yield sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit))
             return (yield sql("namespace_events", namespace=self.namespace, after=after, limit=limit))

@@ -43,10 +43,12 @@ async def list_events(
     after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
     subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
 ) -> shapes.Events:
     """Facts in the order of their commits."""
-    found = await who.app.events(after=after, subject=subject, limit=limit)
-    return shapes.Events(items=[shown(one) for one in found], next=found[-1].seq if len(found) == limit else None)
+    found = await who.app.events(after=after, subject=subject, limit=limit, newest=newest)
+    more = len(found) == limit and not newest
+    return shapes.Events(items=[shown(one) for one in found], next=found[-1].seq if more else None)
 
 
 @router.get(

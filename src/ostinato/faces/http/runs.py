@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import AfterValidator
+from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
@@ -21,9 +21,9 @@ READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Id = Annotated[
     str,
     Path(min_length=1, max_length=600, description="A run's id, or the id it was started with."),
-    AfterValidator(named),
+    BeforeValidator(named),
 ]
-Job = Annotated[str, Path(min_length=1, max_length=512), AfterValidator(named)]
+Job = Annotated[str, Path(min_length=1, max_length=512), BeforeValidator(named)]
 
 
 def shown(run: RunInfo) -> shapes.RunShown:

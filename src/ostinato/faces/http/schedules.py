@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Response
-from pydantic import AfterValidator
+from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import begin, digest, finish
@@ -26,7 +26,7 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 
 router = APIRouter(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Name = Annotated[str, Path(min_length=1, max_length=512), AfterValidator(named)]
+Name = Annotated[str, Path(min_length=1, max_length=512), BeforeValidator(named)]
 Match = Annotated[
     str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
 ]

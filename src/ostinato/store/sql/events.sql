@@ -87,6 +87,10 @@ SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events WHERE
 SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events
 WHERE seq > :after AND namespace = :namespace ORDER BY seq LIMIT :limit
 
+-- newest_events: the last facts of one namespace, the newest first.
+SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events
+WHERE namespace = :namespace ORDER BY seq DESC LIMIT :limit
+
 -- events_of: facts about one subject. Uses ostinato_events_subject.
 SELECT seq, at, namespace, name, subject, data, actor FROM ostinato_events
 WHERE subject = :subject AND namespace = :namespace AND seq > :after ORDER BY seq LIMIT :limit
