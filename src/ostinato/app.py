@@ -19,6 +19,7 @@ from ostinato.clock import Clock, SystemClock
 from ostinato.engine import access
 from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.commits import Committer
+from ostinato.engine.configure import configured
 from ostinato.engine.delivery import webhook_handler
 from ostinato.engine.dispatcher import Dispatcher
 from ostinato.engine.egress import Egress, EgressPolicy
@@ -126,79 +127,67 @@ class Ostinato:
         ids: Ids | None = None,
         dice: random.Random | None = None,
     ) -> None:
-        if not 1 <= concurrency <= 10_000 or not 1 <= threads <= 1_000:
-            raise OstinatoError("concurrency is from 1 to 10,000 and threads from 1 to 1,000")
         if not 1 <= backfill_batch <= 10_000:
             raise OstinatoError(f"backfill_batch {backfill_batch!r} is not from 1 to 10,000")
-        if not queues:
-            raise OstinatoError("a node needs at least one queue; leave queues out for 'default'")
-        lengths = {"lease": lease, "keep_runs": keep_runs, "keep_events": keep_events}
-        for what, length in {**lengths, "webhook_patience": webhook_patience}.items():
-            if read_length(length, what) < SECOND:
-                raise OstinatoError(f"{what} {length!r} is too short; a second is the least")
+        if read_length(webhook_patience, "webhook_patience") < SECOND:
+            raise OstinatoError(f"webhook_patience {webhook_patience!r} is too short; a second is the least")
         if name is not None and (not isinstance(name, str) or not name.strip() or "\x00" in name):
             raise OstinatoError(f"the app's name {name!r} is not a text")
         if prune_schedules and name is None:
             raise OstinatoError(
                 "prune_schedules needs name=…: without one, this app's schedules cannot be told from those of others"
             )
-        self.store: Store = open_url(store) if isinstance(store, str) else store
+        given = {"queues": queues, "concurrency": concurrency, "threads": threads, "lease": lease, "grace": grace}
+        self.settings = configured(Settings(), {**given, "keep_runs": keep_runs, "keep_events": keep_events})
         self.namespace = namespace
         self.actor = actor
         self._clock = clock or SystemClock()
         self._ids = ids or Ids()
         self._dice = dice
-        way_out = egress if isinstance(egress, Egress) else Egress(egress)
-        patience = read_length(webhook_patience, "webhook_patience")
-        self._handlers: dict[str, Handler] = {
-            "http": http_handler(way_out),
-            "webhook": webhook_handler(way_out, self.store, patience),
-        }
+        self._way_out = egress if isinstance(egress, Egress) else Egress(egress)
+        self._webhook_patience = read_length(webhook_patience, "webhook_patience")
+        self._handlers: dict[str, Handler] = {"http": http_handler(self._way_out)}
         self._listeners: list[tuple[str, Callback, str | None]] = []
-        self.settings = Settings(
-            queues=tuple(queues),
-            concurrency=concurrency,
-            threads=threads,
-            lease=read_length(lease, "lease"),
-            grace=read_length(grace, "grace"),
-            keep_runs=read_length(keep_runs, "keep_runs"),
-            keep_events=read_length(keep_events, "keep_events"),
-        )
         self._backfill_batch = backfill_batch
         self._maker = Maker(lambda job: self.engine.known(job))
         self._min_interval = read_length(min_interval, "min_interval")
-        doors = Doors(self._maker, self._name_of, self._min_interval)
         self._declarations = Declarations(self._name_of, name)
         self._implied: dict[Callable[..., Any], str] = {}  # jobs that are declared by their schedule alone
         self._prune_schedules = prune_schedules
+        self._attach(open_url(store) if isinstance(store, str) else store)
+        self._dispatcher: Dispatcher | None = None
+        self._engine: Engine | None = None
+        self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
+        self._is_node = False
+
+    def _attach(self, store: Store) -> None:
+        """Let everything here work on this store."""
+        self.store = store
+        self._handlers["webhook"] = webhook_handler(self._way_out, store, self._webhook_patience)
         self.schedules = Schedules(
             Surroundings(
-                store=self.store,
+                store=store,
                 now=lambda: self.engine.clock.now(),
                 new_id=self._ids.new,
-                doors=doors,
+                doors=Doors(self._maker, self._name_of, self._min_interval),
                 nudge=lambda: self.engine.attend(),
-                namespace=namespace,
-                actor=actor,
+                namespace=self.namespace,
+                actor=self.actor,
                 declarations=self._declarations,
             )
         )
         self.webhooks = Webhooks(
             Around(
-                store=self.store,
+                store=store,
                 now=lambda: self.engine.clock.now(),
                 new_id=self._ids.new,
                 nudge=lambda: self.engine.nudge(),
                 changed=self._webhooks_changed,
-                policy=way_out.policy,
-                namespace=namespace,
-                actor=actor,
+                policy=self._way_out.policy,
+                namespace=self.namespace,
+                actor=self.actor,
             )
         )
-        self._dispatcher: Dispatcher | None = None
-        self._engine: Engine | None = None
-        self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
-        self._is_node = False
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
         """The same running app, acting in another namespace or under another name."""
@@ -209,6 +198,15 @@ class Ostinato:
         view.schedules = self.schedules.within(namespace, actor)
         view.webhooks = self.webhooks.within(namespace, actor)
         return view
+
+    def configure(self, store: str | None = None, **settings: Any) -> None:
+        """Say otherwise before it runs: what an operator decides over what the code says. `settings` are queues,
+        concurrency, threads, lease, grace, keep_runs, keep_events."""
+        if self._engine is not None:
+            raise OstinatoError("the app is running; configure it before")
+        self.settings = configured(self.settings, settings)
+        if store is not None:
+            self._attach(open_url(store))
 
     # Lifecycle
 
