@@ -12,8 +12,8 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,test]'
 	@touch $@
 
-run: .venv/ready  ## the engine on ostinato.db with a few demo jobs, living in the terminal
-	@$(BIN)/ostinato demo
+run: .venv/ready  ## the engine and the API on ostinato.db with a few demo schedules, living in the terminal
+	@$(BIN)/ostinato serve --demo
 
 check: .venv/ready  ## style, types and layers
 	$(BIN)/ruff check .

@@ -1,20 +1,15 @@
-"""`ostinato demo`: the engine on a file, with a few schedules that never stop, seen living in the terminal.
-
-Stop it whenever you like, kill it even; started again, it goes on where it was.
-"""
+"""`ostinato serve --demo`: the engine and the API on a file, with a few schedules that never stop, seen living in the
+terminal. Stop it whenever you like, kill it even; started again, it goes on where it was."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
-import structlog
-import typer
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
@@ -97,35 +92,12 @@ async def schedule(app: Ostinato) -> None:
     await put("nightly, Berlin", cron("30 2 * * 1-5", tz="Europe/Berlin"), "report", catchup="1h")
 
 
-def demo(
-    store: Annotated[str, typer.Option(help="Where to keep everything.")] = "sqlite:///ostinato.db",
-    seconds: Annotated[
-        float, typer.Option(help="Stop after so many seconds; 0 runs until Ctrl-C.", envvar="OSTINATO_DEMO_SECONDS")
-    ] = 0,
-) -> None:
-    """Run the engine with demo jobs, and watch it."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    asyncio.run(_run(store, seconds))
-
-
-async def _run(store: str, seconds: float) -> None:
-    app = build(store)
-    console = Console()
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop.set)
-    if seconds:
-        loop.call_later(seconds, stop.set)
-    async with app:
-        before = sum((await app.counts()).values())
-        await schedule(app)
-        with _screen(console) as show:
-            while not stop.is_set():
-                show(await picture(app))
-                await _wait(stop, 0.5 if sys.stdout.isatty() else 2)
-    words = f"It found {before} runs of an earlier time and went on." if before else "Run it again: it goes on."
-    console.print(f"Stopped. Everything is in {store}. {words}")
+async def show(app: Ostinato, stop: asyncio.Event, address: str) -> None:
+    """Draw the demo until it is to stop."""
+    with _screen(Console()) as draw:
+        while not stop.is_set():
+            draw(await picture(app, address))
+            await _wait(stop, 0.5 if sys.stdout.isatty() else 2)
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
@@ -146,7 +118,7 @@ def _screen(console: Console) -> Iterator[Any]:
         yield lambda page: live.update(page, refresh=True)
 
 
-async def picture(app: Ostinato) -> RenderableType:
+async def picture(app: Ostinato, address: str) -> RenderableType:
     """The schedules and what became of their times, what is running, what is to come."""
     counts = await app.counts()
     now = app.engine.clock.now()
@@ -155,7 +127,7 @@ async def picture(app: Ostinato) -> RenderableType:
     )
     runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][:10]
     return Group(
-        Panel(head, title="Ostinato", title_align="left", border_style="cyan"),
+        Panel(head, title=f"Ostinato on {address}", title_align="left", border_style="cyan"),
         Panel(await _schedules(app), title="schedules", title_align="left"),
         Panel(_table(runs), title="newest runs", title_align="left"),
         Panel(await _coming(app, now), title="to come", title_align="left"),

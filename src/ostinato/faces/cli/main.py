@@ -10,9 +10,8 @@ from rich.text import Text
 
 from ostinato import __version__
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.demo import demo
 from ostinato.faces.cli.page import page
-from ostinato.faces.cli.schedules import apply, export, import_app
+from ostinato.faces.cli.serve import serve, worker
 from ostinato.faces.cli.when import when
 from ostinato.when import rules_in_force
 
@@ -24,10 +23,8 @@ app = typer.Typer(
 )
 app.command()(when)
 app.command()(page)
-app.command()(demo)
-app.command()(apply)
-app.command()(export)
-app.add_typer(import_app, name="import")
+app.command()(serve)
+app.command()(worker)
 
 
 @app.command()

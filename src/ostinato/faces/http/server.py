@@ -6,8 +6,11 @@ A later step adds a router to `ROUTERS` and nothing else.
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,15 +114,42 @@ async def check_listening(app: Ostinato, where: Listening) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, telling streams that it is about to stop."""
+    """uvicorn without its signal handlers: it would raise a signal again once it has stopped, and so end the process
+    before the engine has drained. Whoever runs it says when it ends."""
 
-    def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
-        super().__init__(config)
-        self._closing = closing
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
 
-    def handle_exit(self, sig: int, frame: Any) -> None:
-        self._closing.set()
-        super().handle_exit(sig, frame)
+
+def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
+    """The door, not yet open: taken before the engine starts, so that a port in use is known before any work begins.
+    With `any_port` a port that is taken is replaced by a free one."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            where.host, where.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as problem:
+        raise OstinatoError(f"the host {where.host!r} is not an address of this machine: {problem}") from None
+    door = socket.socket(family, socket.SOCK_STREAM)
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        door.bind(address)
+    except OSError as problem:
+        if any_port and problem.errno == errno.EADDRINUSE:
+            door.bind((address[0], 0))
+            return door
+        door.close()
+        why = "it is in use; take another with --port" if problem.errno == errno.EADDRINUSE else str(problem)
+        raise OstinatoError(f"cannot listen on {where.host}, port {where.port}: {why}") from None
+    return door
+
+
+def address_of(door: socket.socket, where: Listening) -> str:
+    """The URL that the door is reached by."""
+    host = f"[{where.host}]" if ":" in where.host else where.host
+    scheme = "http" if where.tls_certificate is None else "https"
+    return f"{scheme}://{host}:{door.getsockname()[1]}"
 
 
 def make_server(application: FastAPI, where: Listening) -> Server:
@@ -127,6 +157,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         application,
         host=where.host,
         port=where.port,
+        log_config=None,
         log_level="warning",
         access_log=False,
         lifespan="off",
@@ -135,4 +166,40 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         ssl_keyfile=where.tls_key,
         server_header=False,
     )
-    return Server(config, application.state.closing)
+    try:
+        config.load()
+    except OSError as problem:  # ssl.SSLError is one
+        raise OstinatoError(f"the TLS certificate {where.tls_certificate} cannot be used: {problem}") from None
+    return Server(config)
+
+
+async def serve(
+    app: Ostinato,
+    where: Listening,
+    door: socket.socket,
+    stop: asyncio.Event,
+    *,
+    listening: Callable[[str], None] = lambda _: None,
+    linger: float = 0.0,
+) -> None:
+    """Answer requests until `stop`. Then: not ready any more, and streams end; for `linger` seconds requests are still
+    answered, so that whoever sends them here can notice; then the door is closed and what was begun is finished."""
+    await check_listening(app, where)
+    application = api(app, where)
+    server = make_server(application, where)
+    serving = asyncio.create_task(server.serve(sockets=[door]))
+    stopped = asyncio.create_task(stop.wait())
+    try:
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if server.started:
+            listening(address_of(door, where))
+        await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
+        application.state.closing.set()
+        if not serving.done():
+            await asyncio.sleep(linger)
+    finally:
+        stopped.cancel()
+        application.state.closing.set()
+        server.should_exit = True
+        await serving

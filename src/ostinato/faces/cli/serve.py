@@ -1,0 +1,215 @@
+"""`ostinato serve` and `ostinato worker`: the engine with the API, and the engine alone.
+
+A signal ends them in good order: not ready, streams end, requests finish, the engine drains. A second one is not
+patient.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from typing import Annotated, Any
+
+import typer
+
+from ostinato.app import Ostinato
+from ostinato.engine.telemetry import log
+from ostinato.errors import OstinatoError
+from ostinato.faces.cli import demo as the_demo
+from ostinato.faces.cli.configuration import Configuration, configuration
+from ostinato.faces.cli.loading import load_app
+from ostinato.faces.cli.logs import configure_logs
+
+_APP = Annotated[str | None, typer.Option("--app", help="Your app, as module:name. [default: one without jobs]")]
+_STORE = Annotated[
+    str | None, typer.Option(help="Where everything is kept. [default: the app's own, else sqlite:///ostinato.db]")
+]
+_CONFIG = Annotated[str | None, typer.Option(help="A TOML file with the same settings. [env: OSTINATO_CONFIG]")]
+_QUEUE = Annotated[list[str] | None, typer.Option(help="A queue to serve; several times for several.")]
+_CONCURRENCY = Annotated[int | None, typer.Option(help="Functions at once. [default: the app's own, else 100]")]
+_THREADS = Annotated[int | None, typer.Option(help="Threads for plain functions. [default: the app's own, else 16]")]
+_LEASE = Annotated[str | None, typer.Option(help="How long after its last sign of life a node is taken for dead.")]
+_GRACE = Annotated[str | None, typer.Option(help="How long a node that stops waits for what it runs.")]
+_KEEP_RUNS = Annotated[str | None, typer.Option(help="How long runs that are over are kept.")]
+_KEEP_EVENTS = Annotated[str | None, typer.Option(help="How long events are kept.")]
+_LOG_FORMAT = Annotated[str | None, typer.Option(help="text or json. [default: text]")]
+_LOG_LEVEL = Annotated[str | None, typer.Option(help="debug, info, warning, error. [default: info]")]
+
+
+def serve(
+    store: _STORE = None,
+    app: _APP = None,
+    host: Annotated[str | None, typer.Option(help="Where to listen. [default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="0 takes any that is free. [default: 8471]")] = None,
+    allow_host: Annotated[list[str] | None, typer.Option(help="A name that this server is called by.")] = None,
+    allow_origin: Annotated[list[str] | None, typer.Option(help="A site whose pages may write here.")] = None,
+    require_token: Annotated[
+        bool | None, typer.Option("--require-token/--no-require-token", help="Ask for a token on loopback, too.")
+    ] = None,
+    tls_certificate: Annotated[str | None, typer.Option(help="A PEM file: serve HTTPS.")] = None,
+    tls_key: Annotated[str | None, typer.Option(help="Its key, a PEM file.")] = None,
+    no_engine: Annotated[bool | None, typer.Option("--no-engine/--engine", help="The API only.")] = None,
+    linger: Annotated[
+        str | None, typer.Option(help="How long to answer, not ready, before closing. [default: 0s]")
+    ] = None,
+    queue: _QUEUE = None,
+    concurrency: _CONCURRENCY = None,
+    threads: _THREADS = None,
+    lease: _LEASE = None,
+    grace: _GRACE = None,
+    keep_runs: _KEEP_RUNS = None,
+    keep_events: _KEEP_EVENTS = None,
+    log_format: _LOG_FORMAT = None,
+    log_level: _LOG_LEVEL = None,
+    config: _CONFIG = None,
+    demo: Annotated[bool, typer.Option("--demo", help="With schedules to look at, living in the terminal.")] = False,
+    demo_seconds: Annotated[
+        float, typer.Option(help="End the demo after so long; 0: never.", envvar="OSTINATO_DEMO_SECONDS")
+    ] = 0,
+) -> None:
+    """Run the engine and the API in one process."""
+    given = {name: value for name, value in locals().items() if name not in ("config", "demo", "demo_seconds")}
+    settings = configuration(given, config)
+    if demo:
+        if settings.app is not None or settings.no_engine:
+            raise OstinatoError("--demo brings its own app and its engine; leave out --app and --no-engine")
+        _until_a_signal(lambda stop: _demonstrate(settings, stop, any_port=port is None), demo_seconds)
+        return
+    configure_logs(settings.log_format, settings.log_level)
+    _until_a_signal(lambda stop: _serve(settings, stop))
+
+
+def worker(
+    store: _STORE = None,
+    app: _APP = None,
+    queue: _QUEUE = None,
+    concurrency: _CONCURRENCY = None,
+    threads: _THREADS = None,
+    lease: _LEASE = None,
+    grace: _GRACE = None,
+    keep_runs: _KEEP_RUNS = None,
+    keep_events: _KEEP_EVENTS = None,
+    log_format: _LOG_FORMAT = None,
+    log_level: _LOG_LEVEL = None,
+    config: _CONFIG = None,
+) -> None:
+    """Run the engine without the API."""
+    given = {name: value for name, value in locals().items() if name != "config"}
+    settings = configuration(given, config)
+    configure_logs(settings.log_format, settings.log_level)
+    _until_a_signal(lambda stop: _work(settings, stop))
+
+
+def make_app(settings: Configuration) -> Ostinato:
+    """The user's app, or an empty one, as the configuration wants it."""
+    if settings.app is None:
+        return Ostinato(settings.store or "sqlite:///ostinato.db", **settings.settings)
+    found = load_app(settings.app)
+    found.configure(settings.store, **settings.settings)
+    return found
+
+
+async def _work(settings: Configuration, stop: asyncio.Event) -> None:
+    app = make_app(settings)
+    async with app:
+        _announce(settings, f"Ostinato works on {app.store.url}", "working", store=app.store.url)
+        await stop.wait()
+
+
+async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
+    # What is wrong with the app or the address is said before anything else is loaded or opened.
+    app = make_app(settings)
+
+    def listening(address: str) -> None:
+        what = "the API only" if settings.no_engine else "engine and API"
+        _announce(settings, f"Ostinato is listening on {address} ({what}, {app.store.url})", "listening", address=address)
+
+    await _answer(app, settings, stop, listening, engine=not settings.no_engine)
+
+
+async def _demonstrate(settings: Configuration, stop: asyncio.Event, *, any_port: bool) -> None:
+    configure_logs("text", "critical")
+    url = settings.store or "sqlite:///ostinato.db"
+    app = the_demo.build(url)
+    before = 0
+
+    async def beside(address: str) -> None:
+        nonlocal before
+        before = sum((await app.counts()).values())
+        await the_demo.schedule(app)
+        await the_demo.show(app, stop, address)
+
+    def listening(address: str) -> None:
+        typer.echo(f"Ostinato is listening on {address}")
+
+    await _answer(app, settings, stop, listening, any_port=any_port, beside=beside)
+    words = f"It found {before} runs of an earlier time and went on." if before else "Run it again: it goes on."
+    typer.echo(f"Stopped. Everything is in {url}. {words}")
+
+
+async def _answer(
+    app: Ostinato,
+    settings: Configuration,
+    stop: asyncio.Event,
+    listening: Callable[[str], None],
+    *,
+    engine: bool = True,
+    any_port: bool = False,
+    beside: Callable[[str], Coroutine[Any, Any, None]] | None = None,
+) -> None:
+    """Serve the app until it is to stop; `beside` goes on meanwhile and is waited for before the app is closed."""
+    from ostinato.faces.http.server import Listening, bind, check_listening, serve
+
+    where = Listening(
+        host=settings.host,
+        port=settings.port,
+        hosts=settings.allow_host,
+        origins=settings.allow_origin,
+        require_token=settings.require_token,
+        tls_certificate=settings.tls_certificate,
+        tls_key=settings.tls_key,
+    )
+    tasks: list[asyncio.Task[None]] = []
+
+    def heard(address: str) -> None:
+        listening(address)
+        if beside is not None:
+            tasks.append(asyncio.create_task(beside(address)))
+
+    with bind(where, any_port=any_port) as door:
+        if not where.loopback:  # before a node begins to work that would be stopped at once
+            async with app.connected():
+                await check_listening(app, where)
+        opened: AbstractAsyncContextManager[Any] = app if engine else app.connected()
+        async with opened:
+            await serve(app, where, door, stop, listening=heard, linger=settings.linger)
+            await asyncio.gather(*tasks)
+
+
+def _announce(settings: Configuration, words: str, action: str, **more: str) -> None:
+    if settings.log_format == "json":
+        log.info(words, action=action, **more)
+    else:
+        typer.echo(words)
+
+
+def _until_a_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], seconds: float = 0) -> None:
+    async def run() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        signals = (signal.SIGINT, signal.SIGTERM)
+
+        def end() -> None:
+            stop.set()
+            for one in signals:  # the next one finds no handler and ends the process at once
+                loop.remove_signal_handler(one)
+
+        for one in signals:
+            loop.add_signal_handler(one, end)
+        if seconds:
+            loop.call_later(seconds, stop.set)
+        await work(stop)
+
+    asyncio.run(run())
