@@ -275,6 +275,10 @@ class Client:
     async def nodes(self) -> list[Json]:
         return await self._items("/nodes")
 
+    async def diagnose(self, *, repair: bool = False) -> Json:
+        """What is the matter with the store and its nodes, and what to do."""
+        return await self._one("POST", "/diagnosis", {"repair": repair})
+
     async def ready(self) -> Json:
         """Whether the server does its work on time, and what is the matter where it does not."""
         response = await self._http.get("/health/ready")

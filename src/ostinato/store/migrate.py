@@ -37,11 +37,11 @@ def pending(dialect: Literal["sqlite", "postgres"], version: int, where: str) ->
 
 
 def migrate_sqlite(connection: sqlite3.Connection, where: str) -> None:
-    if not pending("sqlite", _sqlite_version(connection), where):
+    if not pending("sqlite", sqlite_version(connection), where):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for number, text in pending("sqlite", _sqlite_version(connection), where):
+        for number, text in pending("sqlite", sqlite_version(connection), where):
             for statement in split(text):
                 connection.execute(statement)
             connection.execute(
@@ -55,7 +55,7 @@ def migrate_sqlite(connection: sqlite3.Connection, where: str) -> None:
         raise
 
 
-def _sqlite_version(connection: sqlite3.Connection) -> int:
+def sqlite_version(connection: sqlite3.Connection) -> int:
     there = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ostinato_meta'").fetchone()
     if not there:
         return 0
@@ -64,11 +64,11 @@ def _sqlite_version(connection: sqlite3.Connection) -> int:
 
 
 async def migrate_postgres(connection: Any, where: str) -> None:
-    if not pending("postgres", await _postgres_version(connection), where):
+    if not pending("postgres", await postgres_version(connection), where):
         return
     async with connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
-        for number, text in pending("postgres", await _postgres_version(connection), where):
+        for number, text in pending("postgres", await postgres_version(connection), where):
             await connection.execute(text)
             await connection.execute(
                 _SET.format("$1"),
@@ -76,7 +76,7 @@ async def migrate_postgres(connection: Any, where: str) -> None:
             )
 
 
-async def _postgres_version(connection: Any) -> int:
+async def postgres_version(connection: Any) -> int:
     # Not to_regclass: it answers from a cache that another node's migration, a moment ago, does not reach.
     there = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ostinato_meta' AND pg_table_is_visible(oid)"
     if not await connection.fetchval(there):

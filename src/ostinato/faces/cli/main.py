@@ -2,29 +2,82 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer.core import TyperGroup
 
 from ostinato import __version__
-from ostinato.errors import OstinatoError
+from ostinato.client import Denied, Unreachable
+from ostinato.errors import Conflict, NotFound, OstinatoError, StoreError
+from ostinato.faces.cli.access import namespaces, nodes, token
+from ostinato.faces.cli.backup import backup, restore
+from ostinato.faces.cli.doctor import doctor
+from ostinato.faces.cli.events import events
+from ostinato.faces.cli.explain import explain
+from ostinato.faces.cli.job_commands import jobs
+from ostinato.faces.cli.migrate import migrate
 from ostinato.faces.cli.page import page
+from ostinato.faces.cli.run_commands import runs
+from ostinato.faces.cli.schedule_commands import schedules
 from ostinato.faces.cli.serve import serve, worker
+from ostinato.faces.cli.simulate import simulate
+from ostinato.faces.cli.target import command, store_command
+from ostinato.faces.cli.upcoming import upcoming
 from ostinato.faces.cli.when import when
 from ostinato.when import rules_in_force
 
+
+def code_of(problem: OstinatoError) -> int:
+    """1: the answer is no. 2: what was given is not right. 3: the store or the server cannot be used."""
+    match problem:
+        case Unreachable() | StoreError():
+            return 3
+        case NotFound() | Conflict() | Denied():
+            return 1
+        case _:
+            return 2
+
+
+class Careful(TyperGroup):
+    """A mistake is one clear line on standard error and an exit code, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OstinatoError as problem:
+            message = Text.assemble(("error:", "bold red"), " ", str(problem))
+            Console(stderr=True, soft_wrap=True, highlight=False).print(message)
+            ctx.exit(code_of(problem))
+
+
 app = typer.Typer(
     help="One durable clockwork for Python.",
+    cls=Careful,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(when)
-app.command()(page)
 app.command()(serve)
 app.command()(worker)
+app.add_typer(schedules, name="schedules")
+app.add_typer(runs, name="runs")
+app.add_typer(jobs, name="jobs")
+command(app)(events)
+command(app)(upcoming)
+command(app)(explain)
+command(app)(simulate)
+command(app)(nodes)
+app.add_typer(token, name="token")
+app.add_typer(namespaces, name="namespaces")
+store_command(app)(backup)
+store_command(app)(restore)
+store_command(app)(migrate)
+store_command(app)(doctor)
+app.command()(when)
+app.command()(page)
 
 
 @app.command()
@@ -35,10 +88,4 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run a command; a mistake in its input is one clear line and exit code 2."""
-    try:
-        app()
-    except OstinatoError as problem:
-        message = Text.assemble(("error:", "bold red"), " ", str(problem))
-        Console(stderr=True, soft_wrap=True, highlight=False).print(message)
-        sys.exit(2)
+    app()

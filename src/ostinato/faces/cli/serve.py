@@ -124,7 +124,8 @@ async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
 
     def listening(address: str) -> None:
         what = "the API only" if settings.no_engine else "engine and API"
-        _announce(settings, f"Ostinato is listening on {address} ({what}, {app.store.url})", "listening", address=address)
+        words = f"Ostinato is listening on {address} ({what}, {app.store.url})"
+        _announce(settings, words, "listening", address=address)
 
     await _answer(app, settings, stop, listening, engine=not settings.no_engine)
 

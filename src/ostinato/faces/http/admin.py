@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
+from ostinato.diagnosis import diagnose as look_for_trouble
 from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
 from ostinato.faces.http import shapes
 from ostinato.faces.http.keys import Key
@@ -116,6 +117,16 @@ async def list_nodes(who: Reader) -> shapes.Nodes:
     )
 
 
+@router.post("/diagnosis", tags=["health"], **OWN)
+async def diagnose(who: Admin, body: shapes.Diagnose, key: Key = None) -> shapes.Diagnosis:
+    """What is the matter with the store and its nodes, in every namespace, and what to do."""
+    _unbound(who)
+    found = await look_for_trouble(who.app, repair=body.repair)
+    return shapes.Diagnosis(
+        ok=all(one.state != "wrong" for one in found), items=[shapes.CheckShown.model_validate(one) for one in found]
+    )
+
+
 def _unbound(who: Who) -> None:
     if who.token is not None and who.token.namespace is not None:
-        raise Refused(403, "forbidden", "a token of one namespace may not make or remove namespaces")
+        raise Refused(403, "forbidden", "this reaches over every namespace; the token is one namespace's")

@@ -585,6 +585,25 @@ class WebhooksShown(BaseModel):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
+# Health
+
+
+class Diagnose(Given):
+    repair: bool = Field(default=False, description="Mend what is safe to mend.")
+
+
+class CheckShown(Shown):
+    name: str
+    state: Literal["ok", "notice", "wrong"]
+    words: str
+    remedy: str = Field(description="What to do, where there is something to do.")
+
+
+class Diagnosis(BaseModel):
+    ok: bool = Field(description="False where anything is wrong.")
+    items: list[CheckShown]
+
+
 class Health(BaseModel):
     status: Literal["ok", "late", "unavailable"]
     version: str

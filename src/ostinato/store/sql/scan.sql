@@ -33,3 +33,11 @@ SELECT kind, owner, purpose, due FROM ostinato_timers WHERE parked IS NULL AND d
 -- endless: runs that are over without saying when.
 SELECT id, root_id, status FROM ostinato_runs
 WHERE finished IS NULL AND status NOT IN ('buffered', 'ready', 'active', 'waiting') LIMIT :limit
+
+-- unknown_handlers: runs that wait for a node that knows their job, by job. Uses ostinato_runs_parked.
+SELECT name, count(*), min(due) FROM ostinato_runs WHERE status = 'waiting' AND reason = 'no_handler'
+GROUP BY name ORDER BY name LIMIT :limit
+
+-- parked_schedules: schedules that could not go on.
+SELECT namespace, name, reason FROM ostinato_schedules WHERE state = 'parked' AND closed IS NULL
+ORDER BY namespace, name LIMIT :limit

@@ -1,0 +1,191 @@
+"""What is the matter: looks at everything that a store and its nodes can tell, and says of each what to do.
+
+It only looks, unless it is told to repair; what it repairs is what the invariant scanner holds to be safe.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ostinato.app import Ostinato
+from ostinato.engine.nodes import NodeInfo
+from ostinato.engine.scanner import Finding
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.sqlite import SqliteStore
+from ostinato.when import rules_in_force
+from ostinato.when.instants import SECOND, Micros
+
+State = Literal["ok", "notice", "wrong"]
+_MOST = 200
+_NAMED = 5
+_OVERDUE: Micros = 10 * SECOND
+_MEGABYTE = 1 << 20
+_LITTLE = 100 * _MEGABYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `remedy` is what to do, where there is something."""
+
+    name: str
+    state: State
+    words: str
+    remedy: str = ""
+
+
+async def diagnose(app: Ostinato, *, repair: bool = False) -> list[Check]:
+    now = app.engine.clock.now()
+    nodes = await app.nodes()
+    alive = [one for one in nodes if one.lease_until >= now]
+    return [
+        await _clock(app),
+        _nodes(nodes, alive),
+        _zone_rules(alive),
+        await _overdue(app, now, bool(alive)),
+        await _parked_schedules(app),
+        await _parked_timers(app),
+        await _handlers(app),
+        *_invariants(await app.check(repair=repair)),
+        _disk(app),
+    ]
+
+
+async def _clock(app: Ostinato) -> Check:
+    clock = app.engine.clock.local
+    before = clock.now()
+    shared = await app.store.clock_probe()
+    if shared is None:
+        return Check("clock", "ok", "the store has no clock of its own; this machine's counts")
+    off = (shared - (before + clock.now()) // 2) / SECOND
+    words = f"this machine and the database differ by {abs(off):.3f} s"
+    if abs(off) < 1:
+        return Check("clock", "ok", words)
+    remedy = "nodes go by the database's clock, so nothing is early or late by it; still, let NTP set this machine's"
+    return Check("clock", "notice" if abs(off) < 60 else "wrong", words, remedy)
+
+
+def _nodes(nodes: Sequence[NodeInfo], alive: Sequence[NodeInfo]) -> Check:
+    dead = [one for one in nodes if one not in alive]
+    words = f"{len(alive)} at work"
+    if dead:
+        words += f"; {len(dead)} gone without leaving: {_some([one.name for one in dead])}"
+    if not alive:
+        remedy = "nothing runs until one is started: `ostinato serve` or `ostinato worker`"
+        return Check("nodes", "notice", words, remedy)
+    remedy = "the others take over their runs when the lease has run out" if dead else ""
+    return Check("nodes", "notice" if dead else "ok", words, remedy)
+
+
+def _zone_rules(alive: Sequence[NodeInfo]) -> Check:
+    here = rules_in_force().version
+    found = {one.zone_rules for one in alive}
+    if len(found) > 1:
+        told = "; ".join(f"{one.name} has {one.zone_rules}" for one in alive[:_NAMED])
+        remedy = "a time may differ by who computes it: install the same tzdata everywhere, and restart the nodes"
+        return Check("zone_rules", "wrong", f"nodes differ: {told}", remedy)
+    if found and found != {here}:
+        remedy = "times shown here may differ from when they run: install the same tzdata here"
+        return Check("zone_rules", "notice", f"the nodes have {found.pop()}, this process has {here}", remedy)
+    return Check("zone_rules", "ok", f"edition {here}")
+
+
+async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
+    def late(_: int) -> Operation[list[Row]]:
+        return (yield sql("late_schedules", before=now - _OVERDUE, limit=_MOST))
+
+    rows = await app.store.read(late)
+    if not rows:
+        return Check("overdue_schedules", "ok", "none")
+    told = _some([f"{row[1]}/{row[2]}" for row in rows])
+    remedy = (
+        "nodes are there but behind: look at their logs, their load and `ostinato_beat_lag_seconds`"
+        if alive
+        else "no node is at work: start one. `ostinato upcoming --late` says what will become of what is late"
+    )
+    return Check("overdue_schedules", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+async def _parked_schedules(app: Ostinato) -> Check:
+    def parked(_: int) -> Operation[list[Row]]:
+        return (yield sql("parked_schedules", limit=_MOST))
+
+    rows = await app.store.read(parked)
+    if not rows:
+        return Check("parked_schedules", "ok", "none")
+    told = _some([f"{row[0]}/{row[1]} ({row[2]})" for row in rows])
+    remedy = "mend what the reason names and `ostinato schedules update` or `resume` it, or delete it"
+    return Check("parked_schedules", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+async def _parked_timers(app: Ostinato) -> Check:
+    def parked(_: int) -> Operation[list[Row]]:
+        return (yield sql("parked_timers", limit=_MOST))
+
+    rows = await app.store.read(parked)
+    if not rows:
+        return Check("parked_timers", "ok", "none")
+    told = _some([f"{row[0]} {row[1]} {row[2]} ({row[6]})" for row in rows])
+    remedy = "a newer node may know what an older one did not: upgrade the nodes; else report it with the reason"
+    return Check("parked_timers", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+async def _handlers(app: Ostinato) -> Check:
+    def waiting(_: int) -> Operation[list[Row]]:
+        return (yield sql("unknown_handlers", limit=_MOST))
+
+    rows = await app.store.read(waiting)
+    if not rows:
+        return Check("unknown_jobs", "ok", "no run waits for a job that no node knows")
+    told = _some([f"{row[0]} ({row[1]} runs)" for row in rows])
+    remedy = "start a node whose app declares the job, or cancel the runs: `ostinato runs list --status waiting`"
+    return Check("unknown_jobs", "wrong", f"runs wait for jobs that no node knows: {told}", remedy)
+
+
+def _invariants(findings: Sequence[Finding]) -> list[Check]:
+    if not findings:
+        return [Check("invariants", "ok", "all hold")]
+    found: list[Check] = []
+    for rule in dict.fromkeys(one.rule for one in findings):
+        own = [one for one in findings if one.rule == rule]
+        mended = all(one.repaired for one in own)
+        told = _some([f"{one.subject} {one.words}" for one in own])
+        remedy = "mended now" if mended else _REMEDIES.get(rule, "`ostinato doctor --repair` mends it")
+        found.append(Check(rule, "notice" if mended else "wrong", f"{_count(own)}: {told}", remedy))
+    return found
+
+
+_REMEDIES = {
+    "overdue_timer": "start a node; if one is at work, look at its log and its load",
+    "no_end": "this must not happen: report it, with the run's events",
+}
+
+
+def _disk(app: Ostinato) -> Check:
+    store = app.store
+    if not isinstance(store, SqliteStore):
+        return Check("disk", "ok", "the database server's own")
+    file = Path(store.path).absolute()
+    try:
+        free = shutil.disk_usage(file.parent).free
+        size = sum(one.stat().st_size for one in (file, file.with_name(file.name + "-wal")) if one.exists())
+    except OSError as problem:
+        return Check("disk", "notice", f"cannot be looked at: {problem.strerror}")
+    words = f"{free // _MEGABYTE:,} MB free, the store takes {size / _MEGABYTE:,.1f} MB"
+    if free < _LITTLE:
+        return Check("disk", "wrong", words, "make room: a full disk stops everything, though it loses nothing")
+    if free < size:
+        return Check("disk", "notice", words, "a backup would not fit beside it: make room, or write it elsewhere")
+    return Check("disk", "ok", words)
+
+
+def _count(found: Sequence[object]) -> str:
+    return f"{len(found)} or more" if len(found) >= _MOST else str(len(found))
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

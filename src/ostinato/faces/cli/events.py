@@ -1,0 +1,49 @@
+"""`ostinato events`: the last facts, or all of them as they happen."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from ostinato.client import Json
+from ostinato.faces.cli.answers import moment, short
+from ostinato.faces.cli.target import Session
+
+
+async def events(
+    session: Session,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as they happen.")] = False,
+    pattern: Annotated[str, typer.Option(help="Names, such as 'schedule:*'.")] = "*",
+    subject: Annotated[str | None, typer.Option(help="About this run or schedule, by id.")] = None,
+    after: Annotated[int | None, typer.Option(min=0, help="Begin after this number.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Of those on record, at most so many.")] = 50,
+) -> None:
+    """What happened, the newest last."""
+    client, out = session.client, session.out
+    if follow:
+        async for event in client.follow(pattern=pattern, subject=subject, after=after):
+            if out.as_json:
+                out.line(event)
+            else:
+                out.console.print(_line(event), soft_wrap=True)
+        return
+    if after is None and subject is None:
+        found = await client.events(newest=True, limit=1000 if pattern != "*" else limit)
+    else:
+        found = await client.events(after=after or 0, subject=subject, limit=1000 if pattern != "*" else limit)
+    chosen = [one for one in found if fnmatchcase(one["name"], pattern)]
+    chosen = chosen[:limit] if after is not None else chosen[-limit:]
+    out.items(chosen, ("", "at", "event", "about", "data", "by"), _row, nothing="nothing happened")
+
+
+def _row(one: Json) -> tuple[Any, ...]:
+    return one["seq"], moment(one["at"]), one["name"], one["subject"], short(one["data"], 80), one["actor"]
+
+
+def _line(one: Json) -> Text:
+    seq, at, name, subject, data, actor = _row(one)
+    by = f" by {actor}" if actor else ""
+    return Text.assemble((f"{seq:>8} {at} ", "dim"), (name, "cyan"), f" {subject} {data}{by}")

@@ -1,0 +1,21 @@
+"""`ostinato explain`: why it ran, why it did not, whether it will."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ostinato.faces.cli.given import known, read_time, zone_of
+from ostinato.faces.cli.target import Session
+
+
+async def explain(
+    session: Session,
+    name: Annotated[str, typer.Argument(help="The schedule's name.")],
+    at: Annotated[str, typer.Argument(help="A moment; without an offset, on the wall of the schedule's zone.")],
+) -> None:
+    """Say why a schedule ran at a moment, why it did not, or whether it will."""
+    zone = zone_of(await known(session.client, name))
+    found = await session.client.schedules.explain(name, read_time(at, "AT", zone))
+    session.out.say(found, " ".join(found["sentences"]))

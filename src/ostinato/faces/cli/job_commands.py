@@ -1,0 +1,48 @@
+"""`ostinato jobs …`: which jobs are known, and starting one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ostinato.faces.cli.given import only_given, read_object, read_time
+from ostinato.faces.cli.target import Session, command
+
+jobs = typer.Typer(help="Jobs: which are known, and starting one.", no_args_is_help=True)
+
+
+@command(jobs, "list")
+async def list_jobs(session: Session) -> None:
+    """The jobs that any node has declared."""
+    session.out.items(
+        await session.client.jobs(),
+        ("job", "queue", "priority", "serial key", "at most once"),
+        lambda one: (
+            one["name"],
+            one["queue"],
+            one["priority"],
+            one["serial_key"],
+            "yes" if one["at_most_once"] else "",
+        ),
+    )
+
+
+@command(jobs, creates=True)
+async def start(
+    session: Session,
+    job: Annotated[str, typer.Argument(help="The job's name.")],
+    input: Annotated[str | None, typer.Option(help="Its input, a JSON object.")] = None,
+    id: Annotated[str | None, typer.Option(help="Started once under this id, however often it is asked for.")] = None,
+    at: Annotated[str | None, typer.Option(help="Not before this time; without an offset, UTC.")] = None,
+    queue: Annotated[str | None, typer.Option()] = None,
+    priority: Annotated[int | None, typer.Option()] = None,
+    retry: Annotated[int | None, typer.Option(help="Attempts in all.")] = None,
+    timeout: Annotated[str | None, typer.Option(help="How long an attempt may take.")] = None,
+) -> None:
+    """Start a run, now or later. A job that no node knows waits until one does."""
+    options = only_given(queue=queue, priority=priority, retry=retry, timeout=timeout)
+    moment = None if at is None else read_time(at, "--at")
+    answer = await session.client.start(job, read_object(input, "--input"), id=id, at=moment, **options)
+    words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
+    session.out.say(answer, words)

@@ -1,0 +1,207 @@
+"""What a command works on: a store, or a server. Both are reached through the one client, because a store is reached
+by running the API inside this process, with nothing listening. So a command is written once, and what it prints as
+JSON is the API's answer either way."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import structlog
+import typer
+
+from ostinato.client import Client, Json
+from ostinato.errors import OstinatoError, StoreUnavailable
+from ostinato.faces.cli.answers import Answers
+
+DEFAULT_STORE = "sqlite:///ostinato.db"
+_LOOK = 0.3  # seconds between two looks at a store that is followed
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A server, or else a store."""
+
+    store: str
+    server: str | None = None
+    token: str | None = None
+    namespace: str | None = None
+    ca: str | None = None
+
+    def only_a_store(self, what: str) -> str:
+        if self.server is not None:
+            raise OstinatoError(f"{what} works on the store itself; run it where the store is, with --store")
+        return self.store
+
+
+def where(
+    store: str | None, server: str | None, token: str | None, namespace: str | None, ca: str | None = None
+) -> Where:
+    """What is asked for by options goes over what the environment says."""
+    if store is not None and server is not None:
+        raise OstinatoError("--store and --server are two places; name one")
+    if store is None:
+        server = server or os.environ.get("OSTINATO_SERVER") or None
+    return Where(
+        store=store or os.environ.get("OSTINATO_STORE") or DEFAULT_STORE,
+        server=server,
+        token=token or os.environ.get("OSTINATO_TOKEN") or None,
+        namespace=namespace or os.environ.get("OSTINATO_NAMESPACE") or None,
+        ca=ca or os.environ.get("OSTINATO_CA") or None,
+    )
+
+
+@asynccontextmanager
+async def reach(place: Where, *, create: bool = False) -> AsyncIterator[Client]:
+    """A client for the place. A store that is not there is made only by what puts something into it."""
+    if place.server is not None:
+        verify: Any = True
+        if place.ca is not None:
+            try:
+                verify = ssl.create_default_context(cafile=place.ca)
+            except OSError as problem:
+                raise OstinatoError(f"the certificates {place.ca} cannot be read: {problem}") from None
+        async with Client(
+            place.server, token=place.token, namespace=place.namespace, patience=10, verify=verify
+        ) as client:
+            yield client
+        return
+    # Only what works on a store pays for loading the API.
+    from ostinato.app import Ostinato
+    from ostinato.faces.http.server import api
+
+    if not create:
+        must_exist(place.store)
+    app = Ostinato(place.store)
+    async with app.connected():
+        client = _Within("http://localhost", namespace=place.namespace, transport=httpx.ASGITransport(api(app)))
+        async with client:
+            yield client
+
+
+def must_exist(store: str) -> None:
+    """Refuse a store that is a file and is not there, so that a slip of the hand makes no empty one."""
+    if not is_there(store):
+        raise StoreUnavailable(
+            f"there is no store {store}; name one with --store or OSTINATO_STORE, or a server with --server"
+        )
+
+
+def is_there(store: str) -> bool:
+    """Whether a store that is a file exists; of others that is found out by opening them."""
+    path = store.removeprefix("sqlite:///")
+    return "://" in path or Path(path).exists()
+
+
+class _Within(Client):
+    """The client of an API in this process: nothing is streamed through it, so it looks again and again."""
+
+    def __init__(self, server: str, **options: Any) -> None:
+        super().__init__(server, patience=0, timeout=600, **options)
+
+    async def follow(
+        self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
+    ) -> AsyncIterator[Json]:
+        from fnmatch import fnmatchcase
+
+        if after is None:
+            found = await self.events(newest=True, limit=1)
+            after = int(found[-1]["seq"]) if found else 0
+        while True:
+            for event in await self.events(after=after, subject=subject, limit=500):
+                after = int(event["seq"])
+                if fnmatchcase(event["name"], pattern):
+                    yield event
+            await asyncio.sleep(_LOOK)
+
+
+# The options that every command has, after its own.
+
+_STORE = Annotated[str | None, typer.Option(help="A store. [env: OSTINATO_STORE] [default: sqlite:///ostinato.db]")]
+_SERVER = Annotated[str | None, typer.Option(help="A server instead, as http://…. [env: OSTINATO_SERVER]")]
+_TOKEN = Annotated[str | None, typer.Option(help="For the server. [env: OSTINATO_TOKEN]")]
+_NAMESPACE = Annotated[str | None, typer.Option(help="[env: OSTINATO_NAMESPACE] [default: the token's, or default]")]
+_CA = Annotated[str | None, typer.Option(help="PEM file to check the server's certificate by. [env: OSTINATO_CA]")]
+_JSON = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+_SHARED = {"store": _STORE, "server": _SERVER, "token": _TOKEN, "namespace": _NAMESPACE, "ca": _CA}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a command is given: whom to ask, and how to answer."""
+
+    client: Client
+    out: Answers
+    place: Where
+
+
+Command = Callable[..., Awaitable[None]]
+
+
+def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
+    """Make an async function `(session, …)` a command with the options that say where."""
+
+    def register(function: Command) -> Command:
+        def run(*, store: Any, server: Any, token: Any, namespace: Any, ca: Any, as_json: bool, **given: Any) -> None:
+            place = where(store, server, token, namespace, ca)
+
+            async def work() -> None:
+                async with reach(place, create=creates) as client:
+                    await function(Session(client, Answers(as_json), place), **given)
+
+            quietly(work())
+
+        _like(run, function)
+        group.command(name or function.__name__.replace("_", "-"))(run)
+        return function
+
+    return register
+
+
+def store_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
+    """The same for what works on the store itself: `(place, out, …)`."""
+
+    def register(function: Command) -> Command:
+        def run(*, store: Any, server: Any, token: Any, namespace: Any, ca: Any, as_json: bool, **given: Any) -> None:
+            quietly(function(where(store, server, token, namespace, ca), Answers(as_json), **given))
+
+        _like(run, function, skip=2)
+        group.command(name or function.__name__.replace("_", "-"))(run)
+        return function
+
+    return register
+
+
+def quietly(work: Any) -> None:
+    """Run it. The log belongs to what serves; a command says what it has to say itself."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    try:
+        asyncio.run(work)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _like(run: Callable[..., None], function: Command, skip: int = 1) -> None:
+    """Give it the function's own parameters, without the first, and those that every command has."""
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    taken = {one.name for one in own}
+    shared = [
+        inspect.Parameter(name, kind, default=None, annotation=annotation)
+        for name, annotation in _SHARED.items()
+        if name not in taken
+    ]
+    last = inspect.Parameter("as_json", kind, default=False, annotation=_JSON)
+    own = [one.replace(kind=kind) for one in own]
+    run.__signature__ = inspect.Signature([*own, *shared, last])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    run.__doc__ = function.__doc__
+    run.__name__ = function.__name__
