@@ -95,12 +95,12 @@ def _zone_rules(alive: Sequence[NodeInfo]) -> Check:
 
 async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
     def late(_: int) -> Operation[list[Row]]:
-        return (yield sql("late_schedules", before=now - _OVERDUE, limit=_MOST))
+        return (yield sql("overdue_schedules", before=now - _OVERDUE, limit=_MOST))
 
     rows = await app.store.read(late)
     if not rows:
         return Check("overdue_schedules", "ok", "none")
-    told = _some([f"{row[1]}/{row[2]}" for row in rows])
+    told = _some([f"{row[0]}/{row[1]}" for row in rows])
     remedy = (
         "nodes are there but behind: look at their logs, their load and `ostinato_beat_lag_seconds`"
         if alive

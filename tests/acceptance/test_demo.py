@@ -16,7 +16,7 @@ OSTINATO = str(Path(sys.executable).with_name("ostinato"))
 
 def run(folder: Path, seconds: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [OSTINATO, "demo", "--seconds", seconds],
+        [OSTINATO, "serve", "--demo", "--demo-seconds", seconds],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -28,6 +28,7 @@ def run(folder: Path, seconds: str) -> subprocess.CompletedProcess[str]:
 def test_the_demo_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
     first = run(tmp_path, "3")
     assert first.returncode == 0, first.stderr
+    assert "Ostinato is listening on http://127.0.0.1:" in first.stdout
     assert "weather" in first.stdout
     assert "report" in first.stdout
     assert "to come" in first.stdout
@@ -40,7 +41,7 @@ def test_the_demo_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_ctrl_c_is_clean(tmp_path: Path) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [OSTINATO, "demo"],
+        [OSTINATO, "serve", "--demo", "--port", "0"],
         cwd=tmp_path,
         stdin=follower,
         stdout=follower,

@@ -10,8 +10,10 @@ from rich.text import Text
 from ostinato.faces.cli.answers import moment, status
 from ostinato.faces.cli.target import Session, command
 
-token = typer.Typer(help="Tokens: who may do what.", no_args_is_help=True)
-namespaces = typer.Typer(help="Namespaces: schedules and runs of their own.", no_args_is_help=True)
+token = typer.Typer(help="Tokens: who may do what.", no_args_is_help=True, rich_markup_mode=None)
+namespaces = typer.Typer(
+    help="Namespaces: schedules and runs of their own.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @command(token, "create", creates=True)

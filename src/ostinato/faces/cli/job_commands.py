@@ -9,7 +9,7 @@ import typer
 from ostinato.faces.cli.given import only_given, read_object, read_time
 from ostinato.faces.cli.target import Session, command
 
-jobs = typer.Typer(help="Jobs: which are known, and starting one.", no_args_is_help=True)
+jobs = typer.Typer(help="Jobs: which are known, and starting one.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @command(jobs, "list")

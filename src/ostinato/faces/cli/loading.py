@@ -42,7 +42,7 @@ def load_app(text: str) -> Ostinato:
         )
     if callable(found) and not isinstance(found, type):
         raise OstinatoError(f"{text} is a function; name the Ostinato itself: `app = {name}()` at the module's top")
-    raise OstinatoError(f"{text} is a {type(found).__name__}, not an Ostinato; {_HINT}")
+    raise OstinatoError(f"{text} is of the type {type(found).__name__}, not an Ostinato; {_HINT}")
 
 
 def _import(name: str, here: str) -> Any:

@@ -22,6 +22,7 @@ from ostinato.faces.cli.migrate import migrate
 from ostinato.faces.cli.page import page
 from ostinato.faces.cli.run_commands import runs
 from ostinato.faces.cli.schedule_commands import schedules
+from ostinato.faces.cli.schedules import apply, export, import_app
 from ostinato.faces.cli.serve import serve, worker
 from ostinato.faces.cli.simulate import simulate
 from ostinato.faces.cli.target import command, store_command
@@ -65,6 +66,9 @@ app.command()(worker)
 app.add_typer(schedules, name="schedules")
 app.add_typer(runs, name="runs")
 app.add_typer(jobs, name="jobs")
+app.command()(apply)
+app.command()(export)
+app.add_typer(import_app, name="import")
 command(app)(events)
 command(app)(upcoming)
 command(app)(explain)

@@ -12,7 +12,7 @@ from ostinato.client import Json
 from ostinato.faces.cli.answers import facts, moment, short, status, took
 from ostinato.faces.cli.target import Session, command
 
-runs = typer.Typer(help="Runs: look, stop, do again.", no_args_is_help=True)
+runs = typer.Typer(help="Runs: look, stop, do again.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(help="A run's id, or the id it was started with.")]
 Reason = Annotated[str, typer.Option(help="Why, for whoever looks.")]

@@ -15,7 +15,7 @@ from ostinato.faces.cli.bulk import Chosen, Job, Match, Names, State, Tag, chang
 from ostinato.faces.cli.given import known, only_given, read_action, read_object, read_time, read_when, zone_of
 from ostinato.faces.cli.target import Session, command
 
-schedules = typer.Typer(help="Schedules: look, make, change.", no_args_is_help=True)
+schedules = typer.Typer(help="Schedules: look, make, change.", no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]

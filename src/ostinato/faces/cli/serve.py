@@ -179,10 +179,10 @@ async def _answer(
         if beside is not None:
             tasks.append(asyncio.create_task(beside(address)))
 
+    if not where.loopback:  # before a node begins to work that would be stopped at once
+        async with app.connected():
+            await check_listening(app, where)
     with bind(where, any_port=any_port) as door:
-        if not where.loopback:  # before a node begins to work that would be stopped at once
-            async with app.connected():
-                await check_listening(app, where)
         opened: AbstractAsyncContextManager[Any] = app if engine else app.connected()
         async with opened:
             await serve(app, where, door, stop, listening=heard, linger=settings.linger)

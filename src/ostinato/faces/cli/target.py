@@ -23,6 +23,7 @@ from ostinato.errors import OstinatoError, StoreUnavailable
 from ostinato.faces.cli.answers import Answers
 
 DEFAULT_STORE = "sqlite:///ostinato.db"
+PATIENCE = 10.0  # seconds that a server which is away is waited for
 _LOOK = 0.3  # seconds between two looks at a store that is followed
 
 
@@ -70,7 +71,7 @@ async def reach(place: Where, *, create: bool = False) -> AsyncIterator[Client]:
             except OSError as problem:
                 raise OstinatoError(f"the certificates {place.ca} cannot be read: {problem}") from None
         async with Client(
-            place.server, token=place.token, namespace=place.namespace, patience=10, verify=verify
+            place.server, token=place.token, namespace=place.namespace, patience=PATIENCE, verify=verify
         ) as client:
             yield client
         return

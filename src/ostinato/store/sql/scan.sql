@@ -41,3 +41,7 @@ GROUP BY name ORDER BY name LIMIT :limit
 -- parked_schedules: schedules that could not go on.
 SELECT namespace, name, reason FROM ostinato_schedules WHERE state = 'parked' AND closed IS NULL
 ORDER BY namespace, name LIMIT :limit
+
+-- overdue_schedules: schedules of any namespace whose time has long passed and that nobody has fired. Uses ostinato_timers_due.
+SELECT s.namespace, s.name, t.due FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
+WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit

@@ -1,0 +1,325 @@
+"""`ostinato serve` and `worker` as processes: they say where they are, end in good order, refuse to begin wrongly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import sqlite3
+import ssl
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from ostinato import Ostinato
+from ostinato.client import Client, SyncClient
+from ostinato.errors import OstinatoError
+from ostinato.faces.http.server import Listening, check_listening
+from tests.serving import OSTINATO, Serving, clean_environment, until
+
+JOBS = """
+import asyncio
+from ostinato import Ostinato
+
+app = Ostinato("sqlite:///jobs.db")
+
+
+@app.job()
+async def nap(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return "rested"
+
+
+@app.job(queue="mail")
+async def send() -> str:
+    return "sent"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "jobs.py").write_text(JOBS)
+    return tmp_path
+
+
+def ostinato(folder: Path, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [OSTINATO, *args],
+        cwd=folder,
+        env=clean_environment(**environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+
+
+def stands(client: Any, id: str, *wanted: str) -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        found: dict[str, Any] = client.run(id)
+        return found if found["status"] in wanted else None
+
+    return until(look, f"run {id} {wanted}")
+
+
+def test_engine_and_api_in_one_process(folder: Path) -> None:
+    with Serving(folder, "serve", "--app", "jobs:app", "--port", "0") as server:
+        assert server.address.startswith("http://127.0.0.1:")
+        with SyncClient(server.address) as client:
+            assert client.ready()["status"] == "ok"
+            run = client.start("nap", {"seconds": 0})
+            assert stands(client, run["id"], "succeeded")["result"] == "rested"
+            (node,) = client.nodes()
+            assert node["alive"]
+            assert "nap" in node["jobs"]
+        assert (folder / "jobs.db").exists()  # the app's own store
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_good_order(folder: Path, how: signal.Signals) -> None:
+    with Serving(folder, "serve", "--app", "jobs:app", "--port", "0", "--linger", "2s") as server:
+        address = server.address
+        with SyncClient(address, patience=0) as client, httpx.Client(timeout=60) as http:
+            run = client.start("nap", {"seconds": 4})
+            stands(client, run["id"], "active")
+            with http.stream("GET", f"{address}/api/v1/events/stream") as stream:
+                lines = stream.iter_lines()
+                assert next(lines) == "retry: 1000"
+                server.process.send_signal(how)
+                assert until(lambda: client.ready()["status"] != "ok", "not ready")
+                assert http.get(f"{address}/api/v1/health/ready").status_code == 503
+                assert client.start("nap", {"seconds": 0})["new"]  # what is sent while it lingers is done
+                for _ in lines:
+                    pass  # the stream comes to its end by itself
+        assert server.ended() == 0
+        assert not any("Traceback" in line for line in server.said)
+    assert asyncio.run(status(folder, run["id"])) == "succeeded"  # it was let finish
+
+
+async def status(folder: Path, id: str) -> str:
+    app = Ostinato(f"sqlite:///{folder}/jobs.db")
+    async with app.connected():
+        assert await app.nodes() == ()  # the node has left
+        return (await app.get(id)).status
+
+
+def test_a_second_signal_is_not_patient(folder: Path) -> None:
+    with Serving(folder, "serve", "--app", "jobs:app", "--port", "0", "--grace", "10m") as server:
+        with SyncClient(server.address) as client:
+            run = client.start("nap", {"seconds": 600})
+            stands(client, run["id"], "active")
+        server.process.send_signal(signal.SIGTERM)
+        until(lambda: _refused(server.port), "a closed door")
+        assert server.process.poll() is None
+        assert server.stop(signal.SIGTERM) == -signal.SIGTERM
+
+
+def _refused(port: str) -> bool:
+    with closing(socket.socket()) as probe:
+        return probe.connect_ex(("127.0.0.1", int(port))) != 0
+
+
+def test_the_api_alone_and_a_worker_beside_it(folder: Path) -> None:
+    store = f"sqlite:///{folder}/shared.db"
+    with Serving(folder, "serve", "--no-engine", "--port", "0", "--store", store) as server:
+        with SyncClient(server.address) as client:
+            assert client.nodes() == []
+            run = client.start("send", queue="mail")
+            assert client.run(run["id"])["status"] == "ready"
+            args = ("worker", "--app", "jobs:app", "--store", store, "--queue", "mail", "--concurrency", "3")
+            with Serving(folder, *args) as worker:
+                assert stands(client, run["id"], "succeeded")["result"] == "sent"
+                assert client.nodes()[0]["queues"] == ["mail"]
+                assert worker.stop() == 0
+            assert any("Ostinato works on" in line for line in worker.said)
+        assert server.stop() == 0
+
+
+def test_logs_as_json_are_json_to_the_last_line(folder: Path) -> None:
+    with Serving(folder, "serve", "--log-format", "json", "--port", "0") as server:
+        address = server.address.rstrip('",)(')
+        assert httpx.get(f"{address}/api/v1/health/live").status_code == 200
+        assert server.stop() == 0
+    found = [json.loads(line) for line in server.said]
+    (line,) = [one for one in found if one.get("action") == "listening"]
+    assert line["address"] == address
+
+
+def test_flags_environment_and_file_in_their_order(folder: Path) -> None:
+    (folder / "ostinato.toml").write_text('store = "sqlite:///of-the-file.db"\nport = 0\nrequire_token = true\n')
+    environ = {"OSTINATO_STORE": "sqlite:///of-the-environment.db", "OSTINATO_REQUIRE_TOKEN": "false"}
+    with Serving(folder, "serve", "--config", "ostinato.toml", "--require-token", **environ) as server:
+        assert httpx.get(f"{server.address}/api/v1/nodes").status_code == 401
+    with Serving(folder, "serve", "--config", "ostinato.toml", **environ) as server:
+        assert httpx.get(f"{server.address}/api/v1/nodes").status_code == 200
+    assert {path.name for path in folder.glob("*.db")} == {"of-the-environment.db"}
+
+
+def test_with_tokens_required_the_command_line_brings_one(folder: Path) -> None:
+    made = ostinato(folder, "token", "create", "--role", "operator")
+    with Serving(folder, "serve", "--require-token", "--port", "0") as server:
+        at = {"OSTINATO_SERVER": server.address}
+        without = ostinato(folder, "schedules", "list", **at)
+        assert without.returncode == 1
+        assert "a token is needed" in without.stderr
+        token = made.stdout.strip()
+        assert (
+            ostinato(folder, "schedules", "create", "a", "every 1h", "send", OSTINATO_TOKEN=token, **at).returncode == 0
+        )
+        refused = ostinato(folder, "token", "create", "--token", token, **at)
+        assert refused.returncode == 1
+        assert "this needs the role admin" in refused.stderr
+
+
+@pytest.fixture
+def certificate(folder: Path) -> tuple[str, str]:
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    try:
+        subprocess.run([*command.split(), *names], cwd=folder, check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("there is no openssl to make a certificate with")
+    return "cert.pem", "key.pem"
+
+
+def test_tls(folder: Path, certificate: tuple[str, str]) -> None:
+    cert, key = certificate
+    with Serving(folder, "serve", "--port", "0", "--tls-certificate", cert, "--tls-key", key) as server:
+        assert server.address.startswith("https://")
+        trusted = ssl.create_default_context(cafile=str(folder / cert))
+        with SyncClient(server.address, verify=trusted) as client:
+            assert client.ready()["status"] == "ok"
+        at = ("--server", server.address)
+        assert ostinato(folder, "nodes", "--json", *at, "--ca", cert).returncode == 0
+        distrusted = ostinato(folder, "nodes", *at)
+        assert distrusted.returncode == 3
+        assert "certificate" in distrusted.stderr.lower()
+
+
+def test_it_refuses_to_begin_wrongly(folder: Path) -> None:
+    (folder / "typo.toml").write_text("prot = 1\n")
+    (folder / "odd.py").write_text("app = 5\n")
+    (folder / "junk.pem").write_text("junk")
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        for args, message in (
+            (("--host", "0.0.0.0"), "reachable from elsewhere, and there is no token yet"),
+            (("--host", "nowhere.invalid"), "is reachable from elsewhere"),
+            (("--port", port), f"cannot listen on 127.0.0.1, port {port}: it is in use"),
+            (("--config", "typo.toml"), "there is no setting 'prot'; did you mean 'port'?"),
+            (("--app", "odd:app"), "not an Ostinato"),
+            (("--app", "jobs:ap"), "did you mean 'app'?"),
+            (("--port", "0", "--tls-certificate", "junk.pem"), "TLS needs both"),
+            (("--port", "0", "--tls-certificate", "junk.pem", "--tls-key", "junk.pem"), "cannot be used"),
+            (("--demo", "--app", "jobs:app"), "brings its own app"),
+            (("--port", "99999"), "is not a number from 0 to 65,535"),
+        ):
+            done = ostinato(folder, "serve", *args)
+            assert done.returncode == 2, (args, done.stdout, done.stderr)
+            assert message in done.stderr, (args, done.stderr)
+            assert "Traceback" not in done.stderr
+            assert "node started" not in done.stderr or "cannot be used" in message
+
+
+def test_a_token_opens_the_way_beyond_this_machine(folder: Path) -> None:
+    async def check() -> None:
+        app = Ostinato(f"sqlite:///{folder}/t.db")
+        async with app.connected():
+            with pytest.raises(OstinatoError, match="there is no token yet"):
+                await check_listening(app, Listening(host="0.0.0.0"))
+            _, made = await app.create_token("reader")
+            await check_listening(app, Listening(host="0.0.0.0"))
+            await app.revoke_token(made.id)
+            with pytest.raises(OstinatoError, match="there is no token yet"):
+                await check_listening(app, Listening(host="::"))
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize("place", ["store", "server"])
+def test_events_are_followed_as_they_happen(folder: Path, place: str) -> None:
+    with Serving(folder, "serve", "--app", "jobs:app", "--port", "0") as server:
+        at = ("--server", server.address) if place == "server" else ("--store", "sqlite:///jobs.db")
+        with SyncClient(server.address) as client:
+            client.start("nap", {"seconds": 0}, id="before")
+            follow = ("events", "--follow", "--json", "--pattern", "run:succeeded", "--after", "0", *at)
+            with Serving(folder, *follow) as following:
+                until(lambda: len(following.said) >= 1, "what was there")
+                id = client.start("nap", {"seconds": 0})["id"]
+                until(lambda: len(following.said) >= 2, "what happened then")
+                assert following.stop(signal.SIGINT) == 130
+            told = [json.loads(line) for line in following.said]
+            assert [one["name"] for one in told] == ["run:succeeded", "run:succeeded"]
+            assert told[1]["subject"] == id
+
+
+def test_a_schedule_that_cannot_be_read_is_parked_by_its_node_and_the_doctor_says_so(folder: Path) -> None:
+    with Serving(folder, "serve", "--port", "0") as server, SyncClient(server.address) as client:
+        client.schedules.create("spoilt", {"intervals": [{"every": "PT1S"}]}, "nap")
+        assert client.diagnose()["ok"]
+        with closing(sqlite3.connect(folder / "ostinato.db", timeout=30)) as connection, connection:
+            connection.execute('UPDATE ostinato_schedules SET spec = \'{"cron": ["?"]}\'')
+
+        def parked() -> str:
+            found = {one["name"]: one for one in client.diagnose()["items"]}["parked_schedules"]
+            return str(found["words"]) if found["state"] == "wrong" else ""
+
+        assert "default/spoilt" in until(parked, "a parked schedule")
+
+
+def test_killed_again_and_again_while_clients_retry_each_call_takes_effect_once(folder: Path) -> None:
+    asyncio.run(killed_again_and_again(folder))
+
+
+async def killed_again_and_again(folder: Path) -> None:
+    calls, kills = 60, 3
+    args = ("serve", "--app", "jobs:app", "--grace", "1s")
+    server = Serving(folder, *args, "--port", "0")
+    address, port = server.address, server.port
+    done: list[tuple[str, str]] = []
+    try:
+        async with Client(address, patience=90) as client:
+            await client.schedules.create("often", {}, "nap", input={"seconds": 0}, overlap="allow_all")
+
+            async def call(n: int) -> None:
+                if n % 3 == 0:
+                    done.append(("start", (await client.start("nap", {"seconds": 0}))["id"]))
+                elif n % 3 == 1:
+                    done.append(("trigger", (await client.schedules.trigger("often"))["run"]["id"]))
+                else:
+                    await client.schedules.create(f"made-{n}", {}, "send")
+                    done.append(("create", f"made-{n}"))
+
+            async def some(numbers: range) -> None:
+                for n in numbers:
+                    await call(n)
+
+            callers = [asyncio.create_task(some(range(first, calls, 4))) for first in range(4)]
+            for n in range(1, kills + 1):
+                while len(done) < n * calls // (kills + 1):
+                    await asyncio.sleep(0.002)
+                    assert not any(one.done() and one.exception() for one in callers)
+                server.kill()
+                with server:
+                    pass
+                server = Serving(folder, *args, "--port", port)
+            await asyncio.gather(*callers)
+            assert len(set(done)) == calls
+            history = await client.schedules.history("often", limit=1000)
+            assert len(history) == sum(what == "trigger" for what, _ in done)
+            runs = await client.runs(limit=1000)
+            assert {run["id"] for run in runs} == {id for what, id in done if what != "create"}
+            assert len(runs) == sum(what != "create" for what, _ in done)
+            names = [one["name"] for one in await client.schedules.find(match="made-*", limit=1000)]
+            assert sorted(names) == sorted(name for what, name in done if what == "create")
+    finally:
+        with server:
+            pass

@@ -1,0 +1,255 @@
+"""The doctor finds each fault that is planted, says what to do, and finds nothing where nothing is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ostinato import Ostinato, every
+from ostinato.faces.cli.main import app
+from ostinato.store.migrate import migrations
+from ostinato.when import rules_in_force
+from tests.serving import Serving
+
+MINUTE = 60_000_000
+
+
+def now() -> int:
+    return time.time_ns() // 1000
+
+
+def look(url: str, *more: str) -> tuple[int, dict[str, Any]]:
+    done = CliRunner().invoke(app, ["doctor", "--store", url, "--json", *more], catch_exceptions=False)
+    found = json.loads(done.stdout)
+    assert found["ok"] == (done.exit_code == 0)
+    return done.exit_code, {one["name"]: one for one in found["items"]}
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A store with a schedule and a node at work, as it should be."""
+    made = f"sqlite:///{tmp_path}/store.db"
+
+    async def fill() -> None:
+        one = Ostinato(made)
+        async with one.connected():
+            await one.schedules.create("report", every("1h"), "send")
+            await one.start("send", at="2036-01-01T00:00:00Z")
+
+    asyncio.run(fill())
+    plant_node(made, "living", lease=now() + 10 * MINUTE)
+    return made
+
+
+def plant(url: str, text: str, *values: Any) -> None:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+        connection.execute(text, values)
+
+
+def plant_node(url: str, name: str, *, lease: int, rules: str | None = None) -> None:
+    given = (name, name, now(), lease, '["default"]', '["send"]', "1", rules or rules_in_force().version)
+    plant(url, "INSERT INTO ostinato_nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *given)
+
+
+def plant_run(url: str, **columns: Any) -> None:
+    given = {
+        "id": "planted",
+        "namespace": "default",
+        "kind": "job",
+        "name": "send",
+        "status": "ready",
+        "queue": "default",
+        "due": now(),
+        "created": now(),
+        "root_id": "planted",
+        **columns,
+    }
+    marks = ", ".join("?" * len(given))
+    plant(url, f"INSERT INTO ostinato_runs ({', '.join(given)}) VALUES ({marks})", *given.values())
+
+
+def test_nothing_is_wrong_where_nothing_is(url: str) -> None:
+    code, found = look(url)
+    assert code == 0
+    assert {one["state"] for one in found.values()} == {"ok"}
+    assert set(found) >= {
+        "store",
+        "schema",
+        "clock",
+        "nodes",
+        "zone_rules",
+        "overdue_schedules",
+        "parked_schedules",
+        "parked_timers",
+        "unknown_jobs",
+        "invariants",
+        "disk",
+    }
+    page = CliRunner().invoke(app, ["doctor", "--store", url]).stdout
+    assert "✓ store:" in page
+    assert "nothing is wrong" in page
+
+
+def a_corrupt_timer(url: str) -> None:
+    plant(
+        url,
+        "INSERT INTO ostinato_timers VALUES ('schedule', 'x', 'odd', ?, 'default', NULL, 'no such purpose')",
+        now(),
+    )
+
+
+def differing_zone_rules(url: str) -> None:
+    plant_node(url, "other", lease=now() + 10 * MINUTE, rules="1999a")
+
+
+def a_dead_node_with_active_runs(url: str) -> None:
+    plant_node(url, "dead", lease=now() - 10 * MINUTE)
+    plant_run(url, status="active", node="dead", started=now())
+
+
+def a_miscounted_limit(url: str) -> None:
+    plant(url, "INSERT INTO ostinato_limits VALUES ('default', 'mail', 3, NULL, 1000000, 1, 2, 0)")
+
+
+def a_parked_schedule(url: str) -> None:
+    plant(url, "UPDATE ostinato_schedules SET state = 'parked', reason = 'its spec cannot be read'")
+
+
+def an_overdue_timer(url: str) -> None:
+    plant(
+        url, "INSERT INTO ostinato_timers VALUES ('run', 'x', 'start', ?, 'default', NULL, NULL)", now() - 10 * MINUTE
+    )
+
+
+def an_overdue_schedule(url: str) -> None:
+    plant(url, "UPDATE ostinato_timers SET due = ? WHERE kind = 'schedule'", now() - MINUTE // 2)
+
+
+def a_job_that_nobody_knows(url: str) -> None:
+    plant_run(url, name="forgotten", status="waiting", reason="no_handler")
+
+
+def a_run_without_an_end(url: str) -> None:
+    plant_run(url, status="succeeded")
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "words", "remedy"),
+    [
+        (a_corrupt_timer, "parked_timers", "no such purpose", "upgrade the nodes"),
+        (differing_zone_rules, "zone_rules", "other has 1999a", "the same tzdata"),
+        (a_dead_node_with_active_runs, "active_under_no_node", "under node dead", "doctor --repair"),
+        (a_miscounted_limit, "limit_miscounted", "says 2 go, 0 do", "doctor --repair"),
+        (a_parked_schedule, "parked_schedules", "report (its spec cannot be read)", "ostinato schedules"),
+        (an_overdue_timer, "overdue_timer", "due 6", "start a node"),
+        (an_overdue_schedule, "overdue_schedules", "default/report", "behind"),
+        (a_job_that_nobody_knows, "unknown_jobs", "forgotten (1 runs)", "declares the job"),
+        (a_run_without_an_end, "no_end", "has no time of ending", "report it"),
+    ],
+)
+def test_each_fault_is_found_and_what_to_do_is_said(
+    url: str, fault: Callable[[str], None], name: str, words: str, remedy: str
+) -> None:
+    fault(url)
+    code, found = look(url)
+    assert code == 1
+    assert found[name]["state"] == "wrong"
+    assert words in found[name]["words"]
+    assert remedy in found[name]["remedy"]
+    others = {key for key, one in found.items() if one["state"] == "wrong"} - {name}
+    assert others <= {"overdue_timer"}  # a late schedule is a late timer, too
+    page = CliRunner().invoke(app, ["doctor", "--store", url])
+    assert page.exit_code == 1
+    assert "something is wrong" in page.stdout
+
+
+@pytest.mark.parametrize("fault", [a_dead_node_with_active_runs, a_miscounted_limit])
+def test_what_is_safe_to_mend_is_mended_on_request(url: str, fault: Callable[[str], None]) -> None:
+    fault(url)
+    assert look(url)[0] == 1
+    code, found = look(url, "--repair")
+    assert code == 0
+    assert "mended now" in {one["remedy"] for one in found.values()}
+    assert look(url)[0] == 0
+
+
+def test_a_store_of_a_newer_ostinato_is_left_alone(url: str) -> None:
+    newest = migrations("sqlite")[-1][0]
+    plant(url, "UPDATE ostinato_meta SET value = ? WHERE key = 'schema'", str(newest + 1))
+    code, found = look(url)
+    assert code == 1
+    assert list(found) == ["store", "schema"]
+    assert "upgrade this one" in found["schema"]["remedy"]
+
+
+def test_a_store_of_an_older_ostinato_is_not_migrated_by_looking(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    connection = sqlite3.connect(path)
+    number, text = migrations("sqlite")[0]
+    connection.executescript(text)
+    connection.execute("INSERT INTO ostinato_meta VALUES ('schema', ?)", (str(number),))
+    connection.commit()
+    before = path.read_bytes()
+    connection.close()
+    code, found = look(f"sqlite:///{path}")
+    assert code == 0
+    assert found["schema"]["state"] == "notice"
+    assert "ostinato migrate" in found["schema"]["remedy"]
+    assert path.read_bytes() == before
+    assert CliRunner().invoke(app, ["migrate", "--check", "--store", f"sqlite:///{path}"]).exit_code == 1
+
+
+def test_a_damaged_a_missing_and_a_foreign_file_are_told_apart(tmp_path: Path, url: str) -> None:
+    code, found = look(f"sqlite:///{tmp_path}/missing.db")
+    assert code == 1
+    assert "there is no store" in found["store"]["words"]
+    foreign = tmp_path / "foreign.db"
+    foreign.write_text("this is not a database at all, though it is long enough to be one" * 40)
+    assert "not a SQLite file" in look(f"sqlite:///{foreign}")[1]["store"]["words"]
+    path = Path(url.removeprefix("sqlite:///"))
+    plant(url, "PRAGMA wal_checkpoint(TRUNCATE)")
+    whole = bytearray(path.read_bytes())
+    whole[4096 * 3 : 4096 * 9] = b"\xff" * (4096 * 6)
+    path.write_bytes(whole)
+    code, found = look(url)
+    assert code == 1
+    assert "damaged" in found["store"]["words"]
+
+
+def test_little_room_on_the_disk_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Usage:
+        free = 50 << 20
+
+    monkeypatch.setattr("ostinato.diagnosis.shutil.disk_usage", lambda _: Usage)
+    code, found = look(url)
+    assert code == 1
+    assert "make room" in found["disk"]["remedy"]
+
+
+def test_no_node_is_worth_a_notice_but_is_not_wrong(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/quiet.db"
+    CliRunner().invoke(app, ["migrate", "--store", url])
+    code, found = look(url)
+    assert code == 0
+    assert found["nodes"]["state"] == "notice"
+    assert "ostinato serve" in found["nodes"]["remedy"]
+
+
+def test_a_server_is_looked_at_from_inside(tmp_path: Path) -> None:
+    with Serving(tmp_path, "serve", "--port", "0", "--no-engine") as server:
+        address = server.address
+        a_job_that_nobody_knows(f"sqlite:///{tmp_path}/ostinato.db")
+        done = CliRunner().invoke(app, ["doctor", "--server", address, "--json"])
+    assert done.exit_code == 1
+    found = {one["name"]: one for one in json.loads(done.stdout)["items"]}
+    assert found["server"]["state"] == "ok"
+    assert "forgotten" in found["unknown_jobs"]["words"]
