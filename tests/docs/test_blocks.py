@@ -1,29 +1,36 @@
 """Every Python and shell block of the README and the docs runs.
 
 Blocks of one page share their names, in order. A YAML or text block whose first line is `# some.file` is that file for
-the blocks after it, and every YAML block of schedules is read. `make test` would run this very test again, so it is
-only checked to be a target; commands that serve get no input and a bounded time.
+the blocks after it, and every YAML or TOML block of ours is read. `make test` would run this very test again, so it is
+only checked to be a target; the demo gets a bounded time. A line that serves goes on for the rest of its page, on a
+free port in place of the one that the page names, and must end in good order after it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ostinato import parse_schedules
+from ostinato.faces.cli.configuration import configuration
+from tests.serving import Serving
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (?P<name>[\w-]+\.\w+)\n")
-NOT_RUN = {"text", "json", "yaml"}
+SERVES = re.compile(r"(?P<settings>(?:OSTINATO_\w+=\S+ )*)ostinato (?P<args>(?:serve|worker)(?! --demo)(?: .*)?)")
+NOT_RUN = {"text", "json", "yaml", "toml"}
 BOUNDED = {"OSTINATO_DEMO_SECONDS": "3"}
+PORT = "8471"
 
 
 @dataclass(frozen=True)
@@ -38,24 +45,55 @@ def blocks(page: Path) -> list[Block]:
     return [Block(m["language"], m["body"], text[: m.start()].count("\n") + 1) for m in FENCE.finditer(text)]
 
 
+@pytest.mark.timeout(300)  # a page of commands starts a process for each of its lines
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
-    for block in blocks(page):
-        match block.language:
-            case "python":
-                code = compile("\n" * block.line + block.body, str(page), "exec")
-                exec(code, names)
-            case "sh":
-                for command in block.body.splitlines():
-                    run(command, tmp_path)
-            case language:
-                assert language in NOT_RUN, f"{page.name}:{block.line}: what language is {language!r}?"
-                if language != "json" and (file := FILE.match(block.body)):
-                    Path(tmp_path, file["name"]).write_text(block.body, encoding="utf-8")
-                if language == "yaml" and "schedules:" in block.body:
-                    assert parse_schedules(block.body, f"{page.name}:{block.line}").entries
+    port = free_port()
+    with ExitStack() as serving:
+        for block in blocks(page):
+            body = block.body.replace(PORT, port)
+            match block.language:
+                case "python":
+                    code = compile("\n" * block.line + body, str(page), "exec")
+                    exec(code, names)
+                case "sh":
+                    for command in body.splitlines():
+                        if served := SERVES.fullmatch(command):
+                            serving.callback(end, serve(served, tmp_path, port))
+                        else:
+                            run(command, tmp_path)
+                case language:
+                    assert language in NOT_RUN, f"{page.name}:{block.line}: what language is {language!r}?"
+                    if language != "json" and (file := FILE.match(body)):
+                        Path(tmp_path, file["name"]).write_text(body, encoding="utf-8")
+                    if language == "yaml" and "schedules:" in body:
+                        assert parse_schedules(body, f"{page.name}:{block.line}").entries
+                    if language == "toml":
+                        Path(tmp_path, "read.toml").write_text(body, encoding="utf-8")
+                        configuration({}, str(tmp_path / "read.toml"), {})
+
+
+def free_port() -> str:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def serve(found: re.Match[str], folder: Path, port: str) -> Serving:
+    settings = dict(pair.split("=", 1) for pair in found["settings"].split())
+    args = found["args"].split()
+    if args[0] == "serve":
+        settings.setdefault("OSTINATO_PORT", port)
+    serving = Serving(folder, *args, **settings)
+    assert serving.address if args[0] == "serve" else serving
+    return serving
+
+
+def end(serving: Serving) -> None:
+    with serving:
+        assert serving.stop() == 0, "".join(serving.said)
 
 
 def run(command: str, folder: Path) -> None:
