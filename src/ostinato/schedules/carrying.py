@@ -117,6 +117,7 @@ class _Works:
         for fresh in decision.start:
             run = self._run(schedule, fresh)
             if run.status is Status.WAITING:
+                self.timers.append(timer_row(remake_timer(run, self.now + SECOND)))
                 continue
             if run.serial_key is None and run.concurrency_key is None:
                 run.status, run.ready_at = Status.READY, self.now
@@ -149,20 +150,18 @@ class _Works:
             run, deadline = self._unmade(schedule, fresh, detail, problem), None
         if deadline is not None:
             self.timers.append(timer_row(deadline))
-        if one.origin.startswith(BACKFILL):
-            run.priority -= BEHIND
+        step_back(run, one.origin)
         self.runs.append(run)
         return run
 
     def _unmade(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """It is tried again in a while; until then it counts as running."""
+        """It is tried again in a while, and until then counts as running; or when its turn comes, if it has to wait."""
         one = fresh.occurrence
         given = self.inputs.get(one.origin)
         if given is not None:
             detail["input"] = given
         run = self.maker.unmade(schedule, fresh.id, one.actual, self.now, {**detail, "tries": 1})
         run.status, run.reason = Status.WAITING, f"cannot start: {problem}"[:500]
-        self.timers.append(timer_row(remake_timer(run, self.now + SECOND)))
         return run
 
     def _pass(self, schedule: Schedule, one: Passed) -> None:
@@ -219,15 +218,27 @@ def lessons(schedule: Schedule) -> dict[str, Any]:
     return found
 
 
+def step_back(run: Run, origin: str) -> None:
+    """What a backfill brings stands behind what the clock does."""
+    if origin.startswith(BACKFILL):
+        run.priority -= BEHIND
+
+
 def remake_timer(run: Run, due: Micros) -> Timer:
     return Timer("schedule", run.id, "make", due, run.namespace)
 
 
 def _release(released: Sequence[tuple[Schedule, Live]], now: Micros) -> Operation[None]:
-    """Buffered runs that may go: told what has happened since, then through their gates."""
+    """Buffered runs that may go: told what has happened since, then through their gates. Those whose actions could not
+    be made are tried again first."""
     yield sql("set_details", [(one.id, dump({**one.detail, **lessons(schedule)})) for schedule, one in released])
     rows = yield sql("runs_by_ids", [(one.id,) for _, one in released])
-    runs = [whole_run(row) for row in rows]
+    unmade = {one.id for _, one in released if "tries" in one.detail}
+    runs = [run for run in map(whole_run, rows) if run.id not in unmade]
+    if unmade:
+        again = [run for run in map(whole_run, rows) if run.id in unmade]
+        yield sql("wait_to_be_made", [(run.id, "cannot start: it is tried again") for run in again])
+        yield sql("set_timers", [timer_row(remake_timer(run, now)) for run in again])
     free = [run for run in runs if run.serial_key is None and run.concurrency_key is None]
     if free:
         yield sql("set_ready", [(run.id, now) for run in free])

@@ -16,7 +16,7 @@ from ostinato.engine.runs import Ended, to_the_gates
 from ostinato.engine.timers import Fire
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules import backfiller
-from ostinato.schedules.carrying import carry_out, live_of, remake_timer
+from ostinato.schedules.carrying import carry_out, live_of, remake_timer, step_back
 from ostinato.schedules.completing import conclude
 from ostinato.schedules.decide import Decision, advance
 from ostinato.schedules.generator import BATCH
@@ -85,15 +85,17 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     made: list[Run] = []
     failed: list[Ended] = []
     saved: list[Row] = []
-    again: list[Row] = []
+    timed: list[Row] = []
     for timer in known:
         run = runs[timer.owner]
         if run.schedule_id not in schedules:
             continue
         try:
-            found = _made(read_schedule(schedules[run.schedule_id]), run, now, maker)
+            found, deadline = _made(read_schedule(schedules[run.schedule_id]), run, maker)
             made.append(found)
             saved.append(_saved(found))
+            if deadline is not None:
+                timed.append(timer_row(deadline))
         except Exception as problem:
             detail = dict(read_detail(run.detail))
             detail["tries"] = detail.get("tries", 0) + 1
@@ -101,12 +103,12 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
             if detail["tries"] >= TRIES:
                 failed.append(Ended(run, Status.FAILED, run.reason))
             else:
-                again.append(timer_row(remake_timer(run, now + (SECOND << detail["tries"] - 1))))
+                timed.append(timer_row(remake_timer(run, now + (SECOND << detail["tries"] - 1))))
                 saved.append(_saved(run))
     if saved:
         yield sql("remake_runs", saved)
-    if again:
-        yield sql("set_timers", again)
+    if timed:
+        yield sql("set_timers", timed)
     free = [run for run in made if run.serial_key is None and run.concurrency_key is None]
     if free:
         yield sql("set_ready", [(run.id, now) for run in free])
@@ -117,18 +119,21 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     return (yield from conclude([(row[0], row[13], row[16]) for row in owners], failed, now))
 
 
-def _made(schedule: Schedule, run: Run, now: Micros, maker: Maker) -> Run:
+def _made(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:
+    """The run as it was to be from the beginning: its deadline counts from when it came on record."""
     detail = dict(read_detail(run.detail))
     given = detail.pop("input", None)
     detail.pop("tries", None)
-    found, _ = maker.run(schedule, run.id, run.due, now, detail, given)
+    found, deadline = maker.run(schedule, run.id, run.due, run.created, detail, given)
     found.status = Status.WAITING
-    return found
+    step_back(found, detail["origin"])
+    return found, deadline
 
 
 def _saved(run: Run) -> Row:
     return (
         run.id,
+        run.name,
         run.queue,
         run.priority,
         run.serial_key,

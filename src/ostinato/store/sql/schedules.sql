@@ -126,11 +126,15 @@ WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'buffered'
 RETURNING ostinato_runs.id
 
 -- remake_runs: runs of actions that could not be made before, as they are now.
-UPDATE ostinato_runs SET queue = r.queue, priority = r.priority, serial_key = r.serial_key, serial_hold = r.serial_hold,
+UPDATE ostinato_runs SET name = r.name, queue = r.queue, priority = r.priority, serial_key = r.serial_key, serial_hold = r.serial_hold,
     concurrency_key = r.concurrency_key, options = r.options, input = r.input, detail = r.detail, reason = r.reason
-FROM {rows r(id text, queue text, priority int, serial_key text, serial_hold text, concurrency_key text, options text,
-    input text, detail text, reason text)}
+FROM {rows r(id text, name text, queue text, priority int, serial_key text, serial_hold text, concurrency_key text,
+    options text, input text, detail text, reason text)}
 WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'waiting'
+
+-- wait_to_be_made: buffered runs whose actions could not be made, and whose turn it is now.
+UPDATE ostinato_runs SET status = 'waiting', hold = NULL, reason = r.reason FROM {rows r(id text, reason text)}
+WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'buffered'
 
 -- set_details: what runs that are let go are told.
 UPDATE ostinato_runs SET detail = r.detail FROM {rows r(id text, detail text)} WHERE ostinato_runs.id = r.id

@@ -1,0 +1,74 @@
+"""What a review of schedules has found: one test for each, named for what holds now."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ostinato import every, manual
+from ostinato.testing import World
+
+
+async def test_an_action_made_late_is_the_new_one_with_its_deadline(world: World) -> None:
+    seen: list[Any] = []
+
+    @world.app.job()
+    async def old(customer: str = "") -> None:
+        seen.append(("old", customer))
+
+    @world.app.job()
+    async def new(who: str = "") -> None:
+        seen.append(("new", who))
+        await asyncio.sleep(3600)
+
+    await world.up()
+    await world.app.schedules.create("m", manual(), "old", deadline="10s")
+    await world.app.schedules.trigger("m", input={"who": "b"})
+    await world.advance("500ms")
+    await world.app.schedules.update("m", action="new", deadline="10s")
+    await world.advance("30m")
+    assert seen == [("new", "b")]
+    (run,) = await world.runs()
+    assert (run.name, run.status, run.reason) == ("new", "timed_out", "deadline")
+    assert (run.finished - run.created).total_seconds() == 10
+
+
+async def test_an_action_of_a_backfill_made_late_stands_behind_the_others_still(world: World) -> None:
+    @world.app.job()
+    async def old(customer: str = "") -> None: ...
+
+    @world.app.job()
+    async def new(who: str = "") -> None: ...
+
+    await world.up()
+    await world.app.schedules.create("m", every("1d"), "old", priority=5)
+    await world.app.schedules.backfill("m", "2025-06-01T00:00Z", "2025-06-01T00:00Z", input={"who": "b"})
+    await world.advance("500ms")
+    await world.app.schedules.update("m", action="new", priority=5)
+    await world.advance("1m")
+    (run,) = await world.runs()
+    assert (run.name, run.status, run.priority) == ("new", "succeeded", -5)
+
+
+async def test_an_action_that_cannot_be_made_and_waits_is_made_when_its_turn_comes(world: World) -> None:
+    seen: list[str] = []
+
+    @world.app.job()
+    async def mail(customer: str = "") -> None:
+        seen.append(customer)
+        await asyncio.sleep(60)
+
+    await world.up()
+    schedules = world.app.schedules
+    await schedules.create("m", manual(), "mail", input={"customer": "a"}, overlap="buffer_all")
+    await schedules.trigger("m")
+    await schedules.trigger("m", input={"who": "b"})
+    await schedules.trigger("m")
+    await world.advance("50s")
+    assert [one.status for one in await schedules.history("m")] == ["buffered", "buffered", "active"]
+    await world.advance("5m")
+    assert seen == ["a", "a"]
+    history = sorted(await schedules.history("m"), key=lambda one: one.run_id)
+    assert [one.status for one in history] == ["succeeded", "failed", "succeeded"]
+    assert "unexpected keyword argument 'who'" in str(history[1].reason)
+    assert (await schedules.get("m")).waiting == 0
