@@ -266,7 +266,7 @@ def _tell(decision: Decision, now: Micros, events: list[Row]) -> None:
             )
         )
     for row in decision.passed:
-        events.append(_passed(now, schedule, row.reason, row.nominal, row.origin, row.blocked_by, row.count, row.last))
+        events.append(_passed(now, schedule, row.reason, row.since, row.origin, row.blocked_by, row.added, row.last))
     for waiting, reason, by in decision.drop:
         told = waiting.detail
         events.append(_passed(now, schedule, reason, told["nominal"], told["origin"], by, 1, told["nominal"]))

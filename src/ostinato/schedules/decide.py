@@ -61,7 +61,8 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """One row for times that do not run: one, or with a `count` a stretch that ends at `last`."""
+    """One row for times that do not run: one, or with a `count` a stretch that ends at `last`. `added` of them, from
+    `since` on, are new: a row that is not `new` stood for the others before. `overlap`: the occurrence's own policy."""
 
     id: str
     nominal: Micros
@@ -72,6 +73,9 @@ class Passed:
     count: int = 1
     last: Micros = 0
     new: bool = True
+    added: int = 1
+    since: Micros = 0
+    overlap: Overlap | None = None
 
 
 @dataclass(slots=True)
@@ -316,7 +320,9 @@ def _pass(
     last = auto[-1][0].occurrence.nominal
     if stretch is not None and stretch.run is not None:
         count = stretch.count + len(auto)
-        decision.passed.append(Passed(stretch.run, stretch.first, 0, "auto", reason, blocker, count, last, new=False))
+        since, begin = first.occurrence.nominal, stretch.first
+        more = Passed(stretch.run, begin, begin, "auto", reason, blocker, count, last, False, len(auto), since)
+        decision.passed.append(more)
         return replace(stretch, count=count)
     rows = (stretch.rows if stretch is not None else 0) + len(auto)
     if rows <= ROWS:
@@ -324,10 +330,12 @@ def _pass(
         return Stretch(reason, 0, None, 0, rows)
     whole = first.occurrence
     id = new_id()
-    decision.passed.append(Passed(id, whole.nominal, whole.actual, "auto", reason, blocker, len(auto), last, new=True))
-    return Stretch(reason, len(auto), id, whole.nominal, rows)
+    count, begin = len(auto), whole.nominal
+    decision.passed.append(Passed(id, begin, whole.actual, "auto", reason, blocker, count, last, True, count, begin))
+    return Stretch(reason, count, id, begin, rows)
 
 
 def _row(one: Fresh, reason: Reason, blocker: str | None, new_id: Callable[[], str]) -> Passed:
     was = one.occurrence
-    return Passed(one.id or new_id(), was.nominal, was.actual, was.origin, reason, blocker, 1, was.nominal)
+    id, at = one.id or new_id(), was.nominal
+    return Passed(id, at, was.actual, was.origin, reason, blocker, 1, at, since=at, overlap=was.overlap)

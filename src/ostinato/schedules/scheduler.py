@@ -273,7 +273,7 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
         stood = schedule.paused or schedule.state is State.PARKED
         if stood and schedule.state in (State.RUNNING, State.PARKED) and not schedule.exhausted:
             decision = _after_standing(call, schedule, live, catchup)
-            late = sum(one.count for one in decision.passed) + len(decision.start) + len(decision.hold)
+            late = sum(one.added for one in decision.passed) + len(decision.start) + len(decision.hold)
             will_run = len(decision.start) + len(decision.hold)
             decision.late = 0  # the event of resuming says it
             events = yield from carry_out([decision], call.now, call.maker, save=False)

@@ -82,7 +82,7 @@ def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
     found = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # all of it, whatever the pace
     if not found.late:
         return Lateness()
-    passed = sum(one.count for one in found.passed)
+    passed = sum(one.added for one in found.passed)
     runs = len(found.start) + len(found.hold)
     return Lateness(passed + runs, runs)
 

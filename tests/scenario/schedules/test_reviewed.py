@@ -7,6 +7,7 @@ from typing import Any
 
 from ostinato import every, manual
 from ostinato.testing import World
+from tests.scenario.schedules.test_schedules import begin, minutes
 
 
 async def test_an_action_made_late_is_the_new_one_with_its_deadline(world: World) -> None:
@@ -72,3 +73,23 @@ async def test_an_action_that_cannot_be_made_and_waits_is_made_when_its_turn_com
     assert [one.status for one in history] == ["succeeded", "failed", "succeeded"]
     assert "unexpected keyword argument 'who'" in str(history[1].reason)
     assert (await schedules.get("m")).waiting == 0
+
+
+async def test_what_is_said_of_a_stretch_that_grows_is_what_was_added(world: World) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    await schedules.create("tick", every("1m"), "note")
+    said = []
+    for passed in ("1d", "3m", "1m"):
+        await schedules.pause("tick")
+        await world.advance(passed)
+        said.append(str((await schedules.resume("tick")).lateness))
+    assert said == ["1440 late, will run 0", "3 late, will run 0", "1 late, will run 0"]
+    info = await schedules.get("tick")
+    assert info.counts == {"paused": 1444}
+    assert [(one.count, one.nominal) for one in info.recent] == [(1444, minutes(1)[0])]
+    skipped = [e.data for e in await world.app.events(subject=info.id) if e.name == "schedule:skipped"]
+    assert [one.get("count", 1) for one in skipped] == [1440, 3, 1]
+    day = 24 * 60
+    begins = [int(at.timestamp() * 1_000_000) for at in minutes(1, day + 1, day + 4)]
+    assert [one["nominal"] for one in skipped] == begins
