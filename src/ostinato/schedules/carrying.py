@@ -21,6 +21,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
 NewId = Callable[[], str]
+_DETAIL = 13  # where the detail stands in a row of `insert_outcomes`
 Inputs = Mapping[str, Mapping[str, Any] | None]  # other arguments than the action's, by origin
 
 
@@ -108,7 +109,7 @@ class _Works:
         self.runs: list[Run] = []
         self.gated: list[Run] = []
         self.outcomes: list[Row] = []
-        self.extended: list[Row] = []
+        self.extended: dict[str, Row] = {}
         self.timers: list[Row] = []
         self.events: list[Row] = []
 
@@ -171,28 +172,27 @@ class _Works:
         if one.count > 1 or not one.new:
             detail |= {"count": one.count, "last": one.last}
         text = orjson.dumps(detail).decode()
-        if not one.new:
-            self.extended.append((one.id, text))
-            return
-        self.outcomes.append(
-            (
-                one.id,
-                schedule.namespace,
-                "job",
-                schedule.action.job,
-                occurrence_key(schedule.id, one.nominal, one.origin),
-                one.reason.status.value,
-                one.reason.value,
-                "default",
-                one.actual,
-                self.now,
-                self.now,
-                one.id,
-                schedule.id,
-                text,
-                schedule.actor,
-            )
+        row = (
+            one.id,
+            schedule.namespace,
+            "job",
+            schedule.action.job,
+            occurrence_key(schedule.id, one.nominal, one.origin),
+            one.reason.status.value,
+            one.reason.value,
+            "default",
+            one.actual,
+            self.now,
+            self.now,
+            one.id,
+            schedule.id,
+            text,
+            schedule.actor,
         )
+        if one.new:
+            self.outcomes.append(row)
+        else:
+            self.extended[one.id] = row
 
     def write(self) -> Operation[None]:
         if self.runs:
@@ -200,7 +200,12 @@ class _Works:
         if self.outcomes:
             yield sql("insert_outcomes", self.outcomes)
         if self.extended:
-            yield sql("extend_outcomes", self.extended, now=self.now)
+            texts = [(id, row[_DETAIL]) for id, row in self.extended.items()]
+            there = {row[0] for row in (yield sql("extend_outcomes", texts, now=self.now))}
+            # A stretch that did not grow for longer than rows are kept has lost its row.
+            gone = [row for id, row in self.extended.items() if id not in there]
+            if gone:
+                yield sql("insert_outcomes", gone)
         if self.gated:
             yield from let_in(self.gated, self.now)
         if self.timers:

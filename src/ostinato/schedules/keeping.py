@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import orjson
-
 from ostinato.engine.rows import timer_row
 from ostinato.engine.timers import Fire
 from ostinato.model import Timer
-from ostinato.schedules.rows import key_range
+from ostinato.schedules.rows import key_range, read_memory, read_policies_text
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -46,13 +44,20 @@ def keep(now: Micros, before: Micros, after: str) -> Operation[tuple[str, bool]]
     filled = yield sql("drop_backfills", before=before, limit=_BITE)
     rows = yield sql("keeping_schedules", after=after, limit=_BITE)
     surplus = 0
-    for id, namespace, policies in rows:
-        most = orjson.loads(policies)["keep"]
+    for id, namespace, policies, memory in rows:
+        try:
+            most, stretch = read_policies_text(policies).keep, read_memory(memory).stretch
+        except Exception:  # it is parked when its time comes, and its record is kept until someone mends it
+            continue
+        if most is None:
+            continue
         low, high = key_range(id)
         found = yield sql("beyond_kept", namespace=namespace, low=low, high=high, most=most, limit=_BITE)
-        if found:
-            yield sql("drop_logs", [(row[0],) for row in found])
-            yield sql("drop_runs", [(row[0],) for row in found])
+        # The row of a stretch that still grows is as new as its last time.
+        old = [(row[0],) for row in found if stretch is None or row[0] != stretch.run]
+        if old:
+            yield sql("drop_logs", old)
+            yield sql("drop_runs", old)
         surplus = max(surplus, len(found))
     full = max(len(answers), len(closed), len(filled), surplus) >= _BITE
     return rows[-1][0] if len(rows) == _BITE else "", full

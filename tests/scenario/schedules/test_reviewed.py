@@ -93,3 +93,28 @@ async def test_what_is_said_of_a_stretch_that_grows_is_what_was_added(world: Wor
     day = 24 * 60
     begins = [int(at.timestamp() * 1_000_000) for at in minutes(1, day + 1, day + 4)]
     assert [one["nominal"] for one in skipped] == begins
+
+
+async def test_keeping_few_rows_leaves_the_row_of_a_stretch_that_grows(world: World) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    await schedules.create("k", every("1m"), "slow", input={"seconds": 36_000}, keep=2)
+    await world.advance("170m")
+    for _ in range(4):
+        await schedules.trigger("k")
+    await world.advance("200m")
+    (stretch,) = [one for one in await schedules.history("k") if one.count > 1]
+    assert stretch.count == 370 - 101
+    assert (await schedules.explain("k", minutes(365)[0])).outcome == "skipped"
+
+
+async def test_a_stretch_that_rested_for_longer_than_rows_are_kept_has_a_row_again(world: World) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    await schedules.create("k", every("10m"), "note")
+    for _ in range(2):
+        await schedules.pause("k")
+        await world.advance("40d")
+        await schedules.resume("k")
+    (stretch,) = await schedules.history("k")
+    assert stretch.count == 80 * 144

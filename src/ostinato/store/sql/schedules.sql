@@ -116,8 +116,9 @@ SELECT * FROM {rows r(id text, namespace text, kind text, name text, key text, s
     due int, created int, finished int, root_id text, schedule_id text, detail text, actor text)} WHERE true
 ON CONFLICT DO NOTHING RETURNING id
 
--- extend_outcomes: the row that stands for a stretch of times stands for more of them.
+-- extend_outcomes: the row that stands for a stretch of times stands for more of them. Returns those that are there.
 UPDATE ostinato_runs SET detail = r.detail, finished = :now FROM {rows r(id text, detail text)} WHERE ostinato_runs.id = r.id
+RETURNING ostinato_runs.id
 
 -- pass_over: buffered occurrences that will not run.
 UPDATE ostinato_runs SET status = r.status, reason = r.reason, detail = r.detail, finished = :now, hold = NULL
@@ -180,7 +181,7 @@ DELETE FROM ostinato_backfills WHERE id IN (SELECT id FROM ostinato_backfills WH
 RETURNING id
 
 -- keeping_schedules: schedules that want only so many of their occurrences kept. Uses ostinato_schedules_keep.
-SELECT id, namespace, policies FROM ostinato_schedules WHERE policies LIKE '%"keep"%' AND id > :after ORDER BY id LIMIT :limit
+SELECT id, namespace, policies, memory FROM ostinato_schedules WHERE policies LIKE '%"keep"%' AND id > :after ORDER BY id LIMIT :limit
 
 -- beyond_kept: attempts of occurrences that are over, beyond the :most newest. Uses ostinato_runs_key.
 SELECT u.id FROM ostinato_runs u WHERE u.root_id IN (
