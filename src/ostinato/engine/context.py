@@ -17,6 +17,8 @@ from ostinato.when.instants import Micros, to_datetime
 LOG_LINES = 1000
 LOG_BYTES = 4096
 LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
+DEEPEST = 100  # levels of one: it is written again within others, and must not be too deep for that
+_WRITABLE = 254  # levels that orjson writes
 
 
 def clean(text: str) -> str:
@@ -25,14 +27,27 @@ def clean(text: str) -> str:
 
 
 def to_json(value: Any, what: str) -> str:
-    """JSON for the store; what cannot be JSON, or is too large, is refused with its reason."""
+    """JSON for the store; what cannot be JSON, or is too large or too deep, is refused with its reason."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
         raise OstinatoError(f"{what} is not JSON: {problem}") from None
     if len(data) > LARGEST:
         raise OstinatoError(f"{what} is {len(data):,} bytes of JSON; at most {LARGEST:,} are kept")
+    if data.count(b"[") + data.count(b"{") > DEEPEST and _deep(value):
+        raise OstinatoError(f"{what} is nested more than {DEEPEST} levels deep")
     return data.decode()
+
+
+def _deep(value: Any) -> bool:
+    """Whether there is no room around it."""
+    for _ in range(_WRITABLE - DEEPEST):
+        value = [value]
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return True
+    return False
 
 
 def _moment(instant: Micros | None) -> datetime | None:

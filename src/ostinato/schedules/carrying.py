@@ -49,35 +49,30 @@ def live_of(ids: Sequence[str], *, hold: bool = False) -> Operation[dict[str, li
 
 
 def carry_out(
-    decisions: Sequence[Decision], now: Micros, maker: Maker, *, inputs: Inputs | None = None, save: bool = True
+    decisions: Sequence[Decision],
+    now: Micros,
+    maker: Maker,
+    *,
+    inputs: Inputs | None = None,
+    save: bool = True,
+    refused: list[tuple[Decision, Exception]] | None = None,
 ) -> Operation[list[Row]]:
-    """Write what was decided. Returns events to write. Not `save`: who calls writes the schedules' own rows."""
-    events: list[Row] = []
+    """Write what was decided. Returns events to write. Not `save`: who calls writes the schedules' own rows. With
+    `refused`, a decision that cannot be put into rows is left out, and told there."""
+    works = _Works(now, maker, inputs or {}, save)
     for decision in decisions:
+        try:
+            works.take(decision)
+        except Exception as problem:
+            if refused is None:
+                raise
+            refused.append((decision, problem))
+    events: list[Row] = []
+    for decision in works.taken:
         if decision.stop:
             events += yield from _stop(decision, now)
-    works = _Works(now, maker, inputs or {})
-    for decision in decisions:
-        works.take(decision)
     yield from works.write()
-    released = [(decision.schedule, one) for decision in decisions for one in decision.release]
-    if released:
-        yield from _release(released, now)
-    dropped = [(one, why, by) for decision in decisions for one, why, by in decision.drop]
-    if dropped:
-        yield sql(
-            "pass_over",
-            [(one.id, why.status.value, why.value, dump(_blocked(one.detail, by))) for one, why, by in dropped],
-            now=now,
-        )
-    if save:
-        yield sql("advance_schedules", [advance_row(d.schedule) for d in decisions])
-        timers = [timer_row(next_timer(d.schedule, d.schedule.next)) for d in decisions if d.schedule.next is not None]
-        if timers:
-            yield sql("set_timers", timers)
-    for decision in decisions:
-        _tell(decision, now, works.events)
-    return events + works.events
+    return events + works.events + works.told
 
 
 def _stop(decision: Decision, now: Micros) -> Operation[list[Row]]:
@@ -102,18 +97,35 @@ def stopped(now: Micros, run: Run, reason: str, status: Status) -> Row:
 class _Works:
     """The rows of many decisions, gathered."""
 
-    def __init__(self, now: Micros, maker: Maker, inputs: Inputs) -> None:
+    def __init__(self, now: Micros, maker: Maker, inputs: Inputs, save: bool) -> None:
         self.now = now
         self.maker = maker
         self.inputs = inputs
+        self.save = save
+        self.taken: list[Decision] = []
         self.runs: list[Run] = []
         self.gated: list[Run] = []
         self.outcomes: list[Row] = []
-        self.extended: dict[str, Row] = {}
+        self.extended: list[Row] = []
+        self.released: list[tuple[Live, str]] = []
+        self.dropped: list[Row] = []
+        self.schedules: list[Row] = []
         self.timers: list[Row] = []
         self.events: list[Row] = []
+        self.told: list[Row] = []
 
     def take(self, decision: Decision) -> None:
+        """All the rows of a decision, or none of them if it raises."""
+        lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
+        before = [len(one) for one in lists]
+        try:
+            self._take(decision)
+        except Exception:
+            for rows, length in zip(lists, before, strict=True):
+                del rows[length:]
+            raise
+
+    def _take(self, decision: Decision) -> None:
         schedule = decision.schedule
         for fresh in decision.start:
             run = self._run(schedule, fresh)
@@ -130,6 +142,16 @@ class _Works:
             run.status, run.hold, run.reason = Status.BUFFERED, "overlap", "overlap"
         for passed in decision.passed:
             self._pass(schedule, passed)
+        for one in decision.release:
+            self.released.append((one, dump({**one.detail, **lessons(schedule)})))
+        for one, why, by in decision.drop:
+            self.dropped.append((one.id, why.status.value, why.value, dump(_blocked(one.detail, by))))
+        if self.save:
+            self.schedules.append(advance_row(schedule))
+            if schedule.next is not None:
+                self.timers.append(timer_row(next_timer(schedule, schedule.next)))
+        _tell(decision, self.now, self.told)
+        self.taken.append(decision)
 
     def _run(self, schedule: Schedule, fresh: Fresh) -> Run:
         one = fresh.occurrence
@@ -192,7 +214,7 @@ class _Works:
         if one.new:
             self.outcomes.append(row)
         else:
-            self.extended[one.id] = row
+            self.extended.append(row)
 
     def write(self) -> Operation[None]:
         if self.runs:
@@ -200,14 +222,21 @@ class _Works:
         if self.outcomes:
             yield sql("insert_outcomes", self.outcomes)
         if self.extended:
-            texts = [(id, row[_DETAIL]) for id, row in self.extended.items()]
+            grown = {row[0]: row for row in self.extended}
+            texts = [(id, row[_DETAIL]) for id, row in grown.items()]
             there = {row[0] for row in (yield sql("extend_outcomes", texts, now=self.now))}
             # A stretch that did not grow for longer than rows are kept has lost its row.
-            gone = [row for id, row in self.extended.items() if id not in there]
+            gone = [row for id, row in grown.items() if id not in there]
             if gone:
                 yield sql("insert_outcomes", gone)
         if self.gated:
             yield from let_in(self.gated, self.now)
+        if self.released:
+            yield from _release(self.released, self.now)
+        if self.dropped:
+            yield sql("pass_over", self.dropped, now=self.now)
+        if self.schedules:
+            yield sql("advance_schedules", self.schedules)
         if self.timers:
             yield sql("set_timers", self.timers)
         self.events += [created(run, self.now) for run in self.runs]
@@ -233,12 +262,12 @@ def remake_timer(run: Run, due: Micros) -> Timer:
     return Timer("schedule", run.id, "make", due, run.namespace)
 
 
-def _release(released: Sequence[tuple[Schedule, Live]], now: Micros) -> Operation[None]:
+def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[None]:
     """Buffered runs that may go: told what has happened since, then through their gates. Those whose actions could not
     be made are tried again first."""
-    yield sql("set_details", [(one.id, dump({**one.detail, **lessons(schedule)})) for schedule, one in released])
-    rows = yield sql("runs_by_ids", [(one.id,) for _, one in released])
-    unmade = {one.id for _, one in released if "tries" in one.detail}
+    yield sql("set_details", [(one.id, detail) for one, detail in released])
+    rows = yield sql("runs_by_ids", [(one.id,) for one, _ in released])
+    unmade = {one.id for one, _ in released if "tries" in one.detail}
     runs = [run for run in map(whole_run, rows) if run.id not in unmade]
     if unmade:
         again = [run for run in map(whole_run, rows) if run.id in unmade]

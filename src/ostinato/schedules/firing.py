@@ -49,7 +49,8 @@ def purposes(maker: Maker, new_id: Callable[[Micros], str], backfill_batch: int)
 def fire_due(
     timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str]
 ) -> Operation[list[Row]]:
-    """Schedules whose time has come. One that cannot be read or decided upon is parked; the others go on."""
+    """Schedules whose time has come. One that cannot be read or decided upon, or whose decision cannot be
+    put on record, is parked; the others go on."""
     rows = yield from free_schedules(timers, [t.owner for t in timers], now)
     live = yield from live_of([row[0] for row in rows], hold=True)
     decisions: list[Decision] = []
@@ -68,11 +69,18 @@ def fire_due(
             left -= sum(one.count for one in found.passed) + len(found.start) + len(found.hold)
             decisions.append(found)
         except Exception as problem:
-            parked.append((row, f"{type(problem).__name__}: {problem}"[:500]))
-    events = yield from park(parked, now)
+            parked.append((row, _said(problem)))
+    refused: list[tuple[Decision, Exception]] = []
+    events: list[Row] = []
     if decisions:
-        events += yield from carry_out(decisions, now, maker)
-    return events
+        events = yield from carry_out(decisions, now, maker, refused=refused)
+    by_id = {row[0]: row for row in rows}
+    parked += [(by_id[decision.schedule.id], _said(problem)) for decision, problem in refused]
+    return events + (yield from park(parked, now))
+
+
+def _said(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {problem}"[:500]
 
 
 def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:

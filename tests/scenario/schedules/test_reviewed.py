@@ -6,8 +6,30 @@ import asyncio
 from typing import Any
 
 from ostinato import every, manual
+from ostinato.store.contract import Operation, sql
+from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.scenario.schedules.test_schedules import begin, minutes
+
+COLUMNS = ("spec", "action", "policies", "memory", "outcome", "memo", "tags", "attributes")
+for dialect in ("sqlite", "postgres"):
+    for column in COLUMNS:
+        text = f"UPDATE ostinato_schedules SET {column} = :text WHERE name = :name"
+        queries(dialect)[f"spoil_{column}"] = Query(f"spoil_{column}", text, (), False)
+
+
+async def spoil(world: World, name: str, column: str, text: str) -> None:
+    def work(_: int) -> Operation[None]:
+        yield sql(f"spoil_{column}", name=name, text=text)
+
+    await world.app.store.run(work)
+
+
+def nested(levels: int) -> Any:
+    found: Any = []
+    for _ in range(levels - 1):
+        found = [found]
+    return found
 
 
 async def test_an_action_made_late_is_the_new_one_with_its_deadline(world: World) -> None:
@@ -118,3 +140,34 @@ async def test_a_stretch_that_rested_for_longer_than_rows_are_kept_has_a_row_aga
         await schedules.resume("k")
     (stretch,) = await schedules.history("k")
     assert stretch.count == 80 * 144
+
+
+async def test_a_result_nested_too_deep_is_a_failure_of_its_run_alone(world: World) -> None:
+    heard: list[Any] = []
+
+    @world.app.job()
+    async def deep(ctx: Any) -> Any:
+        heard.append(ctx.last_result)
+        return nested(100 if len(heard) % 2 else 101)
+
+    await world.up()
+    await world.app.schedules.create("d", every("1m"), "deep")
+    await world.advance("4m")
+    ends = [(one.status, one.reason) for one in reversed(await world.app.schedules.history("d"))]
+    too_deep = "OstinatoError: the result is nested more than 100 levels deep"
+    assert ends == [("succeeded", None), ("failed", too_deep)] * 2
+    assert heard == [None, nested(100), nested(100), nested(100)]
+    assert (await world.app.schedules.get("d")).state == "running"
+
+
+async def test_a_schedule_that_cannot_be_put_on_record_is_parked_and_the_others_go_on(world: World) -> None:
+    seen = await begin(world)
+    for name in ("a", "bad", "c"):
+        await world.app.schedules.create(name, every("1m"), "note", input={"who": name})
+    await spoil(world, "bad", "outcome", f'{{"result": {"[" * 254}{"]" * 254}}}')
+    await world.advance("2m")
+    assert sorted(who for _, _, who in seen) == ["a", "a", "c", "c"]
+    info = await world.app.schedules.get("bad")
+    assert (info.state, info.next) == ("parked", None)
+    assert "Recursion limit" in str(info.reason)
+    assert await world.occurrences("bad") == []
