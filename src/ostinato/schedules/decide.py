@@ -117,15 +117,17 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
     memory = schedule.memory
     stretch = memory.stretch
     if stretch is not None and stretch.reason is reason and stretch.run is not None:
-        row = Passed(stretch.run, stretch.first, 0, "auto", reason, None, stretch.count + count, last, new=False)
+        whole, begin = stretch.count + count, stretch.first
+        row = Passed(stretch.run, begin, begin, "auto", reason, None, whole, last, False, count, first.nominal)
         stretch = replace(stretch, count=stretch.count + count)
     else:
-        row = Passed(new_id(), first.nominal, first.actual, "auto", reason, None, count, last)
+        begin = first.nominal
+        row = Passed(new_id(), begin, first.actual, "auto", reason, None, count, last, True, count, begin)
         stretch = Stretch(reason, count, row.id, first.nominal, ROWS)
     # What was moved ahead of its time, or kept by an edit, stands outside of the order of nominal times.
     others = {n: at for n, at in memory.kept.items() if at <= now}
     others |= {n: at for n, at in memory.moved.items() if n > last and at <= now}
-    rows = [row, *(Passed(new_id(), n, at, "auto", reason, None, 1, n) for n, at in others.items())]
+    rows = [row, *(Passed(new_id(), n, at, "auto", reason, None, 1, n, since=n) for n, at in others.items())]
     reached = max([last, *(n for n in others if n in memory.moved)])
     after = replace(
         schedule,
