@@ -23,7 +23,7 @@ from ostinato.schedules.declared import Plan, as_wanted
 from ostinato.schedules.define import ActionLike, SpecLike, define, read_name, same_definition
 from ostinato.schedules.files import Document, dump_schedules
 from ostinato.schedules.looks import Looks, Moment
-from ostinato.schedules.model import Schedule, read_catchup, read_overlap
+from ostinato.schedules.model import Schedule, State, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
 from ostinato.schedules.views import (
     Lateness,
@@ -125,7 +125,8 @@ class Schedules(Looks):
                     found = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
             (row,) = yield sql("lock_schedules", [(found[0][0],)])  # compared with what it is, not with what it was
             there = read_anyway(row)
-            if same_definition(there, wanted) and there.origin == wanted.origin:
+            same = same_definition(there, wanted) and there.origin == wanted.origin
+            if same and there.state is not State.PARKED:  # one that is parked is mended by it
                 return {"token": there.token, "done": "unchanged"}
             return {
                 **(yield from scheduler.update(call, lambda one: as_wanted(one, wanted), mends=True)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -120,8 +120,30 @@ def write_outcomes(outcomes: Outcomes) -> str:
     return orjson.dumps(outcomes).decode()
 
 
+def read_tags(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(orjson.loads(text))
+
+
+def read_attributes(text: str | None) -> Mapping[str, Any]:
+    return {} if text is None else dict(orjson.loads(text))
+
+
+# What is text in a row of schedules: its place, how it is read, and what stands for one that cannot be.
+_STATE = 7
+_READERS: Mapping[int, tuple[Callable[[Any], Any], str | None]] = {
+    3: (read_spec_text, _NOTHING),
+    4: (read_action_text, write_action(Action("?"))),
+    5: (read_policies_text, write_policies(Policies())),
+    16: (read_memory, None),
+    17: (read_outcomes, None),
+    18: (load, None),
+    19: (read_tags, None),
+    20: (read_attributes, None),
+}
+
+
 def read_schedule(row: Row) -> Schedule:
-    """From `SELECT *`; raises what is wrong with it, if its spec or its action cannot be read any more."""
+    """From `SELECT *`; raises what is wrong with it, if something of it cannot be read any more."""
     (
         id,
         namespace,
@@ -169,8 +191,8 @@ def read_schedule(row: Row) -> Schedule:
         read_memory(memory),
         read_outcomes(outcome),
         load(memo),
-        () if tags is None else tuple(orjson.loads(tags)),
-        {} if attributes is None else orjson.loads(attributes),
+        read_tags(tags),
+        read_attributes(attributes),
         origin,
         created,
         closed,
@@ -181,17 +203,21 @@ def read_schedule(row: Row) -> Schedule:
 
 
 def read_anyway(row: Row) -> Schedule:
-    """The same for who looks or mends: one that cannot be read is parked, and has no times."""
+    """The same for who looks or mends: of one that cannot be read, what can be; it is parked. Without a spec it has no
+    times."""
     try:
         return read_schedule(row)
     except Exception as problem:
         there = list(row)
-        there[3] = _NOTHING
-        try:
-            orjson.loads(row[4])["job"]
-        except Exception:
-            there[4] = write_action(Action("?"))
+        for place, (read, instead) in _READERS.items():
+            try:
+                read(row[place])
+            except Exception:
+                there[place] = instead
+        there[_STATE] = there[_STATE] if there[_STATE] in set(State) else State.PARKED.value
         found = read_schedule(there)
+        if found.state is State.CLOSED:
+            return found
         return replace(found, state=State.PARKED, reason=found.reason or str(problem))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import orjson
+import pytest
+
 from ostinato import every, manual
 from ostinato.store.contract import Operation, sql
 from ostinato.store.sql import Query, queries
@@ -171,3 +174,31 @@ async def test_a_schedule_that_cannot_be_put_on_record_is_parked_and_the_others_
     assert (info.state, info.next) == ("parked", None)
     assert "Recursion limit" in str(info.reason)
     assert await world.occurrences("bad") == []
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+async def test_one_that_cannot_be_read_does_not_hide_the_others(world: World, column: str) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    for name in ("a", "bad", "c"):
+        await schedules.create(name, every("1m"), "note")
+    for text in ("7", "{", '{"unknown": [1]}'):
+        if text == '{"unknown": [1]}' and column in ("memory", "memo", "tags", "attributes"):
+            continue  # these can be read so
+        if text == "7" and column == "memo":
+            continue
+        await spoil(world, "bad", column, text)
+        assert [(one.name, one.state) for one in await schedules.find()] == [
+            ("a", "running"),
+            ("bad", "parked"),
+            ("c", "running"),
+        ]
+        assert (await schedules.get("bad")).reason
+        assert len(await schedules.staleness()) == 3
+        assert {"a", "c"} <= {one.schedule for one in await schedules.upcoming()}
+        assert list(orjson.loads(await schedules.export(form="json"))["schedules"]) == ["a", "bad", "c"]
+        assert await schedules.each(schedules.get) == {"a": None, "bad": None, "c": None}
+    await world.advance("2h")  # housekeeping, too
+    assert await world.occurrences("a") == ["succeeded"] * 120
+    await schedules.upsert("bad", every("1m"), "note")
+    assert (await schedules.get("bad")).state == "running"
