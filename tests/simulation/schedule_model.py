@@ -490,7 +490,7 @@ class Model:
             filling.state = "completed"
             self.facts["backfill_completed"] += 1
         else:
-            filling.wake = self.now + SECOND
+            filling.wake = self.now + 60 * SECOND
         self._line_up(fresh)
         self._complete()
 

@@ -101,7 +101,8 @@ def step(
         return replace(after, state="completed", finished=now), found, None
     if backfill.rate is not None:
         return after, found, now + max(SECOND // 100, int(SECOND * max(1, len(nominals)) / backfill.rate))
-    return after, found, now + SECOND if outstanding + len(nominals) >= batch else now
+    # The end of one of its runs wakes it; that it looks by itself too is for the case that nothing ever ends.
+    return after, found, now + 60 * SECOND if outstanding + len(nominals) >= batch else now
 
 
 def fire(

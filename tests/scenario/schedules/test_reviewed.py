@@ -56,6 +56,7 @@ async def test_an_action_made_late_is_the_new_one_with_its_deadline(world: World
     assert seen == [("new", "b")]
     (run,) = await world.runs()
     assert (run.name, run.status, run.reason) == ("new", "timed_out", "deadline")
+    assert run.finished is not None
     assert (run.finished - run.created).total_seconds() == 10
 
 
