@@ -15,7 +15,7 @@ from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
 from ostinato.schedules.making import BEHIND, Maker
-from ostinato.schedules.model import Reason, Schedule
+from ostinato.schedules.model import Overlap, Reason, Schedule
 from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
@@ -145,7 +145,8 @@ class _Works:
         for one in decision.release:
             self.released.append((one, dump({**one.detail, **lessons(schedule)})))
         for one, why, by in decision.drop:
-            self.dropped.append((one.id, why.status.value, why.value, dump(_blocked(one.detail, by))))
+            told = _passed_over(schedule, one, why, by)
+            self.dropped.append((one.id, why.status.value, why.value, dump(told)))
         if self.save:
             self.schedules.append(advance_row(schedule))
             if schedule.next is not None:
@@ -191,6 +192,9 @@ class _Works:
         detail: dict[str, Any] = {"schedule": schedule.name, "nominal": one.nominal, "origin": one.origin}
         if one.blocked_by is not None:
             detail["blocked_by"] = one.blocked_by
+        policy = _policy(schedule, one.reason, one.overlap)
+        if policy is not None:
+            detail["policy"] = policy
         if one.count > 1 or not one.new:
             detail |= {"count": one.count, "last": one.last}
         text = orjson.dumps(detail).decode()
@@ -279,8 +283,27 @@ def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[Non
     yield from to_the_gates([r for r in runs if r.serial_key is not None or r.concurrency_key is not None], now)
 
 
-def _blocked(detail: Mapping[str, Any], by: str | None) -> dict[str, Any]:
-    return dict(detail) if by is None else {**detail, "blocked_by": by}
+def _passed_over(schedule: Schedule, one: Live, why: Reason, by: str | None) -> dict[str, Any]:
+    told = dict(one.detail)
+    if by is not None:
+        told["blocked_by"] = by
+    policy = _policy(schedule, why, one.overlap)
+    if policy is not None:
+        told["policy"] = policy
+    return told
+
+
+def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
+    """The policy that decided so, as it was then."""
+    match why:
+        case Reason.OVERLAP | Reason.REPLACED:
+            return (overlap or schedule.policies.overlap).value
+        case Reason.CATCHUP_WINDOW | Reason.COALESCED:
+            return schedule.policies.catchup.mode
+        case Reason.BUFFER_FULL:
+            return str(schedule.policies.max_buffer)
+        case _:
+            return None
 
 
 def _tell(decision: Decision, now: Micros, events: list[Row]) -> None:

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ostinato.schedules.generator import occurrence
+from ostinato.schedules.generator import occurrence, upcoming
 from ostinato.schedules.model import GRACE, Occurrence, Schedule, State
 from ostinato.schedules.views import OccurrenceInfo
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
+_COUNTED = 10_000  # times to come that are counted, to see whether the actions that are left reach so far
 _WHY = {
-    "overlap": "the run before it was still going, and the overlap policy is {overlap}",
-    "replaced": "a later time took its place while it waited, as the overlap policy {overlap} says",
-    "catchup_window": "it came too late: nobody was there to fire it, and the catch-up policy is {catchup}",
-    "coalesced": "it came late, and a later run stands for it (catch-up policy {catchup})",
+    "overlap": "the run before it was still going, and the overlap policy was {policy}",
+    "replaced": "a later time took its place while it waited, as the overlap policy {policy} said",
+    "catchup_window": "it came too late: nobody was there to fire it, and the catch-up policy was {policy}",
+    "coalesced": "it came late, and a later run stands for it (catch-up policy {policy})",
     "paused": "the schedule was paused",
     "exhausted": "the schedule had no actions left",
-    "buffer_full": "{max_buffer} others were waiting already, which is all that max_buffer allows",
+    "buffer_full": "{policy} others were waiting already, which is all that max_buffer allowed",
     "asked": "someone asked for this one to be left out",
     "closed": "the schedule was deleted, or the backfill cancelled, before its turn came",
 }
@@ -71,10 +72,7 @@ def _about(schedule: Schedule, one: OccurrenceInfo) -> list[str]:
     origin = "" if one.origin == "auto" else " (by hand)" if one.origin.startswith("trigger-") else " (by a backfill)"
     name = f"The time {_said(one.nominal)}{origin}"
     if one.status in ("skipped", "missed"):
-        policies = schedule.policies
-        why = _WHY.get(one.reason or "", one.reason or "no reason is on record").format(
-            overlap=policies.overlap.value, catchup=policies.catchup.mode, max_buffer=policies.max_buffer
-        )
+        why = _WHY.get(one.reason or "", one.reason or "no reason is on record").format(policy=one.policy or "another")
         told = [f"{name} was {one.status}: {why}."]
         if one.count > 1:
             told.append(f"It is one of {one.count} times in a row, to {_said(one.last)}, with the same outcome.")
@@ -83,7 +81,8 @@ def _about(schedule: Schedule, one: OccurrenceInfo) -> list[str]:
         return told
     told = []
     if one.status == "buffered" and one.reason == "overlap":
-        told.append(f"{name} waits for the run before it to end: overlap policy {schedule.policies.overlap.value}.")
+        overlap = one.policy or schedule.policies.overlap.value
+        told.append(f"{name} waits for the run before it to end: overlap policy {overlap}.")
     elif one.started is None and one.finished is None:
         told.append(f"{name} was let go and waits for a worker" + (f": {one.reason}." if one.reason else "."))
     elif one.finished is None:
@@ -128,11 +127,14 @@ def _to_come(schedule: Schedule, one: Occurrence, now: Micros) -> Explanation:
     told = [f"{_said(moment)} {'was' if past else 'is'} due."]
     if one.actual != one.nominal:
         told.append(f"It is not to run before {_said(to_datetime(one.actual))}.")
-    refusal = _refusal(schedule, one)
+    refusal = _refusal(schedule, one, now)
     if refusal is not None:
         reason, words = refusal
         return Explanation("will_not_run", (*told, words), reason, moment)
     policies = schedule.policies
+    if past and schedule.next is not None and one.actual < schedule.next and now - schedule.next <= GRACE:
+        told.append(f"It is late, and a node is catching up, {policies.catchup.pace} in a second at the most.")
+        return Explanation("late", tuple(told), "catching_up", moment)
     if past:
         told.append(f"Nobody has dealt with it for {(now - one.actual) // SECOND} s: is any node running?")
         told.append(f"The next one decides by the catch-up policy, {policies.catchup.mode}.")
@@ -142,7 +144,7 @@ def _to_come(schedule: Schedule, one: Occurrence, now: Micros) -> Explanation:
     return Explanation("will_run", tuple(told), None, moment)
 
 
-def _refusal(schedule: Schedule, one: Occurrence) -> tuple[str, str] | None:
+def _refusal(schedule: Schedule, one: Occurrence, now: Micros) -> tuple[str, str] | None:
     if schedule.state is State.PARKED:
         return "parked", f"The schedule is parked: {schedule.reason}."
     if schedule.paused:
@@ -156,6 +158,16 @@ def _refusal(schedule: Schedule, one: Occurrence) -> tuple[str, str] | None:
         return "exhausted", "It will not run: the schedule has no actions left."
     if schedule.state is State.COMPLETED:
         return "completed", "It will not run: the schedule is completed."
+    left = schedule.remaining
+    if left is not None and left <= _COUNTED and one.actual > now:
+        before = upcoming(schedule, now, left)
+        if len(before) == left and one.actual > before[-1].actual:
+            last = _said(to_datetime(before[-1].actual))
+            actions = "one action is" if left == 1 else f"{left} actions are"
+            return (
+                "exhausted",
+                f"It will not run: {actions} left, for the times up to {last}, unless those are skipped.",
+            )
     return None
 
 

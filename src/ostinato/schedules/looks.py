@@ -44,6 +44,8 @@ from ostinato.when.instants import Micros, read_instant, to_datetime
 Moment = datetime | str
 Length = str | timedelta
 _PAGE = 500
+_SHOWN = 50  # of what was triggered at one moment
+_STRETCHES = 10  # a stretch may have single rows within it, of times that came out of order
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +170,10 @@ class Looks:
         """Why it ran at a moment, why it did not, or whether it will."""
         nominal = read_instant(at, "at")
         schedule = await self._get(name)
-        low, high = key_range(schedule.id, None, nominal)
-        runs = await self._occurrences(low, high, 50)
+        # Those of this very time; and the newest that the clock brought up to it, one of which may be a stretch.
+        runs = await self._occurrences(*key_range(schedule.id, nominal, nominal), _SHOWN)
+        before = await self._occurrences(*key_range(schedule.id, None, nominal - 1), _STRETCHES, "clock_history")
+        runs += before
         records = [one for one in map(occurrence_info, runs) if one.nominal <= to_datetime(nominal) <= one.last]
         return explain(schedule, nominal, records, self._around.now())
 
@@ -220,12 +224,12 @@ class Looks:
         runs = await self._occurrences(*key_range(schedule.id), recent) if recent else []
         return schedule, live, runs
 
-    async def _occurrences(self, low: str, high: str, limit: int) -> list[Run]:
+    async def _occurrences(self, low: str, high: str, limit: int, query: str = "history") -> list[Run]:
         """Occurrences between two keys, newest first, each with the last of its attempts."""
         namespace = self._around.namespace
 
         def found(_: int) -> Operation[list[Run]]:
-            rows = yield sql("history", namespace=namespace, low=low, high=high, limit=limit)
+            rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
             runs = [whole_run(row) for row in rows]
             tried = [(run.id,) for run in runs if run.superseded]
             newest = {}

@@ -21,7 +21,8 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceInfo:
-    """One due time and what became of it; with a `count` above one, a stretch of times up to `last`."""
+    """One due time and what became of it; with a `count` above one, a stretch of times up to `last`. `policy`: the one
+    that kept it from running, as it was then; else its own overlap policy, if it has one."""
 
     nominal: datetime
     due: datetime
@@ -39,6 +40,7 @@ class OccurrenceInfo:
     count: int
     last: datetime
     previous: datetime | None
+    policy: str | None = None
 
 
 def occurrence_info(run: Run) -> OccurrenceInfo:
@@ -61,6 +63,7 @@ def occurrence_info(run: Run) -> OccurrenceInfo:
         count=detail.get("count", 1),
         last=to_datetime(detail["last"]) if "last" in detail else nominal,
         previous=_moment(detail.get("previous")),
+        policy=detail.get("policy") or detail.get("overlap"),
     )
 
 

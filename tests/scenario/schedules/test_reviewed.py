@@ -203,3 +203,61 @@ async def test_one_that_cannot_be_read_does_not_hide_the_others(world: World, co
     assert await world.occurrences("a") == ["succeeded"] * 120
     await schedules.upsert("bad", every("1m"), "note")
     assert (await schedules.get("bad")).state == "running"
+
+
+async def test_explain_knows_how_far_the_actions_that_are_left_reach(world: World) -> None:
+    await begin(world)
+    await world.app.schedules.create("t", every("1m"), "note", remaining=2)
+    found = [await world.app.schedules.explain("t", at) for at in minutes(1, 2, 3, 5)]
+    assert [(one.outcome, one.reason) for one in found] == [("will_run", None)] * 2 + [
+        ("will_not_run", "exhausted")
+    ] * 2
+    assert "2 actions are left, for the times up to 2026-01-01 00:02:00 UTC" in str(found[3])
+
+
+async def test_explain_names_the_policy_that_decided_not_the_one_of_today(world: World) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    await schedules.create("t", every("1m"), "slow", input={"seconds": 600})
+    await world.advance("2m10s")
+    await schedules.trigger("t", overlap="skip")
+    await schedules.trigger("t", overlap="buffer_all")
+    await schedules.update("t", overlap="allow_all", catchup="skip")
+    assert "the overlap policy was skip" in str(await schedules.explain("t", minutes(2)[0]))
+    by_hand = {one.policy: one.nominal for one in await schedules.history("t") if one.origin != "auto"}
+    assert "the overlap policy was skip" in str(await schedules.explain("t", by_hand["skip"]))
+    waits = "waits for the run before it to end: overlap policy buffer_all"
+    assert waits in str(await schedules.explain("t", by_hand["buffer_all"]))
+    await world.outage("2026-01-01T00:02:30Z", "2026-01-01T00:10:30Z")
+    await schedules.update("t", catchup="all")
+    assert "the catch-up policy was skip" in str(await schedules.explain("t", minutes(5)[0]))
+
+
+async def test_explain_says_that_a_paced_catch_up_is_on_its_way(world: World) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    paced = {"mode": "all", "pace": 1}
+    await schedules.create("t", every("1m"), "note", catchup=paced, overlap="allow_all")
+    await world.outage("2026-01-01T00:00:30Z", "2026-01-01T10:00:20Z")
+    found = await schedules.explain("t", minutes(500)[0])
+    assert (found.outcome, found.reason) == ("late", "catching_up")
+    assert "a node is catching up, 1 in a second" in str(found)
+    await world.down()
+    await asyncio.sleep(60)
+    async with world.app.connected():
+        assert (await schedules.explain("t", minutes(500)[0])).reason == "no_node"
+
+
+async def test_explain_finds_a_stretch_behind_many_triggers(world: World) -> None:
+    await begin(world)
+    schedules = world.app.schedules
+    await schedules.create("t", every("1m"), "note")
+    await schedules.pause("t")
+    for _ in range(60):
+        await world.advance("1m")
+        await world.advance("1s")
+        await schedules.trigger("t")
+    await world.advance("2h")
+    await schedules.resume("t")
+    found = await schedules.explain("t", minutes(120)[0])
+    assert (found.outcome, found.reason) == ("skipped", "paused")

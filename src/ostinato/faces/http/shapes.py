@@ -203,6 +203,7 @@ class OccurrenceShown(Shown):
     count: int
     last: datetime
     previous: datetime | None
+    policy: str | None
 
 
 class LatenessShown(Shown):

@@ -144,6 +144,10 @@ UPDATE ostinato_runs SET detail = r.detail FROM {rows r(id text, detail text)} W
 SELECT * FROM ostinato_runs WHERE namespace = :namespace AND key >= :low AND key < :high AND key IS NOT NULL
 ORDER BY key DESC LIMIT :limit
 
+-- clock_history: the same of what the clock brought, whatever was triggered or filled in between. Uses ostinato_runs_key.
+SELECT * FROM ostinato_runs WHERE namespace = :namespace AND key >= :low AND key < :high AND key IS NOT NULL
+    AND key LIKE '%/auto' ORDER BY key DESC LIMIT :limit
+
 -- newest_attempts: the last attempt of each of these chains that has more than one. Uses ostinato_runs_chain.
 SELECT u.* FROM {rows r(root text)} JOIN ostinato_runs u ON u.root_id = r.root AND u.retry_of IS NOT NULL
 WHERE u.superseded = 0
