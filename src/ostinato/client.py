@@ -389,6 +389,10 @@ class Schedules:
     async def move(self, name: str, at: Moment, to: Moment, **how: Any) -> Json:
         return await self._client._one("POST", _path(name, "move"), {"at": at, "to": to}, **how)
 
+    async def put_back(self, name: str, at: Moment, **how: Any) -> Json:
+        """Take back a skip or a move."""
+        return await self._client._one("POST", _path(name, "put-back"), {"at": at}, **how)
+
     async def delete(self, name: str, *, running: str = "leave", **how: Any) -> Json:
         return await self._client._one("DELETE", _path(name), running=running, **how)
 

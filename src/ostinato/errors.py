@@ -58,6 +58,10 @@ class StoreError(OstinatoError):
     """Something is wrong with the store; the message says what to do."""
 
 
+class NotAStore(StoreError):
+    """What was given names no store that could be."""
+
+
 class StoreUnavailable(StoreError):
     """The store does not answer for now. What was acknowledged is safe; the call may be tried again."""
 

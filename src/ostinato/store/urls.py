@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ostinato.errors import StoreError
+from ostinato.errors import NotAStore
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 
@@ -14,14 +14,14 @@ def open_url(url: str, *, inline: bool = False) -> Store:
     scheme, separator, rest = url.partition("://")
     if not separator:
         if not url or "?" in url:
-            raise StoreError(f"the store URL {url!r} names no store; {_HINT}")
+            raise NotAStore(f"the store URL {url!r} names no store; {_HINT}")
         return SqliteStore(url, inline=inline)
     if scheme == "sqlite":
         if not rest.startswith("/") or rest == "/":
-            raise StoreError(f"the store URL {url!r} names no file; write sqlite:///ostinato.db (three slashes)")
+            raise NotAStore(f"the store URL {url!r} names no file; write sqlite:///ostinato.db (three slashes)")
         return SqliteStore(rest[1:], inline=inline)
     if scheme in ("postgresql", "postgres"):
         from ostinato.store.postgres import PostgresStore
 
         return PostgresStore(url)
-    raise StoreError(f"the store URL {url!r} has an unknown scheme {scheme!r}; {_HINT}")
+    raise NotAStore(f"the store URL {url!r} has an unknown scheme {scheme!r}; {_HINT}")

@@ -106,6 +106,8 @@ def test_one_coming_time_is_left_out_or_moved_as_the_wall_of_its_zone_says(place
     assert times == ["2036-01-10T01:30:00Z", "2036-01-11T01:30:00Z"]
     assert "2036-01-10 01:30:00" in place.text("schedules", "times", "nightly", "2036-01-10", "2036-01-12")
     assert "left out" in place.text("explain", "nightly", "2036-01-10T02:30")
+    assert "as it would have" in place.text("schedules", "put-back", "nightly", "2036-01-10T02:30")
+    assert place.json("explain", "nightly", "2036-01-10T02:30")["outcome"] == "will_run"
     found = place.json("explain", "nightly", "2036-01-13T02:30")
     assert found["outcome"] == "will_run"
     assert place.json("explain", "nightly", "2036-01-13T02:31")["outcome"] == "no_time"

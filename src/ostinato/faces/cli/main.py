@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from ostinato import __version__
 from ostinato.client import Denied, Unreachable
-from ostinato.errors import Conflict, NotFound, OstinatoError, StoreError
+from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreError
 from ostinato.faces.cli.access import namespaces, nodes, token
 from ostinato.faces.cli.backup import backup, restore
 from ostinato.faces.cli.doctor import doctor
@@ -34,6 +34,8 @@ from ostinato.when import rules_in_force
 def code_of(problem: OstinatoError) -> int:
     """1: the answer is no. 2: what was given is not right. 3: the store or the server cannot be used."""
     match problem:
+        case NotAStore():
+            return 2
         case Unreachable() | StoreError():
             return 3
         case NotFound() | Conflict() | Denied():

@@ -256,6 +256,14 @@ async def move(
 
 
 @command(schedules)
+async def put_back(session: Session, name: Name, at: Annotated[str, typer.Argument(help="Its nominal time.")]) -> None:
+    """Take back a skip or a move of one coming occurrence."""
+    zone = zone_of(await known(session.client, name))
+    answer = await session.client.schedules.put_back(name, read_time(at, "AT", zone))
+    session.out.say(answer, f"{name} will run at {at} as it would have")
+
+
+@command(schedules)
 async def delete(
     session: Session,
     name: Names = None,

@@ -114,8 +114,17 @@ async def check_listening(app: Ostinato, where: Listening) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its signal handlers: it would raise a signal again once it has stopped, and so end the process
-    before the engine has drained. Whoever runs it says when it ends."""
+    """uvicorn, telling streams that it is about to stop, and without signal handlers of its own: it would raise a
+    signal again once it has stopped, and so end the process before the engine has drained. Whoever runs it says when
+    it ends."""
+
+    def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self._closing.set()
+        super().handle_exit(sig, frame)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -170,7 +179,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         config.load()
     except OSError as problem:  # ssl.SSLError is one
         raise OstinatoError(f"the TLS certificate {where.tls_certificate} cannot be used: {problem}") from None
-    return Server(config)
+    return Server(config, application.state.closing)
 
 
 async def serve(
