@@ -49,6 +49,7 @@ def blocks(page: Path) -> list[Block]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", os.environ.copy())  # what a page sets is its own affair
     names: dict[str, object] = {"__name__": "__main__"}
     port = free_port()
     with ExitStack() as serving:

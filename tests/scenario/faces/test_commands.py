@@ -242,7 +242,7 @@ def test_tokens_and_namespaces_come_and_go(place: Place) -> None:
 def test_nodes_and_jobs_are_listed(place: Place) -> None:
     assert "no node is working" in place.text("nodes")
     assert place.json("nodes") == {"items": []}
-    assert [one["name"] for one in place.json("jobs", "list")["items"]] == ["http"]
+    assert [one["name"] for one in place.json("jobs", "list")["items"]] == ["http", "webhook"]
 
 
 def test_a_mistake_is_one_line_and_its_own_exit_code(place: Place) -> None:
