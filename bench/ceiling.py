@@ -92,7 +92,7 @@ def _claimed(run: Run) -> Row:
     return (
         *(run.id, run.name, run.kind, run.namespace, run.queue, run.priority, run.due, run.created, run.root_id),
         *(run.number, run.parent_id, 1, run.serial_key, run.serial_hold, run.concurrency_key, run.options, run.input),
-        *(run.checkpoint, run.crashes, run.actor, run.key),
+        *(run.checkpoint, run.crashes, run.actor, run.key, run.schedule_id, run.detail),
     )
 
 
