@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+import trustme
 
 from ostinato import Ostinato
 from ostinato.client import Client, SyncClient
@@ -178,25 +179,25 @@ def test_with_tokens_required_the_command_line_brings_one(folder: Path) -> None:
 
 
 @pytest.fixture
-def certificate(folder: Path) -> tuple[str, str]:
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost"
-    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    try:
-        subprocess.run([*command.split(), *names], cwd=folder, check=True, capture_output=True, timeout=60)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("there is no openssl to make a certificate with")
-    return "cert.pem", "key.pem"
+def certificate(folder: Path) -> tuple[str, str, str]:
+    """A certificate, its key, and the authority that vouches for it."""
+    authority = trustme.CA()
+    issued = authority.issue_cert("localhost", "127.0.0.1")
+    issued.cert_chain_pems[0].write_to_path(folder / "cert.pem")
+    issued.private_key_pem.write_to_path(folder / "key.pem")
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    return "cert.pem", "key.pem", "ca.pem"
 
 
-def test_tls(folder: Path, certificate: tuple[str, str]) -> None:
-    cert, key = certificate
+def test_tls(folder: Path, certificate: tuple[str, str, str]) -> None:
+    cert, key, authority = certificate
     with Serving(folder, "serve", "--port", "0", "--tls-certificate", cert, "--tls-key", key) as server:
         assert server.address.startswith("https://")
-        trusted = ssl.create_default_context(cafile=str(folder / cert))
+        trusted = ssl.create_default_context(cafile=str(folder / authority))
         with SyncClient(server.address, verify=trusted) as client:
             assert client.ready()["status"] == "ok"
         at = ("--server", server.address)
-        assert ostinato(folder, "nodes", "--json", *at, "--ca", cert).returncode == 0
+        assert ostinato(folder, "nodes", "--json", *at, "--ca", authority).returncode == 0
         distrusted = ostinato(folder, "nodes", *at)
         assert distrusted.returncode == 3
         assert "certificate" in distrusted.stderr.lower()
