@@ -42,6 +42,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "runs_by_ids": ({}, ("id",), "ostinato_runs_pkey"),
     "take_due": ({"now": 1, "limit": 100}, None, "ostinato_timers_due"),
     "next_due": ({}, None, "ostinato_timers_due"),
+    "drop_timers": ({}, ("run", "id"), "ostinato_timers_pkey"),
     "read_events": ({"after": 5, "limit": 10}, None, "ostinato_events_pkey"),
     "events_of": ({"namespace": "default", "subject": "s", "after": 5, "limit": 10}, None, "ostinato_events_subject"),
     "live_of_schedules": ({}, ("schedule",), "ostinato_runs_live"),
@@ -65,6 +66,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
 }
 # What SQLite calls the index behind a primary key.
 OWN = {
+    "ostinato_timers_pkey": "ostinato_timers USING PRIMARY KEY",
     "ostinato_runs_pkey": "sqlite_autoindex_ostinato_runs_1",
     "ostinato_events_pkey": "INTEGER PRIMARY KEY",
     "ostinato_schedules_pkey": "sqlite_autoindex_ostinato_schedules_1",

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from ostinato.engine.rows import timer_row
@@ -275,3 +276,30 @@ def test_another_process_holding_the_lock_is_waited_for(tmp_path: Path) -> None:
         await store.close()
 
     asyncio.run(main())
+
+
+def test_who_drops_a_timer_does_not_wait_for_the_beat_that_fires_it(postgres_url: str) -> None:
+    """The beat holds the timer and waits for its owner, whom the other holds: that would be for ever."""
+
+    async def main() -> list[str]:
+        store = open_url(postgres_url)
+        await store.open()
+        await store.run(lambda _: set_timer(1, "fired"))
+        await store.run(lambda _: set_timer(9, "other"))
+        beat = await asyncpg.connect(postgres_url)
+        firing = beat.transaction()
+        await firing.start()
+        text, values = queries("postgres")["take_due"].render("dollar", {"now": 5, "limit": 10}, None)
+        assert [row[1] for row in await beat.fetch(text, *values)] == ["fired"]
+
+        def drop(_: int) -> Operation[None]:
+            yield sql("drop_timers", [("test", "fired"), ("test", "other")])
+
+        await asyncio.wait_for(store.run(drop), 10)
+        await firing.commit()
+        left = [row[0] for row in await beat.fetch("SELECT owner FROM ostinato_timers")]
+        await beat.close()
+        await store.close()
+        return left
+
+    assert asyncio.run(main()) == []

@@ -32,6 +32,7 @@ from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 
+_CLAIM = 100  # runs in one claim: fewer cost more each
 _FIRE = 500
 _SLICE: Micros = 5 * SECOND  # the longest sleep, so that a suspend or a step of the clock is noticed
 _LAST_WORDS = 30.0  # seconds that a stopping node waits for a store that is away
@@ -492,6 +493,8 @@ class Engine:
 
     async def _claims(self) -> None:
         turn = 0
+        # Half of what there is room for: while those bodies run, the store looks for the other half.
+        most = max(_CLAIM, self.settings.concurrency // 2)
         while not self._stopping:
             self._ready.clear()
             room = self.settings.concurrency - len(self._running)
@@ -504,7 +507,7 @@ class Engine:
             for step in range(len(queues)):
                 if room - got <= 0 or self._stopping:
                     break
-                runs = await self._claim(queues[(turn + step) % len(queues)], room - got)
+                runs = await self._claim(queues[(turn + step) % len(queues)], min(room - got, most))
                 got += len(runs)
                 for run in runs:
                     self._begin(run)

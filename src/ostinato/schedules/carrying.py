@@ -113,15 +113,15 @@ class _Works:
         self.timers: list[Row] = []
         self.events: list[Row] = []
         self.told: list[Row] = []
+        self._lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
 
     def take(self, decision: Decision) -> None:
         """All the rows of a decision, or none of them if it raises."""
-        lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
-        before = [len(one) for one in lists]
+        before = [len(one) for one in self._lists]
         try:
             self._take(decision)
         except Exception:
-            for rows, length in zip(lists, before, strict=True):
+            for rows, length in zip(self._lists, before, strict=True):
                 del rows[length:]
             raise
 

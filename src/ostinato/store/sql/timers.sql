@@ -26,8 +26,10 @@ UPDATE ostinato_timers SET parked = :reason WHERE kind = :kind AND owner = :owne
 -- drop_timers [sqlite each]: (kind, owner) all timers of an owner.
 DELETE FROM ostinato_timers WHERE kind = :kind AND owner = :owner
 
--- drop_timers [postgres]: all timers of these owners.
-DELETE FROM ostinato_timers t USING {rows r(kind text, owner text)} WHERE t.kind = r.kind AND t.owner = r.owner
+-- drop_timers [postgres]: all timers of these owners, but those that a beat is firing right now: it may be waiting for the
+-- owner, whom we hold, and will find it changed.
+DELETE FROM ostinato_timers WHERE ctid = ANY (ARRAY(SELECT t.ctid FROM {rows r(kind text, owner text)}
+    JOIN ostinato_timers t ON t.kind = r.kind AND t.owner = r.owner FOR UPDATE OF t SKIP LOCKED))
 
 -- next_due: when the next timer is due. Uses ostinato_timers_due.
 SELECT due FROM ostinato_timers WHERE parked IS NULL ORDER BY due LIMIT 1
