@@ -1,0 +1,1 @@
+"""Journeys: state machines in YAML, each instance a durable run."""

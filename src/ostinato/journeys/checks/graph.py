@@ -1,0 +1,67 @@
+"""Rules about where states lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ostinato.errors import did_you_mean
+from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.language import Graph, targets
+from ostinato.journeys.language.states import Task
+from ostinato.journeys.problems import Severity
+
+
+def start_exists(checking: Checking) -> Iterator[Finding]:
+    """`start` names a state of its own graph."""
+    for graph in checking.definition.graphs():
+        if graph.start not in graph.states:
+            hint = did_you_mean(graph.start, graph.states) or f"there are {', '.join(graph.states)}"
+            yield Finding((*graph.path, "start"), f"start → {graph.start!r} is not a state here", hint)
+
+
+def target_exists(checking: Checking) -> Iterator[Finding]:
+    """Whatever a state leads to is a state of the same graph."""
+    elsewhere = {id for graph in checking.definition.graphs() for id in graph.states}
+    for graph, id, state in checking.definition.states():
+        for place, target in targets(state):
+            if target in graph.states:
+                continue
+            hint = did_you_mean(target, graph.states) or f"there are {', '.join(graph.states)}"
+            if target in elsewhere:
+                hint = "it belongs to another graph, which cannot be entered in its midst"
+            yield Finding((*graph.at(id), *place), f"{place[-1]} → {target!r} is not a state here", hint)
+
+
+def reachable(checking: Checking) -> Iterator[Finding]:
+    """Every state can be reached from its graph's start, or from where a schedule starts it."""
+    for graph in checking.definition.graphs():
+        reached = reached_from(graph, graph.start, *_scheduled_starts(checking, graph))
+        for id in graph.states:
+            if id not in reached and graph.start in graph.states:
+                yield Finding(graph.at(id), "no way leads here", "leave the state out, or lead to it", key=True)
+
+
+def reached_from(graph: Graph, *starts: str) -> set[str]:
+    """The states of this graph that can be reached from these; branches and subjourneys are not looked into."""
+    reached: set[str] = set()
+    waiting = [id for id in starts if id in graph.states]
+    while waiting:
+        id = waiting.pop()
+        if id not in reached:
+            reached.add(id)
+            waiting += [target for _, target in targets(graph.states[id]) if target in graph.states]
+    return reached
+
+
+def _scheduled_starts(checking: Checking, graph: Graph) -> Iterator[str]:
+    if graph is checking.definition.spec:
+        for _, _, state in checking.definition.states():
+            if isinstance(state, Task) and state.plugin[0] == "schedule":
+                yield str(state.settings.get("start"))
+
+
+RULES = (
+    Rule("graph-start", start_exists),
+    Rule("graph-target", target_exists),
+    Rule("graph-unreachable", reachable, Severity.WARNING),
+)

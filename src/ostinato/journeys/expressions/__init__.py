@@ -1,0 +1,1 @@
+"""Expression languages: each a plugin that follows `contract`."""

@@ -1,0 +1,82 @@
+"""Rules beyond the shape: a good and a bad example each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pytest
+
+from ostinato.journeys.checks import RULES, check
+from ostinato.journeys.documents import read_document
+from ostinato.journeys.language import Definition, read
+from ostinato.journeys.plugins import Fault, Plugins, Result, TaskCall, TaskKind
+from ostinato.journeys.problems import Problem
+from ostinato.model import Json
+from tests.unit.journeys.examples import text
+
+
+@dataclass
+class Note:
+    """A task kind that wants a text."""
+
+    name: str = "note"
+    major: int = 1
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
+        if not isinstance(settings.get("text"), str):
+            yield Fault("note-text", ("text",), "'text' is not a text")
+
+    async def run(self, call: TaskCall) -> Result:
+        return Result(call.context)
+
+
+KIND: TaskKind = Note()
+
+
+def found(states: str, start: str = "a") -> list[Problem]:
+    document = read_document(text(states, start=start))
+    definition, problems = read(document)
+    assert definition is not None, problems
+    return check(definition, document.marked, Plugins([KIND]))
+
+
+GOOD = "a: {type: task, task: {kind: note:v1, text: x}, next: b}\nb: {type: succeed}"
+BRANCH = """
+a:
+  type: parallel
+  parallel:
+    branches: [{name: one, start: x, states: {
+      x: {type: task, task: {kind: note:v1, text: x}, next: NEXT}, y: {type: succeed}}}]
+    join: {strategy: allOf}
+  next: b
+b: {type: succeed}
+"""
+
+
+@pytest.mark.parametrize(
+    ("states", "start", "code", "place", "words"),
+    [
+        (GOOD, "aa", "graph-start", (7, 10), "Did you mean 'a'?"),
+        (GOOD.replace("next: b", "next: c"), "a", "graph-target", (10, 59), "next → 'c' is not a state here"),
+        (BRANCH.replace("NEXT", "b"), "a", "graph-target", (14, 65), "another graph"),
+        (GOOD + "\nc: {type: succeed}", "a", "graph-unreachable", (12, 5), "no way leads here"),
+        (GOOD.replace("note:v1", "note:v2"), "a", "task-unknown", (10, 34), "There is note:v1"),
+        (GOOD.replace("text: x", "text: 5"), "a", "note-text", (10, 49), "not a text"),
+    ],
+)
+def test_each_rule_names_the_place_and_what_would_be_right(
+    states: str, start: str, code: str, place: tuple[int, int], words: str
+) -> None:
+    problem = next(one for one in found(states, start) if one.code == code)
+    assert (problem.line, problem.column) == place
+    assert words in str(problem)
+
+
+def test_what_is_right_has_no_problems() -> None:
+    assert found(GOOD) == []
+    assert found(BRANCH.replace("NEXT", "y")) == []
+
+
+def test_codes_are_unique() -> None:
+    assert len({one.code for one in RULES}) == len(RULES)
