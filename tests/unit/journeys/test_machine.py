@@ -1,0 +1,517 @@
+"""How instances move: every state, every join, what is late and what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+import pytest
+
+from ostinato.journeys.expressions.contract import Failure, Outcome, Value
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.advance import advance, begin, timers
+from ostinato.journeys.machine.decision import (
+    Cancelled,
+    Compensate,
+    Decision,
+    Effect,
+    Evaluate,
+    Evaluated,
+    Fired,
+    Input,
+    RunTask,
+    Submitted,
+    TaskEnded,
+)
+from ostinato.journeys.machine.model import (
+    DEADLINE,
+    INTERNAL,
+    Instance,
+    Termination,
+    read_instance,
+    state_form,
+)
+from ostinato.journeys.machine.values import merged
+from ostinato.journeys.machine.wanting import pending
+from ostinato.journeys.plugins import Problem, Result
+from ostinato.when.instants import SECOND, Micros, read_instant
+from tests.unit.journeys.examples import journey
+
+T0 = read_instant("2026-01-31T12:00:00Z", "t0")
+DONE = "done: {type: succeed}"
+
+
+def result(expr: str, bindings: Mapping[str, Any]) -> Outcome:
+    """The language of these tests: Python."""
+    try:
+        return Value(eval(expr, {}, dict(bindings)))
+    except Exception as wrong:
+        return Failure("TEST_ERROR", type(wrong).__name__)
+
+
+@dataclass
+class Play:
+    """An instance, kept as JSON between any two inputs, whose effects are done at once."""
+
+    definition: Definition
+    answers: dict[str, Any] = field(default_factory=dict)
+    now: Micros = T0
+    keys: list[str] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    timers: dict[str, Micros] = field(default_factory=dict)
+    refused: list[Input] = field(default_factory=list)
+    instance: Instance = field(init=False)
+
+    def begin(self, context: Mapping[str, Any] | None = None, **more: Any) -> Play:
+        self._follow(begin(self.definition, "j1", context or {}, self.now, **more))
+        return self
+
+    def give(self, *inputs: Input, after: float = 0) -> Play:
+        self.now += int(after * SECOND)
+        self._follow(advance(self.definition, self.instance, inputs, self.now))
+        return self
+
+    def fire(self) -> Play:
+        """The next timer, at its time."""
+        purpose, due = min(self.timers.items(), key=lambda one: one[1])
+        self.now = max(self.now, due)
+        return self.give(Fired(purpose))
+
+    def _follow(self, decision: Decision) -> None:
+        self._take(decision)
+        while answers := [one for one in map(self._answer, decision.effects) if one is not None]:
+            decision = advance(self.definition, self.instance, answers, self.now)
+            self._take(decision)
+
+    def _take(self, decision: Decision) -> None:
+        kept = orjson.loads(orjson.dumps([state_form(decision.instance), decision.instance.context]))
+        self.instance = read_instance(*kept)
+        assert self.instance == decision.instance
+        self.timers = {name: due for name, due in self.timers.items() if name not in decision.clear_timers}
+        self.timers.update(decision.set_timers)
+        assert self.timers == timers(self.instance)
+        again = [one for one in decision.effects if not isinstance(one, Compensate)]
+        assert list(pending(self.definition, self.instance)) == again
+        self.events += [one.name for one in decision.events]
+        self.refused += decision.refused
+        self.effects += decision.effects
+
+    def _answer(self, effect: Effect) -> Input | None:
+        if isinstance(effect, Evaluate):
+            found = tuple(result(one.expr, effect.bindings) for one in effect.expressions)
+            return Evaluated(effect.frame, effect.visit, found)
+        if isinstance(effect, RunTask):
+            self.keys.append(effect.key)
+            given = self.answers[effect.state]
+            done = given if isinstance(given, Problem) else Result({**effect.context, **given})
+            return TaskEnded(effect.frame, effect.visit, done)
+        return None
+
+
+def play(states: str, context: Mapping[str, Any] | None = None, spec: str = "", **answers: Any) -> Play:
+    return Play(journey(states, spec=spec), answers).begin(context)
+
+
+def test_tasks_transforms_and_choices_lead_to_an_end() -> None:
+    found = play(
+        """
+        a: {type: task, task: {kind: x:v1}, next: b}
+        b: {type: transform, transform: {mapper: {lang: py, expr: "{'sum': context['n'] + 1}"},
+            target: {path: r.s}}, next: c}
+        c: {type: choice, choices: [
+            {when: {predicate: {lang: py, expr: "context['n'] > 5"}}, next: no},
+            {when: {predicate: {lang: py, expr: "context['n'] == 1"}}, next: done},
+            {when: {predicate: {lang: py, expr: "1 / 0"}}, next: no}], default: no}
+        no: {type: fail, errorCode: NO, reason: no}
+        done: {type: succeed, outputVar: r}
+        """,
+        {"k": 0},
+        a={"n": 1},
+    )
+    ending = found.instance.ending
+    assert ending
+    assert (ending.phase, ending.output) == ("SUCCEEDED", {"s": {"sum": 2}})
+    assert found.keys == ["j1:0:1"]
+    assert found.events == ["journey:started", *["journey:state_entered"] * 4, "journey:completed"]
+
+
+@pytest.mark.parametrize(
+    ("target", "expr", "context", "attributes"),
+    [
+        ("target: {kind: context, path: ''}", "{'x': 1}", {"x": 1}, {}),
+        ("target: {kind: var}, resultVar: v", "[1]", {"k": 0, "v": [1]}, {}),
+        ("target: {kind: attributes}", "{'n': 5.0, 'b': True}", {"k": 0}, {"n": "5", "b": "true"}),
+    ],
+)
+def test_a_transform_writes_where_its_target_says(target: str, expr: str, context: Any, attributes: Any) -> None:
+    state = f'a: {{type: transform, transform: {{mapper: {{lang: py, expr: "{expr}"}}, {target}}}, next: done}}'
+    found = play(f"{state}\n{DONE}", {"k": 0}).instance
+    assert (found.context, found.attributes) == (context, attributes)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "{type: transform, transform: {mapper: {lang: py, expr: '5'}}, next: done}",
+        "{type: transform, transform: {mapper: {lang: py, expr: '1 / 0'}}, next: done}",
+        "{type: choice, choices: [{when: {predicate: {lang: py, expr: '42'}}, next: done}]}",
+        "{type: choice, choices: [{when: {predicate: {lang: py, expr: 'False'}}, next: done}]}",
+        "{type: timer, timer: {duration: {mapper: {lang: py, expr: '5'}}}, next: done}",
+        "{type: timer, timer: {until: tomorrow}, next: done}",
+        "{type: timer, timer: {duration: 5m}, next: done}",
+    ],
+)
+def test_what_cannot_be_is_an_internal_error(state: str) -> None:
+    ending = play(f"a: {state}\n{DONE}").instance.ending
+    assert ending
+    assert (ending.kind, ending.code, ending.state) == (Termination.RUNTIME_ERROR, INTERNAL, "a")
+
+
+def test_an_attribute_is_written_once() -> None:
+    again = (
+        "{type: transform, transform: {mapper: {lang: py, expr: \"{'x': 1}\"}, target: {kind: attributes}}, next: NEXT}"
+    )
+    found = play(f"a: {again.replace('NEXT', 'b')}\nb: {again.replace('NEXT', 'done')}\n{DONE}").instance
+    assert found.attributes == {"x": "1"}
+    assert found.ending
+    assert found.ending.state == "b"
+
+
+def test_a_problem_ends_the_run_with_its_code_and_an_internal_one_without() -> None:
+    states = f"a: {{type: task, task: {{kind: x:v1}}, next: done}}\n{DONE}"
+    ending = play(states, a=Problem("BAD", "Bad", "very bad")).instance.ending
+    assert ending
+    assert (ending.kind, ending.code, ending.reason) == (Termination.FAIL, "BAD", "very bad")
+    ending = play(states, a=Problem("CONFIG", "Broken", internal=True)).instance.ending
+    assert ending
+    assert (ending.kind, ending.code) == (Termination.RUNTIME_ERROR, INTERNAL)
+
+
+WAIT = """
+a: {type: wait, wait: {channel: manual, input: {schema: {}}, timeoutSec: 60, onTimeout: late}, next: c}
+c: {type: choice, choices: [{when: {predicate: {lang: py, expr: "payload['ok']"}}, next: done}], default: a}
+late: {type: fail, errorCode: LATE, reason: late}
+done: {type: succeed}
+"""
+
+
+def test_a_step_is_taken_once_for_each_time_it_is_entered() -> None:
+    found = play(WAIT, {"payload": "old"})
+    assert found.instance.context == {}
+    assert found.timers == {"journey:0:1": T0 + 60 * SECOND}
+    found.give(Submitted("other", {}), Submitted("a", {"ok": False}, {"from": "header"}), after=10)
+    assert [type(one) for one in found.refused] == [Submitted]
+    assert found.instance.context == {"from": "header"}  # entered anew: the payload is gone, the time begins again
+    assert found.timers == {"journey:0:3": T0 + 70 * SECOND}
+    found.give(Fired("journey:0:1"), after=55)
+    assert len(found.refused) == 2
+    found.give(Submitted("a", {"ok": True}))
+    assert found.instance.phase == "SUCCEEDED"
+    assert found.timers == {}
+    found.give(Submitted("a", {"ok": True}))
+    assert len(found.refused) == 3
+
+
+def test_a_wait_whose_time_is_up_takes_the_other_way() -> None:
+    found = play(WAIT).fire()
+    assert found.instance.ending
+    assert found.instance.ending.code == "LATE"
+
+
+def test_a_step_and_its_timeout_in_one_batch_have_one_winner() -> None:
+    found = play(WAIT)
+    found.give(Fired("journey:0:1"), Submitted("a", {"ok": True}), after=60)
+    assert found.instance.ending
+    assert found.instance.ending.code == "LATE"
+    assert found.refused == [Submitted("a", {"ok": True})]
+
+
+@pytest.mark.parametrize(
+    ("timer", "due"),
+    [
+        ("duration: PT5M", T0 + 300 * SECOND),
+        ("duration: PT0S", T0),
+        ("duration: P1M", read_instant("2026-02-28T12:00:00Z", "")),
+        ("until: '2026-02-01T00:00:00+01:00'", read_instant("2026-01-31T23:00:00Z", "")),
+        ("until: '2020-01-01T00:00:00Z'", read_instant("2020-01-01T00:00:00Z", "")),
+        ("duration: {mapper: {lang: py, expr: \"'PT' + str(context['n']) + 'S'\"}}", T0 + 7 * SECOND),
+    ],
+)
+def test_a_timer_parks_and_goes_on_without_a_trace_in_the_context(timer: str, due: Micros) -> None:
+    found = play(f"a: {{type: timer, timer: {{{timer}}}, next: done}}\n{DONE}", {"n": 7})
+    assert found.timers == {"journey:0:1": due}
+    if due > T0:
+        assert found.give(Fired("journey:0:1")).refused  # before its time
+    found.fire()
+    assert (found.instance.phase, found.instance.context) == ("SUCCEEDED", {"n": 7})
+
+
+def test_a_timer_of_an_earlier_round_of_a_loop_is_stale() -> None:
+    found = play("a: {type: timer, timer: {duration: PT1M}, next: a}")
+    first = next(iter(found.timers))
+    found.fire()
+    found.give(Fired(first))
+    assert found.refused == [Fired(first)]
+    assert found.instance.phase == "RUNNING"
+
+
+LIMIT = "execution: {maxDurationSec: 30, onTimeout: {errorCode: SLOW, reason: too slow}}"
+
+
+def test_the_deadline_ends_it_wherever_it_is_and_takes_the_timers_along() -> None:
+    found = play(WAIT, spec=LIMIT)
+    assert set(found.timers) == {DEADLINE, "journey:0:1"}
+    assert found.give(Fired(DEADLINE)).refused
+    found.fire()
+    ending = found.instance.ending
+    assert ending
+    assert (ending.kind, ending.code, ending.reason) == (Termination.TIMEOUT, "SLOW", "too slow")
+    assert found.timers == {}
+
+
+def test_what_comes_at_the_deadline_is_too_late() -> None:
+    found = play(WAIT, spec=LIMIT).give(Submitted("a", {"ok": True}), after=30)
+    assert found.instance.ending
+    assert found.instance.ending.code == "SLOW"
+    assert found.refused
+
+
+def test_cancel_ends_it_once() -> None:
+    found = play(WAIT).give(Cancelled(), Cancelled())
+    assert found.instance.ending
+    assert (found.instance.ending.kind, found.instance.ending.code) == (Termination.CANCEL, "JOURNEY_CANCELLED")
+    assert len(found.refused) == 1
+
+
+def test_a_scheduled_run_does_not_wait_for_anybody() -> None:
+    found = Play(journey(WAIT)).begin(scheduled=True)
+    assert found.instance.ending
+    assert (found.instance.ending.code, found.instance.ending.state) == (INTERNAL, "a")
+
+
+# Subjourneys.
+
+CHILD = """
+subjourneys:
+  child:
+    start: c
+    states:
+      c: {type: choice, choices: [{when: {predicate: {lang: py, expr: "context['ok']"}}, next: good}], default: bad}
+      good: {type: succeed, outputVar: ok}
+      bad: {type: fail, errorCode: BAD, reason: bad}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ok", "how", "result"),
+    [
+        (True, "", True),
+        (False, "onFailure: {behavior: capture}", None),
+        (
+            True,
+            "resultKind: outcome",
+            {"phase": "SUCCEEDED", "terminationKind": "Success", "output": True, "error": None},
+        ),
+        (
+            False,
+            "resultKind: outcome, onFailure: {behavior: capture}",
+            {
+                "phase": "FAILED",
+                "terminationKind": "Fail",
+                "output": None,
+                "error": {"code": "BAD", "reason": "bad"},
+            },
+        ),
+    ],
+)
+def test_a_subjourney_has_its_own_context_and_gives_back_what_was_asked_for(ok: bool, how: str, result: Any) -> None:
+    mapper = f"{{mapper: {{lang: py, expr: \"{{'ok': {ok}}}\"}}}}"
+    call = f"a: {{type: subjourney, subjourney: {{ref: child, input: {mapper}, resultVar: r, {how}}}, next: done}}"
+    found = play(f"{call}\n{DONE}", {"mine": 1}, spec=CHILD).instance
+    assert found.context == {"mine": 1, "r": result}
+    assert list(found.frames) == ["0"]
+
+
+def test_a_failure_of_a_subjourney_is_a_failure_of_the_state() -> None:
+    mapper = "{mapper: {lang: py, expr: \"{'ok': False}\"}}"
+    call = f"a: {{type: subjourney, subjourney: {{ref: child, input: {mapper}}}, next: done}}"
+    ending = play(f"{call}\n{DONE}", spec=CHILD).instance.ending
+    assert ending
+    assert (ending.code, ending.state, ending.kind) == ("BAD", "a", Termination.FAIL)
+
+
+def test_a_subjourney_that_calls_itself_for_ever_is_stopped() -> None:
+    call = "{type: subjourney, subjourney: {ref: s}, next: done}"
+    spec = f"subjourneys: {{s: {{start: x, states: {{x: {call}, {DONE}}}}}}}"
+    found = play(f"a: {call}\n{DONE}", spec=spec).instance
+    assert found.ending
+    assert found.ending.code == INTERNAL
+
+
+# Parallels.
+
+
+def parallel(branches: Mapping[str, str], join: str, after: str = "next: done") -> str:
+    lines = [f"{{name: {name}, start: x, states: {{x: {x}, y: {{type: succeed}}}}}}" for name, x in branches.items()]
+    return f"a: {{type: parallel, parallel: {{branches: [{', '.join(lines)}], join: {{{join}}}}}, {after}}}\n{DONE}"
+
+
+def put(expr: str) -> str:
+    return f'{{type: transform, transform: {{mapper: {{lang: py, expr: "{expr}"}}}}, next: y}}'
+
+
+WAITS = "{type: webhook, webhook: {input: {schema: {}}}, next: y}"
+SLEEPS = "{type: timer, timer: {duration: PT1H}, next: y}"
+FAILS = "{type: fail, errorCode: BAD, reason: bad}"
+
+
+def test_the_contexts_of_all_branches_are_merged_however_deep() -> None:
+    states = parallel(
+        {
+            "one": put("{**context, 'd': {**context['d'], 'one': {'x': 1}}}"),
+            "two": put("{'d': {**context['d'], 'two': 2, 'one': {'y': 2}}}"),
+        },
+        "strategy: allOf",
+    )
+    found = play(states, {"d": {"base": 0}, "gone": 1}).instance
+    assert found.context == {"d": {"base": 0, "one": {"x": 1, "y": 2}, "two": 2}}
+
+
+def test_a_join_mapper_sees_the_branches_and_the_context_before_them() -> None:
+    join = 'strategy: allOf, mapper: {lang: py, expr: "[context, branches]"}, resultVar: r'
+    found = play(parallel({"one": put("{'x': 1}"), "two": put("{'y': 2}")}, join), {"z": 0}).instance
+    assert found.context == {"z": 0, "r": [{"z": 0}, {"one": {"x": 1}, "two": {"y": 2}}]}
+
+
+def test_the_winner_takes_it_all_and_the_losers_timers_go_with_the_decision() -> None:
+    found = play(parallel({"wait": WAITS, "sleep": SLEEPS}, "strategy: anyOf"), {"k": 1})
+    assert set(found.timers) == {"journey:2:1"}
+    assert found.instance.current_state == "a"
+    found.give(Submitted("x", 5), Fired("journey:2:1"), after=3600)
+    assert found.instance.context == {"k": 1, "payload": 5}
+    assert found.refused == [Fired("journey:2:1")]
+    assert (found.timers, list(found.instance.frames)) == ({}, ["0"])
+
+
+def test_a_loser_is_null_to_the_mapper() -> None:
+    join = "strategy: anyOf, mapper: {lang: py, expr: branches}, resultVar: r"
+    found = play(parallel({"wait": WAITS, "sleep": SLEEPS}, join)).fire()
+    assert found.instance.context == {"r": {"wait": None, "sleep": {}}}
+
+
+@pytest.mark.parametrize(
+    ("join", "after", "phase"),
+    [
+        ("strategy: allOf", "next: done", "FAILED"),
+        ("strategy: allOf, errorPolicy: failFast", "next: done", "FAILED"),
+        ("strategy: allOf, errorPolicy: collectAll", "next: done", "RUNNING"),
+        ("strategy: allOf, errorPolicy: ignoreErrors", "next: done", "RUNNING"),
+        ("strategy: anyOf", "next: done", "SUCCEEDED"),
+        ("strategy: anyOf", "", "FAILED"),
+        ("strategy: anyOf, errorPolicy: failFast", "next: done", "FAILED"),
+        ("strategy: anyOf, errorPolicy: ignoreErrors", "next: done", "RUNNING"),
+        ("strategy: anyOf, errorPolicy: collectAll", "next: done", "RUNNING"),
+        ("strategy: firstCompleted", "next: done", "SUCCEEDED"),
+        ("strategy: firstCompleted", "", "FAILED"),
+        ("strategy: firstCompleted, errorPolicy: failFast", "next: done", "FAILED"),
+    ],
+)
+def test_a_branch_that_fails_while_another_goes_on(join: str, after: str, phase: str) -> None:
+    assert play(parallel({"bad": FAILS, "sleep": SLEEPS}, join, after)).instance.phase == phase
+
+
+@pytest.mark.parametrize(
+    ("join", "phase"),
+    [
+        ("strategy: allOf, errorPolicy: collectAll", "FAILED"),
+        ("strategy: allOf, errorPolicy: ignoreErrors", "SUCCEEDED"),
+        ("strategy: anyOf, errorPolicy: ignoreErrors", "SUCCEEDED"),
+        ("strategy: anyOf, errorPolicy: collectAll", "SUCCEEDED"),
+    ],
+)
+def test_a_branch_that_failed_when_the_other_succeeds(join: str, phase: str) -> None:
+    assert play(parallel({"bad": FAILS, "sleep": SLEEPS}, join)).fire().instance.phase == phase
+
+
+@pytest.mark.parametrize(
+    ("join", "phase"), [("anyOf, errorPolicy: ignoreErrors", "SUCCEEDED"), ("anyOf, errorPolicy: collectAll", "FAILED")]
+)
+def test_all_branches_fail(join: str, phase: str) -> None:
+    assert play(parallel({"one": FAILS, "two": FAILS}, f"strategy: {join}")).instance.phase == phase
+
+
+def test_without_next_the_deciding_branch_is_the_outcome() -> None:
+    named = put("{'v': 1}").replace("next: y", "next: z") + ", z: {type: succeed, outputVar: v}"
+    found = play(parallel({"one": named, "two": SLEEPS}, "strategy: anyOf", "")).instance
+    assert found.ending
+    assert (found.ending.phase, found.ending.output, found.ending.state) == ("SUCCEEDED", 1, "z")
+    both = play(parallel({"one": put("{'x': 1}"), "two": put("{'y': 2}")}, "strategy: allOf", "")).instance
+    assert both.ending
+    assert both.ending.output == {"x": 1, "y": 2}
+
+
+def test_a_failure_in_a_branch_below_a_branch_clears_everything_below() -> None:
+    inner = "{type: parallel, parallel: {branches: [{name: i, start: t, states: {t: SLEEPS, y: {type: succeed}}}],"
+    inner = inner.replace("SLEEPS", SLEEPS) + " join: {strategy: allOf}}, next: y}"
+    wait = f"{WAITS.replace('next: y', 'next: z')}, z: {FAILS}"
+    found = play(parallel({"deep": inner, "wait": wait, "sleep": SLEEPS}, "strategy: anyOf"))
+    assert len(found.timers) == 2
+    found.give(Submitted("x", {}))
+    assert (found.instance.phase, found.timers, list(found.instance.frames)) == ("SUCCEEDED", {}, ["0"])
+
+
+def test_a_loop_that_never_pauses_is_stopped() -> None:
+    states = parallel({"one": "{type: succeed}"}, "strategy: allOf", "next: a")
+    found = play(states).instance
+    assert found.ending
+    assert found.ending.code == INTERNAL
+
+
+def test_merging_keeps_what_nobody_changed() -> None:
+    base = {"a": 1, "l": [1], "o": {"x": 1, "y": 1}, "t": 1}
+    assert merged(base, [base, base]) == base
+    assert merged(base, [{**base, "o": {"x": 2, "y": 1}}, {**base, "o": {"x": 1}}]) == {**base, "o": {"x": 2}}
+    assert merged(base, [{**base, "t": True}])["t"] is True
+
+
+# Compensation.
+
+UNDO = "compensation: {start: u, states: {u: {type: succeed}}, alsoFor: [RULE]}"
+RULE = "{when: {predicate: {lang: py, expr: \"output['undo']\"}}}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "states", "context", "times"),
+    [
+        (UNDO.replace("RULE", ""), f"a: {FAILS}", {}, 1),
+        (UNDO.replace("RULE", ""), "a: {type: succeed}", {}, 0),
+        (UNDO.replace("RULE", "{}"), "a: {type: succeed}", {}, 1),
+        (UNDO.replace("RULE", RULE), "a: {type: succeed}", {"undo": True}, 1),
+        (UNDO.replace("RULE", RULE), "a: {type: succeed}", {"undo": False}, 0),
+        (UNDO.replace("RULE", RULE), "a: {type: succeed}", {}, 0),
+        ("", f"a: {FAILS}", {}, 0),
+    ],
+)
+def test_what_ended_is_compensated_at_most_once(spec: str, states: str, context: Any, times: int) -> None:
+    found = play(states, context, spec=spec)
+    found.give(Cancelled())
+    begun = [one for one in found.effects if isinstance(one, Compensate)]
+    assert len(begun) == times
+    for one in begun:
+        assert one.context == context
+        assert one.outcome["journeyId"] == "j1"
+        run = Play(found.definition).begin(one.context, graph=("spec", "compensation"), given={"outcome": one.outcome})
+        assert run.instance.phase == "SUCCEEDED"
+        assert not any(isinstance(effect, Compensate) for effect in run.effects)
+
+
+def test_a_cancelled_or_late_run_is_compensated() -> None:
+    undo = UNDO.replace("RULE", "")
+    for inputs in ([Cancelled()], [Fired(DEADLINE)]):
+        found = play(WAIT, {"k": 1}, spec=f"{undo}\n{LIMIT}")
+        given: Sequence[Input] = inputs
+        found.give(*given, after=30)
+        assert [one.context for one in found.effects if isinstance(one, Compensate)] == [{"k": 1}]
