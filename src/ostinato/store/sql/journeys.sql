@@ -1,0 +1,111 @@
+-- insert_definitions: new versions. One that is there already is left out; who asks compares its digest.
+INSERT INTO ostinato_journey_definitions (namespace, name, version, kind, file, source, digest, created, actor)
+SELECT * FROM {rows r(namespace text, name text, version text, kind text, file text, source text, digest text, created int, actor text)}
+WHERE true ON CONFLICT DO NOTHING RETURNING namespace, name, version
+
+-- definition: one version with its text. Uses the primary key.
+SELECT * FROM ostinato_journey_definitions WHERE namespace = :namespace AND name = :name AND version = :version
+
+-- definition_versions: the versions of one name, without their text, latest made first. Uses the primary key.
+SELECT namespace, name, version, kind, file, digest, created, actor FROM ostinato_journey_definitions
+WHERE namespace = :namespace AND name = :name ORDER BY created DESC, version DESC
+
+-- list_definitions: the versions of a namespace, without their text, by name, from a cursor on. Uses the primary key.
+SELECT namespace, name, version, kind, file, digest, created, actor FROM ostinato_journey_definitions
+WHERE namespace = :namespace AND (name, version) > (:name, :version) ORDER BY name, version LIMIT :limit
+
+-- insert_journeys: new instances.
+INSERT INTO ostinato_journeys (run_id, namespace, definition, version, phase, current_state, state, context, tags, attributes,
+    binding_id, binding_generation, started, updated, finished)
+SELECT * FROM {rows r(run_id text, namespace text, definition text, version text, phase text, current_state text, state text,
+    context text, tags text, attributes text, binding_id text, binding_generation int, started int, updated int, finished int)}
+WHERE true
+
+-- move_journeys: instances as they are now.
+UPDATE ostinato_journeys SET phase = r.phase, current_state = r.current_state, state = r.state, context = r.context,
+    attributes = r.attributes, updated = r.updated, finished = r.finished
+FROM {rows r(run_id text, phase text, current_state text, state text, context text, attributes text, updated int, finished int)}
+WHERE ostinato_journeys.run_id = r.run_id
+
+-- journeys_by_ids: these instances. Uses the primary key.
+SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.run_id
+
+-- lock_journeys [sqlite]: these instances, to be moved; no other writer can come between on SQLite.
+SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.run_id
+
+-- lock_journeys [postgres]: the same, locked in the order of their ids.
+SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.run_id ORDER BY j.run_id FOR UPDATE OF j
+
+-- list_journeys: those of a namespace, latest first, from a cursor on; '' is any. Uses ostinato_journeys_listed.
+SELECT j.* FROM ostinato_journeys j
+WHERE j.namespace = :namespace AND j.run_id < :before
+    AND (:definition = '' OR j.definition = :definition) AND (:phase = '' OR j.phase = :phase)
+ORDER BY j.run_id DESC LIMIT :limit
+
+-- list_labelled_journeys: the same, of those that have a label and all of some others ('' is none).
+-- Uses the primary key of the labels.
+SELECT j.* FROM ostinato_journey_labels l JOIN ostinato_journeys j ON j.run_id = l.run_id
+WHERE l.namespace = :namespace AND l.label = :label AND l.run_id < :before
+    AND (:definition = '' OR j.definition = :definition) AND (:phase = '' OR j.phase = :phase)
+    AND NOT EXISTS (SELECT 1 FROM {rows r(label text)} WHERE r.label <> '' AND NOT EXISTS (
+        SELECT 1 FROM ostinato_journey_labels o WHERE o.namespace = l.namespace AND o.label = r.label AND o.run_id = l.run_id))
+ORDER BY l.run_id DESC LIMIT :limit
+
+-- label_journeys: what instances are found by.
+INSERT INTO ostinato_journey_labels (namespace, label, run_id)
+SELECT * FROM {rows r(namespace text, label text, run_id text)} WHERE true ON CONFLICT DO NOTHING
+
+-- step_answer: the answer that was given before. Uses the primary key.
+SELECT digest, answer FROM ostinato_journey_answers WHERE run_id = :run_id AND step = :step AND key = :key
+
+-- keep_step_answer: the first answer stays.
+INSERT INTO ostinato_journey_answers (run_id, step, key, digest, answer, at)
+VALUES (:run_id, :step, :key, :digest, :answer, :at) ON CONFLICT DO NOTHING RETURNING run_id
+
+-- cached: values that have not run out. Uses the primary key.
+SELECT c.key, c.value FROM {rows r(key text)} JOIN ostinato_journey_cache c ON c.namespace = :namespace AND c.key = r.key
+WHERE c.expires IS NULL OR c.expires > :now
+
+-- cache: values, each in place of what was there.
+INSERT INTO ostinato_journey_cache (namespace, key, value, expires)
+SELECT * FROM {rows r(namespace text, key text, value text, expires int)} WHERE true
+ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires = excluded.expires
+
+-- forget_cached: up to :limit values that have run out are gone. Uses ostinato_journey_cache_expires.
+DELETE FROM ostinato_journey_cache WHERE (namespace, key) IN (
+    SELECT namespace, key FROM ostinato_journey_cache WHERE expires <= :now ORDER BY expires LIMIT :limit) RETURNING key
+
+-- insert_bindings: new bindings.
+INSERT INTO ostinato_journey_bindings (schedule_id, namespace, definition, version, start, subject, start_at, period, max_runs,
+    runs_executed, last_context, generation, state, made_by, created, updated, actor)
+SELECT * FROM {rows r(schedule_id text, namespace text, definition text, version text, start text, subject text, start_at int,
+    period text, max_runs int, runs_executed int, last_context text, generation int, state text, made_by text, created int,
+    updated int, actor text)} WHERE true
+
+-- change_bindings: bindings as they are now.
+UPDATE ostinato_journey_bindings SET subject = r.subject, start_at = r.start_at, period = r.period, max_runs = r.max_runs,
+    runs_executed = r.runs_executed, last_context = r.last_context, generation = r.generation, state = r.state, updated = r.updated
+FROM {rows r(schedule_id text, subject text, start_at int, period text, max_runs int, runs_executed int, last_context text,
+    generation int, state text, updated int)} WHERE ostinato_journey_bindings.schedule_id = r.schedule_id
+
+-- lock_bindings [sqlite]: these bindings, to be changed.
+SELECT b.* FROM {rows r(schedule_id text)} JOIN ostinato_journey_bindings b ON b.schedule_id = r.schedule_id
+
+-- lock_bindings [postgres]: the same, locked in the order of their ids.
+SELECT b.* FROM {rows r(schedule_id text)} JOIN ostinato_journey_bindings b ON b.schedule_id = r.schedule_id
+ORDER BY b.schedule_id FOR UPDATE OF b
+
+-- same_bindings [sqlite]: the active bindings of one identity, latest made first; '' is no subject.
+SELECT * FROM ostinato_journey_bindings WHERE namespace = :namespace AND definition = :definition AND version = :version
+    AND start = :start AND coalesce(subject, '') = :subject AND state = 'active' ORDER BY schedule_id DESC
+
+-- same_bindings [postgres]: the same, locked. Uses ostinato_journey_bindings_found.
+SELECT * FROM ostinato_journey_bindings WHERE namespace = :namespace AND definition = :definition AND version = :version
+    AND start = :start AND coalesce(subject, '') = :subject AND state = 'active' ORDER BY schedule_id DESC FOR UPDATE
+
+-- list_bindings: bindings without their contexts, from a cursor on; '' is any. Uses ostinato_journey_bindings_found.
+SELECT schedule_id, namespace, definition, version, start, subject, start_at, period, max_runs, runs_executed, generation,
+    state, made_by, created, updated, actor
+FROM ostinato_journey_bindings WHERE namespace = :namespace AND schedule_id > :after
+    AND (:definition = '' OR definition = :definition) AND (:subject = '' OR subject = :subject)
+ORDER BY schedule_id LIMIT :limit

@@ -1,0 +1,147 @@
+"""What the store keeps of journeys, on both stores."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ostinato.store.contract import Operation, Rows, Statement, Store, sql
+from ostinato.store.urls import open_url
+
+
+def carried_out(store: Store, *statements: Statement) -> Any:
+    """These in one transaction; the rows of the last."""
+
+    def operation() -> Operation[Rows]:
+        rows: Rows = []
+        for one in statements:
+            rows = yield one
+        return rows
+
+    return store.run(lambda _: operation())
+
+
+def instance(id: str, definition: str = "pay", phase: str = "RUNNING") -> tuple[Any, ...]:
+    return (id, "default", definition, "1.0.0", phase, "a", "{}", "{}", None, None, None, None, 1, 1, None)
+
+
+def binding(id: str, subject: str | None) -> tuple[Any, ...]:
+    return (id, "default", "pay", "1.0.0", "run", subject, 5, "P1D", 3, 0, "{}", 1, "active", "j1", 1, 1, None)
+
+
+def test_definitions_are_kept_once_for_each_version(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        row = ("default", "pay", "1.0.0", "Journey", "pay.journey.yaml", "text", "d1", 1, None)
+        newer = (*row[:2], "1.1.0", *row[3:7], 2, None)
+        assert len(await carried_out(store, sql("insert_definitions", [row, newer]))) == 2
+        assert await carried_out(store, sql("insert_definitions", [(*row[:5], "other", "d2", 3, None)])) == []
+        found = await carried_out(store, sql("definition", namespace="default", name="pay", version="1.0.0"))
+        assert tuple(found[0]) == row
+        versions = await carried_out(store, sql("definition_versions", namespace="default", name="pay"))
+        assert [one[2] for one in versions] == ["1.1.0", "1.0.0"]
+        page = sql("list_definitions", namespace="default", name="pay", version="1.0.0", limit=9)
+        assert [one[2] for one in await carried_out(store, page)] == ["1.1.0"]
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_instances_are_listed_by_what_they_are_and_by_labels(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        await carried_out(
+            store,
+            sql("insert_journeys", [instance("j1"), instance("j2"), instance("j3", "other")]),
+            sql(
+                "label_journeys", [("default", "tag:vip", "j1"), ("default", "tag:vip", "j3"), ("default", "n=1", "j1")]
+            ),
+            sql("label_journeys", [("default", "tag:vip", "j1")]),
+            sql("move_journeys", [("j2", "SUCCEEDED", "done", '{"x":1}', "{}", '{"n":"2"}', 9, 9)]),
+        )
+
+        async def listed(label: str = "", *others: str, before: str = "~", **filters: str) -> list[str]:
+            asked = {"namespace": "default", "before": before, "definition": "", "phase": "", "limit": 10, **filters}
+            if not label:
+                return [one[0] for one in await carried_out(store, sql("list_journeys", **asked))]
+            rows = [(one,) for one in others or ("",)]
+            return [
+                one[0] for one in await carried_out(store, sql("list_labelled_journeys", rows, label=label, **asked))
+            ]
+
+        assert await listed() == ["j3", "j2", "j1"]
+        assert await listed(before="j3") == ["j2", "j1"]
+        assert await listed(definition="pay", phase="RUNNING") == ["j1"]
+        assert await listed("tag:vip") == ["j3", "j1"]
+        assert await listed("tag:vip", "n=1") == ["j1"]
+        assert await listed("tag:vip", "n=1", "n=2") == []
+        for name in ("journeys_by_ids", "lock_journeys"):
+            found = await carried_out(store, sql(name, [("j2",), ("none",)]))
+            assert [(one[0], one[4], one[6], one[14]) for one in found] == [("j2", "SUCCEEDED", '{"x":1}', 9)]
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_the_first_answer_to_a_step_stays(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        asked = {"run_id": "j1", "step": "approve", "key": "k"}
+        for answer in ("first", "second"):
+            await carried_out(store, sql("keep_step_answer", **asked, digest="d", answer=answer, at=1))
+        assert [tuple(one) for one in await carried_out(store, sql("step_answer", **asked))] == [("d", "first")]
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_cached_value_runs_out(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        await carried_out(
+            store, sql("cache", [("default", "a", "1", 10), ("default", "b", "2", None), ("other", "a", "3", 99)])
+        )
+        await carried_out(store, sql("cache", [("default", "a", "4", 20)]))
+        keys = [("a",), ("b",), ("c",)]
+
+        async def cached(now: int) -> dict[str, str]:
+            return {
+                one[0]: one[1] for one in await carried_out(store, sql("cached", keys, namespace="default", now=now))
+            }
+
+        assert await cached(19) == {"a": "4", "b": "2"}
+        assert await cached(20) == {"b": "2"}
+        assert len(await carried_out(store, sql("forget_cached", now=20, limit=10))) == 1
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_bindings_are_found_by_identity_and_listed_without_their_contexts(store_url: str) -> None:
+    async def main() -> None:
+        store = open_url(store_url)
+        await store.open()
+        await carried_out(
+            store, sql("insert_bindings", [binding("s1", "u1"), binding("s2", "u1"), binding("s3", None)])
+        )
+        identity = {"namespace": "default", "definition": "pay", "version": "1.0.0", "start": "run"}
+        assert [one[0] for one in await carried_out(store, sql("same_bindings", **identity, subject="u1"))] == [
+            "s2",
+            "s1",
+        ]
+        await carried_out(store, sql("change_bindings", [("s2", "u1", 5, "P1D", 3, 3, '{"t":1}', 2, "exhausted", 9)]))
+        assert [one[0] for one in await carried_out(store, sql("same_bindings", **identity, subject="u1"))] == ["s1"]
+        assert [one[0] for one in await carried_out(store, sql("same_bindings", **identity, subject=""))] == ["s3"]
+        held = await carried_out(store, sql("lock_bindings", [("s2",)]))
+        assert list(held[0])[9:13] == [3, '{"t":1}', 2, "exhausted"]
+        page = {"namespace": "default", "definition": "", "subject": "u1", "after": "", "limit": 9}
+        listed = await carried_out(store, sql("list_bindings", **page))
+        assert [one[0] for one in listed] == ["s1", "s2"]
+        assert all('{"t":1}' not in list(one) for one in listed)
+        await store.close()
+
+    asyncio.run(main())
