@@ -8,9 +8,12 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from ostinato.journeys.documents import read_document
 from ostinato.journeys.expressions.contract import Failure, Outcome, Value
-from ostinato.journeys.language import Definition
+from ostinato.journeys.language import Definition, read
 from ostinato.journeys.machine.advance import advance, begin, timers
 from ostinato.journeys.machine.decision import (
     Cancelled,
@@ -515,3 +518,119 @@ def test_a_cancelled_or_late_run_is_compensated() -> None:
         given: Sequence[Input] = inputs
         found.give(*given, after=30)
         assert [one.context for one in found.effects if isinstance(one, Compensate)] == [{"k": 1}]
+
+
+# Whatever can be written goes on, waits for something, or ends with a reason.
+
+IDS = ("a", "b", "c", "d")
+ids = st.sampled_from(IDS)
+truth = st.sampled_from(["True", "False", "1 / 0", "5"])
+
+
+def py(expr: str) -> dict[str, str]:
+    return {"lang": "py", "expr": expr}
+
+
+def states_of(depth: int) -> st.SearchStrategy[dict[str, Any]]:
+    """One state with its targets among the ids."""
+    some = [
+        st.just({"type": "succeed"}),
+        st.just({"type": "fail", "errorCode": "E", "reason": "r"}),
+        st.builds(lambda to: {"type": "task", "task": {"kind": "x:v1"}, "next": to}, ids),
+        st.builds(
+            lambda expr, to, other: {
+                "type": "choice",
+                "choices": [{"when": {"predicate": py(expr)}, "next": to}],
+                "default": other,
+            },
+            truth,
+            ids,
+            ids,
+        ),
+        st.builds(
+            lambda expr, to: {"type": "transform", "transform": {"mapper": py(expr)}, "next": to},
+            st.sampled_from(["{**context, 'n': 1}", "{}", "5"]),
+            ids,
+        ),
+        st.builds(
+            lambda to, late: {
+                "type": "webhook",
+                "webhook": {"input": {"schema": {}}, "timeoutSec": 60, "onTimeout": late},
+                "next": to,
+            },
+            ids,
+            ids,
+        ),
+        st.builds(
+            lambda long, to: {"type": "timer", "timer": {"duration": long}, "next": to},
+            st.sampled_from(["PT0S", "PT1M", "P1M"]),
+            ids,
+        ),
+        st.builds(
+            lambda how, to: {
+                "type": "subjourney",
+                "subjourney": {"ref": "sub", "resultVar": "r", "onFailure": {"behavior": how}},
+                "next": to,
+            },
+            st.sampled_from(["propagate", "capture"]),
+            ids,
+        ),
+    ]
+    if depth:
+        some.append(
+            st.builds(
+                lambda graphs, strategy, policy, to: (
+                    {
+                        "type": "parallel",
+                        "parallel": {
+                            "branches": [{"name": f"b{n}", **one} for n, one in enumerate(graphs)],
+                            "join": {"strategy": strategy} | ({"errorPolicy": policy} if policy else {}),
+                        },
+                    }
+                    | ({"next": to} if to else {})
+                ),
+                st.lists(graphs_of(depth - 1), min_size=1, max_size=3),
+                st.sampled_from(["allOf", "anyOf", "firstCompleted"]),
+                st.sampled_from([None, "failFast", "collectAll", "ignoreErrors"]),
+                st.none() | ids,
+            )
+        )
+    return st.one_of(some)
+
+
+def graphs_of(depth: int) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({"start": ids, "states": st.fixed_dictionaries({id: states_of(depth) for id in IDS})})
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graph=graphs_of(1), sub=graphs_of(0), data=st.data())
+def test_no_instance_is_stuck_without_a_reason(graph: dict[str, Any], sub: dict[str, Any], data: st.DataObject) -> None:
+    head = {"apiVersion": "v1", "kind": "Journey", "metadata": {"name": "x", "version": "1.0.0"}}
+    document = read_document(orjson.dumps(head | {"spec": graph | {"subjourneys": {"sub": sub}}}).decode(), "x.json")
+    definition, problems = read(document)
+    assert definition is not None, problems
+    running = begin(definition, "j1", {}, T0)
+    now = T0
+    for _ in range(40):
+        instance = running.instance
+        if instance.over:
+            assert instance.ending
+            assert instance.ending.succeeded or instance.ending.code
+            assert not timers(instance)
+            break
+        inputs: list[Input] = [Fired(one) for one in timers(instance)]
+        inputs += [Submitted(one, {}) for one in IDS]
+        for effect in running.effects:
+            if isinstance(effect, Evaluate):
+                found = tuple(result(one.expr, effect.bindings) for one in effect.expressions)
+                inputs.append(Evaluated(effect.frame, effect.visit, found))
+            elif isinstance(effect, RunTask):
+                inputs.append(TaskEnded(effect.frame, effect.visit, Result(effect.context)))
+        now = max([now, *timers(instance).values()])
+        one = data.draw(st.sampled_from(inputs))
+        rest = [other for other in inputs if not isinstance(other, Submitted)]
+        running = advance(definition, instance, [one], now)
+        if running.refused:
+            assert rest, f"nothing can move {instance}"
+            running = advance(definition, instance, rest, now)
+            assert len(running.refused) < len(rest), f"nothing moved {instance}"
