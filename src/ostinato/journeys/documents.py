@@ -28,7 +28,7 @@ from ostinato.errors import shown
 from ostinato.journeys.problems import Problem
 from ostinato.schedules.marked import Marked, Path, Place
 
-LARGEST = 256 * 1024  # characters; ten times the largest journey that people write
+LARGEST = 128 * 1024  # characters; reading them takes two seconds, so a server reads in a thread
 DEEPEST = 64
 SUFFIXES = (".journey.yaml", ".journey.yml", ".journey.json")
 _TAB = re.compile(r"^[ ]*\t", re.MULTILINE)
