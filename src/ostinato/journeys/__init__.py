@@ -1,1 +1,1 @@
-"""Journeys: state machines in YAML, each instance a durable run."""
+"""Journeys: state machines in YAML, with durable timers and schedules of their own."""

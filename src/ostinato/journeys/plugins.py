@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ostinato.errors import did_you_mean
-from ostinato.journeys.expressions.contract import Language, Outcome
+from ostinato.journeys.expressions.contract import Failure, Language, Value
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.problems import Severity
 from ostinato.model import Json
@@ -62,6 +62,9 @@ class Result:
 
     context: Mapping[str, Json]
     effects: tuple[object, ...] = ()
+
+
+Outcome: TypeAlias = Value | Failure  # of an expression
 
 
 class Evaluate(Protocol):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ostinato.journeys.documents import read_document
-from ostinato.journeys.expressions.contract import Failure, Outcome, Value
+from ostinato.journeys.expressions.contract import Failure, Value
 from ostinato.journeys.language import Definition, read
 from ostinato.journeys.machine.advance import advance, begin, timers
 from ostinato.journeys.machine.decision import (
@@ -38,7 +38,7 @@ from ostinato.journeys.machine.model import (
 )
 from ostinato.journeys.machine.values import merged
 from ostinato.journeys.machine.wanting import pending
-from ostinato.journeys.plugins import Problem, Result
+from ostinato.journeys.plugins import Outcome, Problem, Result
 from ostinato.when.instants import SECOND, Micros, read_instant
 from tests.unit.journeys.examples import journey
 

@@ -1,1 +1,1 @@
-"""Expression languages: each a plugin that follows `contract`."""
+"""The languages that journeys compute in, and the processes that hold them."""

@@ -1,17 +1,17 @@
-"""What an expression language is to a journey. Languages are pure: they reach no file and no network."""
+"""What an expression language is to the rest of the journeys. Another language is another object with these methods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from ostinato.model import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One expression to be evaluated, with what its names stand for."""
+    """One expression over its bindings, to be done within a time."""
 
     expr: str
     bindings: Mapping[str, Json]
@@ -20,29 +20,26 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What came out."""
-
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why nothing came out. `code` is stable; `message` holds neither the source nor any value."""
+    """`code` is stable; `message` is for people and quotes no values."""
 
     code: str
     message: str
 
 
-Outcome: TypeAlias = Value | Failure
-
-
 class Language(Protocol):
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def check(self, expr: str) -> str | None:
-        """None where the expression is fine, else what is wrong with it and what would be right."""
-        ...
+        """None if it can be evaluated; otherwise what is wrong, where, and what would be right. It blocks."""
 
-    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Outcome]:
-        """One outcome for each request, in their order. One that fails harms no other."""
-        ...
+    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
+        """One answer for each, in order. It does not raise for what an expression does."""
+
+    def close(self) -> None:
+        """End its processes. It starts new ones when it is used again."""

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ostinato.journeys.expressions.contract import Outcome
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Task
 from ostinato.journeys.machine.model import Instance
-from ostinato.journeys.plugins import Problem, Result
+from ostinato.journeys.plugins import Outcome, Problem, Result
 from ostinato.model import Json
 from ostinato.when.instants import Micros
 

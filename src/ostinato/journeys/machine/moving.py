@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ostinato.journeys.expressions.contract import Failure, Outcome
+from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression, State
 from ostinato.journeys.language.states import (
     Call,
@@ -26,7 +26,7 @@ from ostinato.journeys.machine.decision import Evaluated, Fact, Submitted, TaskE
 from ostinato.journeys.machine.joining import conclusion, joined, together
 from ostinato.journeys.machine.model import INTERNAL, ROOT, Ending, Frame, Instance, Rest, Termination
 from ostinato.journeys.machine.values import NotPossible, attributes_with, time_after, time_at, written
-from ostinato.journeys.plugins import Problem
+from ostinato.journeys.plugins import Outcome, Problem
 from ostinato.model import Json
 from ostinato.when.instants import SECOND, Micros
 
