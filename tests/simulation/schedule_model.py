@@ -463,6 +463,7 @@ class Model:
             self._look(all_at_once=True, wanted=catchup is not None)
             self.catchup = own
         self.paused = False
+        self.failures = 0
         self.facts["resumed"] += 1
         self._reopen()
 

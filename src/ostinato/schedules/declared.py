@@ -156,9 +156,13 @@ def _step(wanted: Schedule, there: Schedule | None, now: Micros, take: bool) -> 
         return Step(wanted.name, "create", changes, (), after, wanted.origin, wanted)
     ours = take or may_take(there.origin, wanted.origin)
     # Two places that say the same do not quarrel; it stays with the first.
-    if same_definition(there, wanted) and (there.origin == wanted.origin or not ours):
+    # One that is parked is taken up again by who declares it: what was wrong may have been mended.
+    parked = there.state is State.PARKED
+    if same_definition(there, wanted) and (not ours or (there.origin == wanted.origin and not parked)):
         return Step(wanted.name, "unchanged", owner=there.origin, wanted=wanted, there=there)
     changes = differences(there, wanted)
+    if parked:
+        changes += (Change("state", f"parked: {there.reason}", "running"),)
     if not ours:
         return Step(wanted.name, "taken", changes, owner=there.origin, wanted=wanted, there=there)
     after = next_times(replace(as_wanted(there, wanted), state=State.RUNNING, updated=now), now)

@@ -278,7 +278,8 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
             decision.late = 0  # the event of resuming says it
             events = yield from carry_out([decision], call.now, call.maker, save=False)
             schedule = replace(decision.schedule, policies=schedule.policies)
-        after = replace(schedule, paused=None, notes=note, reason=None)
+        afresh = replace(schedule.outcomes, failures=0)  # failures before do not count against it any more
+        after = replace(schedule, paused=None, notes=note, reason=None, outcomes=afresh)
         if schedule.state is State.PARKED:
             after = replace(after, state=State.RUNNING)
         after = with_next(after)

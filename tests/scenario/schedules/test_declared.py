@@ -397,6 +397,26 @@ async def test_a_schedule_that_cannot_be_read_is_mended_by_its_declaration(world
     await world.expect("work", "succeeded")
 
 
+async def test_a_parked_schedule_is_taken_up_again_by_the_same_declaration(world: World) -> None:
+    def declare(app: Ostinato) -> None:
+        app.schedule(every("1m"))(work)
+
+    async def work() -> None: ...
+
+    declare(world.app)
+    await world.up()
+    row = await world.app.schedules._get("work")
+
+    def park(_: int) -> Any:
+        yield sql("park_schedules", [(row.id, "its zone has vanished")])
+
+    await world._store.run(park)
+    await restart(world, declare)
+    assert (await world.app.schedules.get("work")).state == "running"
+    await world.advance("1m")
+    await world.expect("work", "succeeded")
+
+
 async def test_a_schedule_that_cannot_be_changed_now_does_not_keep_the_node_from_starting(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
