@@ -44,6 +44,7 @@ from ostinato.when.instants import Micros, read_instant, to_datetime
 Moment = datetime | str
 Length = str | timedelta
 _PAGE = 500
+_BEYOND = "~"  # after every id
 _SHOWN = 50  # of what was triggered at one moment
 _STRETCHES = 10  # a stretch may have single rows within it, of times that came out of order
 
@@ -94,15 +95,23 @@ class Looks:
         return found
 
     async def history(
-        self, name: str, *, first: Moment | None = None, last: Moment | None = None, limit: int = 100
+        self,
+        name: str,
+        *,
+        first: Moment | None = None,
+        last: Moment | None = None,
+        before: str | None = None,
+        limit: int = 100,
     ) -> list[OccurrenceInfo]:
-        """What became of its times, the newest first."""
+        """What became of its times, the newest first. `before` is the `cursor` of the last one of the page before."""
         schedule = await self._get(name)
         low, high = key_range(
             schedule.id,
             None if first is None else read_instant(first, "first"),
             None if last is None else read_instant(last, "last"),
         )
+        if before is not None:
+            high = min(high, f"{schedule.id}/{before}")
         return [occurrence_info(run) for run in await self._occurrences(low, high, limit)]
 
     async def times(self, name: str, first: Moment, last: Moment, *, limit: int = 1000) -> list[datetime]:
@@ -157,12 +166,13 @@ class Looks:
                 break
         return found
 
-    async def backfills(self, name: str, *, limit: int = 100) -> list[BackfillInfo]:
-        """Its backfills, newest first; those that are done stay on record."""
+    async def backfills(self, name: str, *, before: str | None = None, limit: int = 100) -> list[BackfillInfo]:
+        """Its backfills, newest first; those that are done stay on record. `before` is the id of the last one of the
+        page before."""
         schedule = await self._get(name)
 
         def found(_: int) -> Operation[list[Row]]:
-            return (yield sql("backfills_of", schedule=schedule.id, limit=limit))
+            return (yield sql("backfills_of", schedule=schedule.id, before=before or _BEYOND, limit=limit))
 
         return [backfill_info(read_backfill(row)) for row in await self._around.store.read(found)]
 

@@ -434,7 +434,7 @@ def delete(call: Call, running: str) -> Operation[Answer]:
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
         schedule, live, events = yield from _settle(call, schedule, live, late=Reason.CLOSED)
-        for row in (yield sql("backfills_of", schedule=schedule.id, limit=1000)):
+        for row in (yield sql("backfills_of", schedule=schedule.id, before="~", limit=1000)):
             found = read_backfill(row)
             if found.state in ("running", "paused"):
                 schedule, told = yield from backfiller.turn(found, schedule, "cancelled", call.now, "schedule deleted")

@@ -16,7 +16,7 @@ from ostinato.schedules.generator import BATCH, upcoming
 from ostinato.schedules.model import Policies, Schedule, State
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
-from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,11 @@ class OccurrenceInfo:
     last: datetime
     previous: datetime | None
     policy: str | None = None
+
+    @property
+    def cursor(self) -> str:
+        """Its place in the history of its schedule."""
+        return f"{from_datetime(self.nominal):016d}/{self.origin}"
 
 
 def occurrence_info(run: Run) -> OccurrenceInfo:

@@ -8,9 +8,23 @@ from fastapi import APIRouter, Path, Request
 
 from ostinato.diagnosis import diagnose as look_for_trouble
 from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
-from ostinato.faces.http import shapes
 from ostinato.faces.http.keys import Key
+from ostinato.faces.http.paging import After, Limit, page
 from ostinato.faces.http.problems import Refused
+from ostinato.faces.http.shapes.admin import (
+    CheckShown,
+    Diagnose,
+    Diagnosis,
+    Namespaces,
+    NamespaceShown,
+    NewNamespace,
+    NewToken,
+    Nodes,
+    NodeShown,
+    TokenMade,
+    Tokens,
+    TokenShown,
+)
 from ostinato.faces.http.who import Admin, Door, Reader, Who, declared
 from ostinato.model import read_length
 from ostinato.when.instants import Micros, to_datetime
@@ -23,8 +37,8 @@ def _moment(at: Micros | None) -> Any:
     return None if at is None else to_datetime(at)
 
 
-def _namespace(one: NamespaceInfo) -> shapes.NamespaceShown:
-    return shapes.NamespaceShown(name=one.name, notes=one.notes, created=to_datetime(one.created), actor=one.actor)
+def _namespace(one: NamespaceInfo) -> NamespaceShown:
+    return NamespaceShown(name=one.name, notes=one.notes, created=to_datetime(one.created), actor=one.actor)
 
 
 def _token(one: TokenInfo) -> dict[str, Any]:
@@ -42,15 +56,16 @@ def _token(one: TokenInfo) -> dict[str, Any]:
 
 
 @router.get("/namespaces", tags=["namespaces"], **READ)
-async def list_namespaces(who: Reader) -> shapes.Namespaces:
+async def list_namespaces(who: Reader, after: After = None, limit: Limit = 100) -> Namespaces:
     """The namespaces the caller may see."""
     found = await who.app.namespaces()
     own = None if who.token is None else who.token.namespace
-    return shapes.Namespaces(items=[_namespace(one) for one in found if own in (None, one.name)])
+    seen, more = page((one for one in found if own in (None, one.name)), lambda one: one.name, after, limit)
+    return Namespaces(items=[_namespace(one) for one in seen], next=more)
 
 
 @router.post("/namespaces", status_code=201, tags=["namespaces"], **OWN)
-async def create_namespace(who: Admin, body: shapes.NewNamespace, key: Key = None) -> shapes.NamespaceShown:
+async def create_namespace(who: Admin, body: NewNamespace, key: Key = None) -> NamespaceShown:
     """Make room for schedules and runs of their own."""
     _unbound(who)
     await who.app.create_namespace(body.name, body.notes, request_id=key)
@@ -66,15 +81,16 @@ async def delete_namespace(who: Admin, name: Annotated[str, Path(max_length=63)]
 
 
 @router.get("/tokens", tags=["tokens"], **OWN)
-async def list_tokens(who: Admin) -> shapes.Tokens:
+async def list_tokens(who: Admin, after: After = None, limit: Limit = 100) -> Tokens:
     """Tokens, without what they are."""
     own = None if who.token is None else who.token.namespace
     found = [one for one in await who.app.tokens() if own is None or one.namespace == own]
-    return shapes.Tokens(items=[shapes.TokenShown(**_token(one)) for one in found])
+    seen, more = page(found, lambda one: one.id, after, limit)
+    return Tokens(items=[TokenShown(**_token(one)) for one in seen], next=more)
 
 
 @router.post("/tokens", status_code=201, tags=["tokens"], **OWN)
-async def create_token(who: Admin, body: shapes.NewToken, key: Key = None) -> shapes.TokenMade:
+async def create_token(who: Admin, body: NewToken, key: Key = None) -> TokenMade:
     """Make a token, shown this once. A repeated call with the same key is a conflict: there is no second token, and the
     first cannot be shown again."""
     own = None if who.token is None else who.token.namespace
@@ -83,7 +99,7 @@ async def create_token(who: Admin, body: shapes.NewToken, key: Key = None) -> sh
     token, info = await who.app.create_token(
         body.role, namespace=namespace, label=body.label, expires_in=expires, request_id=key
     )
-    return shapes.TokenMade(token=token, **_token(info))
+    return TokenMade(token=token, **_token(info))
 
 
 @router.delete("/tokens/{id}", status_code=204, tags=["tokens"], **OWN)
@@ -96,12 +112,13 @@ async def revoke_token(request: Request, who: Admin, id: Annotated[str, Path(max
 
 
 @router.get("/nodes", tags=["nodes"], **READ)
-async def list_nodes(who: Reader) -> shapes.Nodes:
+async def list_nodes(who: Reader, after: After = None, limit: Limit = 100) -> Nodes:
     """The processes that do the work."""
     now = who.app.engine.clock.now()
-    return shapes.Nodes(
+    found, more = page(await who.app.nodes(), lambda one: one.id, after, limit)
+    return Nodes(
         items=[
-            shapes.NodeShown(
+            NodeShown(
                 id=one.id,
                 name=one.name,
                 started=to_datetime(one.started),
@@ -112,18 +129,19 @@ async def list_nodes(who: Reader) -> shapes.Nodes:
                 version=one.version,
                 zone_rules=one.zone_rules,
             )
-            for one in await who.app.nodes()
-        ]
+            for one in found
+        ],
+        next=more,
     )
 
 
 @router.post("/diagnosis", tags=["health"], **OWN)
-async def diagnose(who: Admin, body: shapes.Diagnose, key: Key = None) -> shapes.Diagnosis:
+async def diagnose(who: Admin, body: Diagnose, key: Key = None) -> Diagnosis:
     """What is the matter with the store and its nodes, in every namespace, and what to do."""
     _unbound(who)
     found = await look_for_trouble(who.app, repair=body.repair)
-    return shapes.Diagnosis(
-        ok=all(one.state != "wrong" for one in found), items=[shapes.CheckShown.model_validate(one) for one in found]
+    return Diagnosis(
+        ok=all(one.state != "wrong" for one in found), items=[CheckShown.model_validate(one) for one in found]
     )
 
 

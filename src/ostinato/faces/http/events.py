@@ -12,8 +12,9 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from ostinato.engine.access import Role, still_good
-from ostinato.faces.http import shapes
+from ostinato.faces.http.paging import Limit
 from ostinato.faces.http.problems import Refused
+from ostinato.faces.http.shapes.admin import Events, EventShown
 from ostinato.faces.http.who import Reader, Who, declared
 from ostinato.model import Event
 from ostinato.when.instants import to_datetime
@@ -25,8 +26,8 @@ _ALIVE = 15.0  # seconds between signs of life on a silent stream
 _LOOK = 1.0
 
 
-def shown(event: Event) -> shapes.EventShown:
-    return shapes.EventShown(
+def shown(event: Event) -> EventShown:
+    return EventShown(
         seq=event.seq,
         at=to_datetime(event.at),
         namespace=event.namespace,
@@ -42,13 +43,13 @@ async def list_events(
     who: Reader,
     after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
     subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    limit: Limit = 100,
     newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
-) -> shapes.Events:
+) -> Events:
     """Facts in the order of their commits."""
     found = await who.app.events(after=after, subject=subject, limit=limit, newest=newest)
     more = len(found) == limit and not newest
-    return shapes.Events(items=[shown(one) for one in found], next=found[-1].seq if more else None)
+    return Events(items=[shown(one) for one in found], next=found[-1].seq if more else None)
 
 
 @router.get(

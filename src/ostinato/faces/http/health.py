@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
-from ostinato.faces.http import shapes
+from ostinato.faces.http.shapes.admin import Health
 from ostinato.faces.http.who import Reader, declared
 from ostinato.version import __version__
 
@@ -19,24 +19,24 @@ ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
 
 
 @router.get("/health/live", **ANYONE)
-async def live() -> shapes.Health:
+async def live() -> Health:
     """The process answers."""
-    return shapes.Health(status="ok", version=__version__)
+    return Health(status="ok", version=__version__)
 
 
-@router.get("/health/ready", responses={503: {"model": shapes.Health}}, **ANYONE)
-async def ready(request: Request, response: Response) -> shapes.Health:
+@router.get("/health/ready", responses={503: {"model": Health}}, **ANYONE)
+async def ready(request: Request, response: Response) -> Health:
     """The store answers, and the beat is on time."""
     app: Ostinato = request.app.state.door.app
     try:
         await app.last_event()
     except OstinatoError:
         response.status_code = 503
-        return shapes.Health(status="unavailable", version=__version__, detail="the store does not answer")
+        return Health(status="unavailable", version=__version__, detail="the store does not answer")
     if request.app.state.closing.is_set() or not app.ready():
         response.status_code = 503
-        return shapes.Health(status="late", version=__version__, detail="stopping, or the beat is late")
-    return shapes.Health(status="ok", version=__version__)
+        return Health(status="late", version=__version__, detail="stopping, or the beat is late")
+    return Health(status="ok", version=__version__)
 
 
 @router.get(

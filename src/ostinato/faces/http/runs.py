@@ -9,9 +9,24 @@ from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
-from ostinato.faces.http import shapes
 from ostinato.faces.http.guard import named
 from ostinato.faces.http.keys import Key
+from ostinato.faces.http.paging import After, AfterNumber, Before, Limit, page
+from ostinato.faces.http.shapes.common import Stop
+from ostinato.faces.http.shapes.runs import (
+    Attempts,
+    Jobs,
+    JobShown,
+    Log,
+    LogShown,
+    ManyStarted,
+    Runs,
+    RunShown,
+    Start,
+    Started,
+    StartMany,
+    Stopped,
+)
 from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.model import Status
 from ostinato.views import RunInfo
@@ -26,8 +41,8 @@ Id = Annotated[
 Job = Annotated[str, Path(min_length=1, max_length=512), BeforeValidator(named)]
 
 
-def shown(run: RunInfo) -> shapes.RunShown:
-    return shapes.RunShown.model_validate(run)
+def shown(run: RunInfo) -> RunShown:
+    return RunShown.model_validate(run)
 
 
 @router.get("/runs", **READ)
@@ -37,9 +52,9 @@ async def list_runs(
     status: Status | None = None,
     parent: Annotated[str | None, Query(max_length=512)] = None,
     attempts: bool = False,
-    before: Annotated[str | None, Query(max_length=64)] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> shapes.Runs:
+    before: Before = None,
+    limit: Limit = 100,
+) -> Runs:
     """Runs, newest first."""
     found = await who.app.runs(
         name=name,
@@ -49,55 +64,57 @@ async def list_runs(
         before=before,
         limit=limit,
     )
-    return shapes.Runs(items=[shown(run) for run in found], next=found[-1].run_id if len(found) == limit else None)
+    return Runs(items=[shown(run) for run in found], next=found[-1].run_id if len(found) == limit else None)
 
 
 @router.get("/runs/{id}", **READ)
-async def read_run(who: Reader, id: Id) -> shapes.RunShown:
+async def read_run(who: Reader, id: Id) -> RunShown:
     """A run: its newest attempt."""
     return shown(await who.app.get(id))
 
 
 @router.get("/runs/{id}/attempts", **READ)
-async def list_attempts(who: Reader, id: Id) -> shapes.Runs:
+async def list_attempts(who: Reader, id: Id, after: AfterNumber = None, limit: Limit = 100) -> Attempts:
     """Every attempt of a run, the first one first."""
-    return shapes.Runs(items=[shown(run) for run in await who.app.attempts(id)], next=None)
+    found, more = page(await who.app.attempts(id), lambda one: one.attempt, after, limit)
+    return Attempts(items=[shown(run) for run in found], next=more)
 
 
 @router.get("/runs/{id}/log", **READ)
-async def read_log(who: Reader, id: Id) -> list[shapes.LogShown]:
+async def read_log(who: Reader, id: Id, after: AfterNumber = None, limit: Limit = 1000) -> Log:
     """What every attempt has logged."""
-    return [shapes.LogShown.model_validate(line) for line in await who.app.logs(id)]
+    lines, more = page(enumerate(await who.app.logs(id), 1), lambda numbered: numbered[0], after, limit)
+    return Log(items=[LogShown.model_validate(line) for _, line in lines], next=more)
 
 
 @router.post("/runs/{id}/cancel", **WRITE)
-async def cancel_run(who: Operator, id: Id, body: shapes.Stop, key: Key = None) -> shapes.Stopped:
+async def cancel_run(who: Operator, id: Id, body: Stop, key: Key = None) -> Stopped:
     """Ask a run to stop. Doing it again changes nothing."""
-    return shapes.Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
+    return Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/terminate", **WRITE)
-async def terminate_run(who: Operator, id: Id, body: shapes.Stop, key: Key = None) -> shapes.Stopped:
+async def terminate_run(who: Operator, id: Id, body: Stop, key: Key = None) -> Stopped:
     """End a run at once, whatever it is doing. Doing it again changes nothing."""
-    return shapes.Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
+    return Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/retry", status_code=201, **WRITE)
-async def retry_run(who: Operator, id: Id, key: Key = None) -> shapes.Started:
+async def retry_run(who: Operator, id: Id, key: Key = None) -> Started:
     """Do a run that is over once more, as another run with the same input."""
     handle = await who.app.retry(id, request_id=key)
-    return shapes.Started(id=handle.id, new=handle.new)
+    return Started(id=handle.id, new=handle.new)
 
 
 @router.get("/jobs", tags=["jobs"], **READ)
-async def list_jobs(who: Reader) -> shapes.Jobs:
+async def list_jobs(who: Reader, after: After = None, limit: Limit = 100) -> Jobs:
     """The jobs that are known, here or to any node."""
     engine = who.app.engine
     here = {name: handler.declaration for name, handler in engine.handlers.items()}
-    found = {**engine.declared, **here}
-    return shapes.Jobs(
+    found, more = page({**engine.declared, **here}.items(), lambda one: one[0], after, limit)
+    return Jobs(
         items=[
-            shapes.JobShown(
+            JobShown(
                 name=name,
                 queue=one.queue,
                 priority=one.priority,
@@ -105,25 +122,24 @@ async def list_jobs(who: Reader) -> shapes.Jobs:
                 at_most_once=one.at_most_once,
                 here=name in here,
             )
-            for name, one in sorted(found.items())
-        ]
+            for name, one in found
+        ],
+        next=more,
     )
 
 
 @router.post("/jobs/{name}/start", status_code=201, tags=["jobs"], **WRITE)
-async def start_job(
-    who: Operator, name: Job, body: shapes.Start, response: Response, key: Key = None
-) -> shapes.Started:
+async def start_job(who: Operator, name: Job, body: Start, response: Response, key: Key = None) -> Started:
     """Start a run, now or later. A job that no node knows waits until one does."""
     handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
     response.headers["Location"] = f"/api/v1/runs/{handle.id}"
-    return shapes.Started(id=handle.id, new=handle.new)
+    return Started(id=handle.id, new=handle.new)
 
 
 @router.post("/jobs/{name}/start-many", status_code=201, tags=["jobs"], **WRITE)
-async def start_many(who: Operator, name: Job, body: shapes.StartMany, key: Key = None) -> shapes.ManyStarted:
+async def start_many(who: Operator, name: Job, body: StartMany, key: Key = None) -> ManyStarted:
     """Start many runs of one job in as few transactions as may be."""
     if body.id is not None or body.input:
         raise OstinatoError("start-many takes inputs and ids, not input and id")
     handles = await who.app.start_many(name, body.inputs, ids=body.ids, at=body.at, request_id=key, **body.options())
-    return shapes.ManyStarted(items=[shapes.Started(id=one.id, new=one.new) for one in handles])
+    return ManyStarted(items=[Started(id=one.id, new=one.new) for one in handles])

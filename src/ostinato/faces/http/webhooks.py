@@ -4,41 +4,42 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Response
 
 from ostinato.engine.access import Role
-from ostinato.faces.http import shapes
 from ostinato.faces.http.keys import Key
+from ostinato.faces.http.paging import After, Before, Limit
 from ostinato.faces.http.runs import shown as run_shown
+from ostinato.faces.http.shapes.common import NO_NUL, Stop
+from ostinato.faces.http.shapes.runs import Runs, Started
+from ostinato.faces.http.shapes.webhooks import Enable, NewWebhook, Replay, WebhookChange, WebhookShown, WebhooksShown
 from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.model import Status
 from ostinato.webhooks import WebhookInfo
 
 router = APIRouter(tags=["webhooks"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Id = Annotated[str, Path(min_length=1, max_length=64, pattern=shapes.NO_NUL)]
-Delivery = Annotated[str, Path(min_length=1, max_length=64, pattern=shapes.NO_NUL, description="A delivery's run.")]
+Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
+Delivery = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL, description="A delivery's run.")]
 
 
-def shown(one: WebhookInfo) -> shapes.WebhookShown:
-    return shapes.WebhookShown.model_validate(one)
+def shown(one: WebhookInfo) -> WebhookShown:
+    return WebhookShown.model_validate(one)
 
 
 @router.get("/webhooks", **READ)
 async def list_webhooks(
     who: Reader,
-    after: Annotated[str, Query(max_length=64, pattern=shapes.NO_NUL)] = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> shapes.WebhooksShown:
+    after: After = None,
+    limit: Limit = 100,
+) -> WebhooksShown:
     """The webhooks of the namespace, oldest first."""
-    found = await who.app.webhooks.list(after=after, limit=limit)
-    return shapes.WebhooksShown(items=[shown(one) for one in found], next=found[-1].id if len(found) == limit else None)
+    found = await who.app.webhooks.list(after=after or "", limit=limit)
+    return WebhooksShown(items=[shown(one) for one in found], next=found[-1].id if len(found) == limit else None)
 
 
 @router.post("/webhooks", status_code=201, **WRITE)
-async def create_webhook(
-    who: Operator, body: shapes.NewWebhook, response: Response, key: Key = None
-) -> shapes.WebhookShown:
+async def create_webhook(who: Operator, body: NewWebhook, response: Response, key: Key = None) -> WebhookShown:
     """Send events to a URL from now on."""
     made = await who.app.webhooks.create(
         body.url, body.patterns, secret=body.secret, notes=body.notes or "", request_id=key
@@ -48,13 +49,13 @@ async def create_webhook(
 
 
 @router.get("/webhooks/{id}", **READ)
-async def read_webhook(who: Reader, id: Id) -> shapes.WebhookShown:
+async def read_webhook(who: Reader, id: Id) -> WebhookShown:
     """A webhook as it stands."""
     return shown(await who.app.webhooks.get(id))
 
 
 @router.patch("/webhooks/{id}", **WRITE)
-async def update_webhook(who: Operator, id: Id, body: shapes.WebhookChange, key: Key = None) -> shapes.WebhookShown:
+async def update_webhook(who: Operator, id: Id, body: WebhookChange, key: Key = None) -> WebhookShown:
     """Change what is given; what waits to be delivered goes by it, too."""
     done = await who.app.webhooks.update(
         id, url=body.url, patterns=body.patterns, secret=body.secret, notes=body.notes, request_id=key
@@ -69,19 +70,19 @@ async def delete_webhook(who: Operator, id: Id, key: Key = None) -> None:
 
 
 @router.post("/webhooks/{id}/disable", **WRITE)
-async def disable_webhook(who: Operator, id: Id, body: shapes.Stop, key: Key = None) -> shapes.WebhookShown:
+async def disable_webhook(who: Operator, id: Id, body: Stop, key: Key = None) -> WebhookShown:
     """Send nothing more there."""
     return shown(await who.app.webhooks.disable(id, body.reason, request_id=key))
 
 
 @router.post("/webhooks/{id}/enable", **WRITE)
-async def enable_webhook(who: Operator, id: Id, body: shapes.Enable, key: Key = None) -> shapes.WebhookShown:
+async def enable_webhook(who: Operator, id: Id, body: Enable, key: Key = None) -> WebhookShown:
     """Send there again: from the first event on that could not be delivered, or from the one after `after`."""
     return shown(await who.app.webhooks.enable(id, after=body.after, request_id=key))
 
 
 @router.post("/webhooks/{id}/replay", **WRITE)
-async def replay_webhook(who: Operator, id: Id, body: shapes.Replay, key: Key = None) -> shapes.WebhookShown:
+async def replay_webhook(who: Operator, id: Id, body: Replay, key: Key = None) -> WebhookShown:
     """Send everything after an event once more, as far as events are kept."""
     return shown(await who.app.webhooks.replay(id, body.after, request_id=key))
 
@@ -91,16 +92,16 @@ async def list_deliveries(
     who: Reader,
     id: Id,
     status: Status | None = None,
-    before: Annotated[str | None, Query(max_length=64, pattern=shapes.NO_NUL)] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> shapes.Runs:
+    before: Before = None,
+    limit: Limit = 100,
+) -> Runs:
     """The runs that bring, or brought, events there, newest first."""
     told = None if status is None else status.value
     found = await who.app.webhooks.deliveries(id, status=told, before=before, limit=limit)
-    return shapes.Runs(items=[run_shown(one) for one in found], next=found[-1].run_id if len(found) == limit else None)
+    return Runs(items=[run_shown(one) for one in found], next=found[-1].run_id if len(found) == limit else None)
 
 
 @router.post("/webhooks/{id}/deliveries/{delivery}/redeliver", status_code=201, **WRITE)
-async def redeliver(who: Operator, id: Id, delivery: Delivery, key: Key = None) -> shapes.Started:
+async def redeliver(who: Operator, id: Id, delivery: Delivery, key: Key = None) -> Started:
     """Send the event of a delivery that is over once more, under the same webhook-id."""
-    return shapes.Started(id=await who.app.webhooks.redeliver(id, delivery, request_id=key), new=True)
+    return Started(id=await who.app.webhooks.redeliver(id, delivery, request_id=key), new=True)

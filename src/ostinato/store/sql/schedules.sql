@@ -166,8 +166,8 @@ FROM {rows r(id text, reached int, state text, made int, finished int, reason te
 -- backfill: one of them.
 SELECT * FROM ostinato_backfills WHERE id = :id
 
--- backfills_of: those of a schedule, newest first. Uses ostinato_backfills_schedule.
-SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule ORDER BY id DESC LIMIT :limit
+-- backfills_of: those of a schedule, newest first, from a cursor on. Uses ostinato_backfills_schedule.
+SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule AND id < :before ORDER BY id DESC LIMIT :limit
 
 -- running_backfills: those of a schedule that are not done. Uses ostinato_backfills_schedule.
 SELECT * FROM ostinato_backfills WHERE schedule_id = :schedule AND state = 'running'

@@ -1,0 +1,203 @@
+"""A client for a server: the calls of the HTTP API as Python calls, each done once however often it must be tried."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Self
+
+import httpx
+
+from ostinato.client.calling import Calling, Json, Moment, Unreachable, error_of, part, without_none
+from ostinato.client.schedules import Schedules
+from ostinato.client.webhooks import Webhooks
+from ostinato.errors import OstinatoError
+
+DEFAULT_SERVER = "http://127.0.0.1:8471"
+_ALL = 1_000_000
+_SILENCE = 60.0  # seconds without a sign of life before a stream is taken up anew
+# A name on this machine is never reached through a proxy.
+_DIRECT: dict[str, None] = {f"all://{name}": None for name in ("localhost", "127.0.0.1", "[::1]")}
+
+
+class Client:
+    """`async with Client("http://127.0.0.1:8471", token=…) as client:`.
+
+    `patience` is how long, in seconds, a call is tried again while the server is away or asks to wait. `verify` is as
+    httpx takes it: an `ssl.SSLContext` for a certificate authority of your own.
+    """
+
+    def __init__(
+        self,
+        server: str = DEFAULT_SERVER,
+        *,
+        token: str | None = None,
+        namespace: str | None = None,
+        patience: float = 30.0,
+        timeout: float = 30.0,
+        verify: Any = True,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        if not server.startswith(("http://", "https://")):
+            raise OstinatoError(f"the server {server!r} is not a URL; write {DEFAULT_SERVER}")
+        self.server = server.rstrip("/")
+        http = httpx.AsyncClient(
+            base_url=f"{self.server}/api/v1",
+            headers={} if token is None else {"Authorization": f"Bearer {token}"},
+            params={} if namespace is None else {"namespace": namespace},
+            timeout=timeout,
+            verify=verify,
+            transport=transport,
+            mounts=_DIRECT,
+        )
+        self._calling = Calling(self.server, http, patience)
+        self.schedules = Schedules(self._calling)
+        self.webhooks = Webhooks(self._calling)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._calling.http.aclose()
+
+    async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
+        """Any call of the API. `key` is its idempotency key, made here unless given; `if_match` the token it depends
+        on; what else is named goes into the query."""
+        return await self._calling.call(method, path, body, **how)
+
+    # Runs and jobs
+
+    async def runs(
+        self,
+        *,
+        name: str | None = None,
+        status: str | None = None,
+        parent: str | None = None,
+        attempts: bool = False,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[Json]:
+        """Runs, newest first."""
+        filters = {"name": name, "status": status, "parent": parent, "attempts": attempts or None}
+        return await self._calling.pages("/runs", "before", before, limit, **filters)
+
+    async def run(self, id: str) -> Json:
+        return await self._calling.one("GET", f"/runs/{part(id)}")
+
+    async def attempts(self, id: str) -> list[Json]:
+        return await self._calling.pages(f"/runs/{part(id)}/attempts", "after", None, _ALL)
+
+    async def log(self, id: str) -> list[Json]:
+        return await self._calling.pages(f"/runs/{part(id)}/log", "after", None, _ALL)
+
+    async def cancel(self, id: str, reason: str = "") -> str:
+        """Ask a run to stop; returns where it stands after that."""
+        return str((await self._calling.one("POST", f"/runs/{part(id)}/cancel", {"reason": reason}))["status"])
+
+    async def terminate(self, id: str, reason: str = "") -> str:
+        return str((await self._calling.one("POST", f"/runs/{part(id)}/terminate", {"reason": reason}))["status"])
+
+    async def retry(self, id: str, *, key: str | None = None) -> Json:
+        """Do a run that is over once more; the answer has the new run's id."""
+        return await self._calling.one("POST", f"/runs/{part(id)}/retry", key=key)
+
+    async def jobs(self) -> list[Json]:
+        return await self._calling.pages("/jobs", "after", None, _ALL)
+
+    async def start(
+        self,
+        job: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: Moment | None = None,
+        key: str | None = None,
+        **options: Any,
+    ) -> Json:
+        """Start a job, now or `at` a moment. `options` as in `Ostinato.start`."""
+        body = without_none(input=dict(input or {}), id=id, at=at, **options)
+        return await self._calling.one("POST", f"/jobs/{part(job)}/start", body, key=key)
+
+    async def start_many(
+        self, job: str, inputs: Sequence[Mapping[str, Any]], *, key: str | None = None, **options: Any
+    ) -> list[Json]:
+        body = without_none(inputs=[dict(one) for one in inputs], **options)
+        return list((await self._calling.one("POST", f"/jobs/{part(job)}/start-many", body, key=key))["items"])
+
+    # Events
+
+    async def events(
+        self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
+    ) -> list[Json]:
+        """Facts in the order of their commits, after a number; with `newest` the last ones."""
+        if newest:
+            return await self._calling.items("/events", newest=True, limit=min(limit, 1000))
+        return await self._calling.pages("/events", "after", after, limit, subject=subject)
+
+    async def follow(
+        self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
+    ) -> AsyncIterator[Json]:
+        """Facts as they happen, for ever. A stream that breaks off is taken up where it was; nothing is missed."""
+        loop = asyncio.get_running_loop()
+        if after is None:  # asked for, not left to the stream: one that breaks off before the first fact loses nothing
+            found = await self.events(newest=True, limit=1)
+            after = int(found[-1]["seq"]) if found else 0
+        heard = loop.time()
+        while True:
+            try:
+                async for event in self._stream(pattern, subject, after):
+                    after = event["seq"]
+                    yield event
+                heard = loop.time()  # it ended in good order: the server stops, and another may take its place
+            except (httpx.TransportError, Unreachable) as problem:
+                if loop.time() - heard > self._calling.patience:
+                    raise Unreachable(f"{self.server} does not answer: {problem or type(problem)}") from problem
+            await asyncio.sleep(0.5)
+
+    async def _stream(self, pattern: str, subject: str | None, after: int) -> AsyncIterator[Json]:
+        asked = without_none(pattern=pattern, subject=subject, after=after)
+        timeout = httpx.Timeout(30.0, read=_SILENCE)
+        async with self._calling.http.stream("GET", "/events/stream", params=asked, timeout=timeout) as answer:
+            if answer.status_code >= 400:
+                await answer.aread()
+                raise error_of(answer)
+            async for line in answer.aiter_lines():
+                if line.startswith("data:"):
+                    yield json.loads(line[5:])
+
+    # Namespaces, tokens, nodes
+
+    async def namespaces(self) -> list[Json]:
+        return await self._calling.pages("/namespaces", "after", None, _ALL)
+
+    async def create_namespace(self, name: str, notes: str = "") -> Json:
+        return await self._calling.one("POST", "/namespaces", {"name": name, "notes": notes})
+
+    async def delete_namespace(self, name: str) -> None:
+        await self._calling.call("DELETE", f"/namespaces/{part(name)}")
+
+    async def tokens(self) -> list[Json]:
+        return await self._calling.pages("/tokens", "after", None, _ALL)
+
+    async def create_token(
+        self, role: str = "reader", *, namespace: str | None = None, label: str = "", expires_in: str | None = None
+    ) -> Json:
+        """Make a token, shown in this one answer. It is not tried again where the answer may have been lost."""
+        body = without_none(role=role, namespace=namespace, label=label, expires_in=expires_in)
+        return dict(await self._calling.call("POST", "/tokens", body, once=False))
+
+    async def revoke_token(self, id: str) -> None:
+        await self._calling.call("DELETE", f"/tokens/{part(id)}")
+
+    async def nodes(self) -> list[Json]:
+        return await self._calling.pages("/nodes", "after", None, _ALL)
+
+    async def diagnose(self, *, repair: bool = False) -> Json:
+        """What is the matter with the store and its nodes, and what to do."""
+        return await self._calling.one("POST", "/diagnosis", {"repair": repair})
+
+    async def ready(self) -> Json:
+        """Whether the server does its work on time, and what is the matter where it does not."""
+        response = await self._calling.http.get("/health/ready")
+        return dict(response.json())

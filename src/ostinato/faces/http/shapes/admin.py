@@ -1,0 +1,109 @@
+"""Events, nodes, namespaces, tokens and health on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from ostinato.faces.http.shapes.common import Given, Length, Object, Shown
+
+
+class EventShown(Shown):
+    seq: int
+    at: datetime
+    namespace: str
+    name: str
+    subject: str
+    data: Object
+    actor: str | None
+
+
+class Events(BaseModel):
+    items: list[EventShown]
+    next: int | None = Field(description="Pass as `after` for the next page; null where there is no more for now.")
+
+
+class NodeShown(BaseModel):
+    id: str
+    name: str
+    started: datetime
+    lease_until: datetime
+    alive: bool
+    queues: list[str]
+    jobs: list[str]
+    version: str
+    zone_rules: str
+
+
+class Nodes(BaseModel):
+    items: list[NodeShown]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class NamespaceShown(BaseModel):
+    name: str
+    notes: str
+    created: datetime
+    actor: str | None
+
+
+class Namespaces(BaseModel):
+    items: list[NamespaceShown]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class NewNamespace(Given):
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    notes: str = Field(default="", max_length=1000)
+
+
+class TokenShown(BaseModel):
+    id: str
+    namespace: str | None
+    role: str
+    label: str
+    created: datetime
+    expires: datetime | None
+    used: datetime | None
+    revoked: datetime | None
+    actor: str | None
+
+
+class Tokens(BaseModel):
+    items: list[TokenShown]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class NewToken(Given):
+    role: Literal["admin", "operator", "reader"] = "reader"
+    namespace: Annotated[str, Field(max_length=63)] | None = Field(default=None, description="null: every namespace.")
+    label: str = Field(default="", max_length=200)
+    expires_in: Length | None = Field(default=None, description="Never, unless a length is given.")
+
+
+class TokenMade(TokenShown):
+    token: str = Field(description="Shown this once, and never again.")
+
+
+class Diagnose(Given):
+    repair: bool = Field(default=False, description="Mend what is safe to mend.")
+
+
+class CheckShown(Shown):
+    name: str
+    state: Literal["ok", "notice", "wrong"]
+    words: str
+    remedy: str = Field(description="What to do, where there is something to do.")
+
+
+class Diagnosis(BaseModel):
+    ok: bool = Field(description="False where anything is wrong.")
+    items: list[CheckShown]
+
+
+class Health(BaseModel):
+    status: Literal["ok", "late", "unavailable"]
+    version: str
+    detail: str = ""

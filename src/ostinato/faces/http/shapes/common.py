@@ -1,0 +1,45 @@
+"""What the shapes of the wire have in common. What is sent to us and not known is refused."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+class Given(BaseModel):
+    """What is sent to us: what we do not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+
+class Shown(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+NO_NUL = r"^[^\x00]*$"  # neither store keeps a NUL in a text
+Length = Annotated[str | float, Field(description="A length of time: `30s`, `5m`, `PT1H`, or seconds.")]
+
+
+def _moment(value: Any) -> Any:
+    """A moment is written out. Pydantic would take a number for seconds or milliseconds, by its size."""
+    if isinstance(value, datetime) or (isinstance(value, str) and _MOMENT.match(value)):
+        return value
+    raise ValueError("write it as in RFC 3339, with an offset: 2026-03-01T09:00:00Z")
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
+Moment = Annotated[
+    AwareDatetime,
+    BeforeValidator(_moment),
+    Field(description="RFC 3339, with an offset.", examples=["2026-03-01T09:00:00Z"]),
+]
+Text = Annotated[str, Field(min_length=1, max_length=512)]
+Overlap = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
+Object = dict[str, Any]
+
+
+class Stop(Given):
+    reason: str = Field(default="", max_length=1000)

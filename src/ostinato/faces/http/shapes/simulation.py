@@ -1,0 +1,39 @@
+"""Simulations on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from ostinato.faces.http.shapes.common import Given, Moment, Text
+from ostinato.faces.http.shapes.schedules import Definition
+
+
+class Simulate(Given):
+    """What would happen to a schedule over a period: by name, or a draft."""
+
+    schedule: Text | None = None
+    draft: Definition | None = None
+    first: Moment
+    last: Moment
+    run_time: float | list[float] = Field(default=0, description="Seconds, or several to draw from.")
+    outages: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
+    pauses: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
+    seed: int = 0
+
+
+class SimulatedShown(BaseModel):
+    nominal: datetime
+    due: datetime
+    outcome: str
+    reason: str | None
+    started: datetime | None
+    ended: datetime | None
+    blocked_by: datetime | None
+    stands_for: int
+
+
+class SimulationShown(BaseModel):
+    counts: dict[str, int]
+    items: list[SimulatedShown]
