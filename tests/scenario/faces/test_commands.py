@@ -169,6 +169,54 @@ def test_runs_are_started_looked_at_stopped_and_repeated(place: Place) -> None:
     assert "is not JSON" in place.error("jobs", "start", "send", "--input", "{", code=2)
 
 
+def test_a_webhook_is_made_changed_stopped_and_removed(place: Place) -> None:
+    url = "https://hooks.example/in"
+    made = place.json("webhooks", "create", url, "--pattern", "run:failed", "--pattern", "schedule:*")
+    assert (made["patterns"], made["secrets"]) == (["run:failed", "schedule:*"], [])
+    assert url in place.text("webhooks", "list")
+    id = made["id"]
+    changed = place.json("webhooks", "update", url, "--secret", "secret://key", "--pattern", "*", "--notes", "ours")
+    assert (changed["id"], changed["secrets"], changed["patterns"]) == (id, ["secret://key"], ["*"])
+    assert place.json("webhooks", "update", id, "--no-secret")["secrets"] == []
+    assert place.json("webhooks", "disable", id, "--reason", "moving")["state"] == "disabled"
+    assert "moving" in place.text("webhooks", "show", url)
+    assert "enable it first" in place.error("webhooks", "replay", id, "0", code=1)
+    assert "from the event after 0 on" in place.text("webhooks", "enable", id, "--after", "0")
+    assert "once more" in place.text("webhooks", "replay", id, "0")
+    assert place.json("webhooks", "deliveries", id) == {"items": []}
+    assert "nothing was sent there" in place.text("webhooks", "deliveries", id)
+    assert place.json("webhooks", "show", id)["recent"] == []
+    assert "did you mean 'https://hooks.example/in'?" in place.error("webhooks", "show", f"{url}n", code=1)
+    assert "nothing to change" in place.error("webhooks", "update", id, code=2)
+    assert "never called" in place.error("webhooks", "create", "http://169.254.169.254/", code=2)
+    assert "never the secret itself" in place.error("webhooks", "create", url, "--secret", "hunter2", code=2)
+    again = place.json("webhooks", "create", url)
+    assert again["id"] in place.error("webhooks", "delete", url, code=2)
+    assert place.json("webhooks", "delete", id) == {"id": id, "deleted": True}
+    assert [one["id"] for one in place.json("webhooks", "list")["items"]] == [again["id"]]
+    assert "there is no webhook" in place.error("webhooks", "show", id, code=1)
+
+
+def test_a_backfill_is_paused_resumed_and_cancelled(place: Place) -> None:
+    place.run("schedules", "create", "hourly", "every 1h", "send")
+    assert "has no backfill that is not done" in place.error("backfills", "pause", "hourly", code=1)
+    range_ = ("--first", "2026-01-01T00:00Z", "--last", "2026-01-02T00:00Z")
+    begun = place.json("schedules", "backfill", "hourly", *range_, "--rate", "1")["backfill"]
+    paused = place.json("backfills", "pause", "hourly")
+    assert (paused["id"], paused["state"], paused["total"]) == (begun, "paused", 25)
+    assert "resumed" in place.text("backfills", "resume", "hourly", begun)
+    second = place.json("schedules", "backfill", "hourly", *range_)["backfill"]
+    assert "2 backfills; name one" in place.error("backfills", "cancel", "hourly", code=1)
+    stopped = place.json("backfills", "cancel", "hourly", second, "--reason", "enough")
+    assert (stopped["state"], stopped["reason"]) == ("cancelled", "enough")
+    listed = place.json("backfills", "list", "hourly")["items"]
+    assert [(one["id"], one["state"]) for one in listed] == [(second, "cancelled"), (begun, "running")]
+    assert [one["id"] for one in place.json("backfills", "list", "hourly", "--limit", "1")["items"]] == [second]
+    assert place.json("backfills", "wait", "hourly", second, code=1)["state"] == "cancelled"
+    assert "enough" in place.text("backfills", "list", "hourly")
+    assert "did you mean 'hourly'?" in place.error("backfills", "list", "hourl", code=1)
+
+
 def test_events_are_told_the_newest_last(place: Place) -> None:
     place.run("schedules", "create", "a", "every 1h", "send")
     place.run("schedules", "pause", "a")

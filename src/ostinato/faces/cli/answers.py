@@ -29,6 +29,7 @@ COLOURS = {
     "wrong": "red",
     "dead": "red",
     "parked": "red",
+    "disabled": "red",
     "active": "cyan",
     "ready": "yellow",
     "buffered": "yellow",
@@ -90,13 +91,17 @@ class Answers:
             self.console.print(picture())
 
     @contextmanager
-    def progress(self, what: str, total: int | None = None) -> Any:
+    def progress(self, what: str, total: float | None = None) -> Any:
         """A bar on standard error, where someone is there to see it."""
         shown = Console(stderr=True)
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
         with Progress(*columns, console=shown, disable=not sys.stderr.isatty(), transient=True) as bar:
             task = bar.add_task(what, total=total)
-            yield lambda done, of=total: bar.update(task, completed=done, total=of)
+
+            def tell(done: float, of: float | None = total, words: str = what) -> None:
+                bar.update(task, completed=done, total=of, description=words)
+
+            yield tell
 
 
 def table(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> Table:

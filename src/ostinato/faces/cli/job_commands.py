@@ -7,7 +7,9 @@ from typing import Annotated
 import typer
 
 from ostinato.faces.cli.given import only_given, read_object, read_time
+from ostinato.faces.cli.run_commands import page
 from ostinato.faces.cli.target import Session, command
+from ostinato.faces.cli.waiting import run_over
 
 jobs = typer.Typer(help="Jobs: which are known, and starting one.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -39,10 +41,17 @@ async def start(
     priority: Annotated[int | None, typer.Option()] = None,
     retry: Annotated[int | None, typer.Option(help="Attempts in all.")] = None,
     timeout: Annotated[str | None, typer.Option(help="How long an attempt may take.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Until it is over; exit code 1 if it did not succeed.")] = False,
 ) -> None:
     """Start a run, now or later. A job that no node knows waits until one does."""
     options = only_given(queue=queue, priority=priority, retry=retry, timeout=timeout)
     moment = None if at is None else read_time(at, "--at")
     answer = await session.client.start(job, read_object(input, "--input"), id=id, at=moment, **options)
     words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
-    session.out.say(answer, words)
+    if not wait:
+        session.out.say(answer, words)
+        return
+    found = await run_over(session, answer["id"])
+    session.out.draw(found, lambda: page(found))
+    if found["status"] != "succeeded":
+        raise typer.Exit(1)

@@ -13,6 +13,7 @@ from ostinato import __version__
 from ostinato.client import Denied, Unreachable
 from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreError
 from ostinato.faces.cli.access import namespaces, nodes, token
+from ostinato.faces.cli.backfill_commands import backfills
 from ostinato.faces.cli.backup import backup, restore
 from ostinato.faces.cli.doctor import doctor
 from ostinato.faces.cli.events import events
@@ -27,6 +28,7 @@ from ostinato.faces.cli.serve import serve, worker
 from ostinato.faces.cli.simulate import simulate
 from ostinato.faces.cli.target import command, store_command
 from ostinato.faces.cli.upcoming import upcoming
+from ostinato.faces.cli.webhook_commands import webhooks
 from ostinato.faces.cli.when import when
 from ostinato.when import rules_in_force
 
@@ -66,6 +68,7 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(worker)
 app.add_typer(schedules, name="schedules")
+app.add_typer(backfills, name="backfills")
 app.add_typer(runs, name="runs")
 app.add_typer(jobs, name="jobs")
 app.command()(apply)
@@ -75,6 +78,7 @@ command(app)(events)
 command(app)(upcoming)
 command(app)(explain)
 command(app)(simulate)
+app.add_typer(webhooks, name="webhooks")
 command(app)(nodes)
 app.add_typer(token, name="token")
 app.add_typer(namespaces, name="namespaces")

@@ -37,7 +37,7 @@ async def list_runs(
 async def show(session: Session, id: Id) -> None:
     """A run: its newest attempt."""
     found = await session.client.run(id)
-    session.out.draw(found, lambda: _page(found))
+    session.out.draw(found, lambda: page(found))
 
 
 @command(runs)
@@ -86,7 +86,7 @@ def _row(one: Json) -> tuple[Any, ...]:
     return one["id"], one["name"], status(one["status"]), one["attempt"], moment(one["due"]), took_, said
 
 
-def _page(one: Json) -> RenderableType:
+def page(one: Json) -> RenderableType:
     error = one["error"]
     parts: list[RenderableType] = [
         Text.assemble((one["name"], "bold"), "  ", status(one["status"]), "  ", one["reason"] or ""),

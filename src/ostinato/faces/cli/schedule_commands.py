@@ -14,6 +14,7 @@ from ostinato.faces.cli.answers import facts, moment, short, status, table, took
 from ostinato.faces.cli.bulk import Chosen, Job, Match, Names, State, Tag, change
 from ostinato.faces.cli.given import known, only_given, read_action, read_object, read_time, read_when, zone_of
 from ostinato.faces.cli.target import Session, command
+from ostinato.faces.cli.waiting import backfills_made
 
 schedules = typer.Typer(help="Schedules: look, make, change.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -218,6 +219,7 @@ async def backfill(
     overlap: Overlap = None,
     input: Input = None,
     rate: Annotated[float | None, typer.Option(help="At most so many in a second.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Until all the times are made, with a bar.")] = False,
     match: Match = None,
     tag: Tag = None,
     state: State = None,
@@ -229,9 +231,18 @@ async def backfill(
     async def fill(one: str) -> Json:
         zone = zone_of(await calls.get(one, recent=0))
         begin, end = read_time(first, "--first", zone), read_time(last, "--last", zone)
-        return await calls.backfill(one, begin, end, overlap=overlap, input=given, rate=rate)
+        answer = await calls.backfill(one, begin, end, overlap=overlap, input=given, rate=rate)
+        begun.append((one, answer["backfill"]))
+        return answer
 
+    begun: list[tuple[str, str]] = []
     await change(session, Chosen(name or [], match, tag, state, job), "backfilling", fill)
+    if wait:
+        made = await backfills_made(session, begun)
+        counted = f"{sum(one['made'] for one in made)} of {sum(one['total'] for one in made)}"
+        typer.echo(f"{counted} times are made", err=True)
+        if any(one["state"] != "completed" for one in made):
+            raise typer.Exit(1)
 
 
 @command(schedules)
@@ -286,7 +297,7 @@ async def history(
     name: Name,
     first: Annotated[str | None, typer.Option(help="From this time.")] = None,
     last: Annotated[str | None, typer.Option(help="To this time.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 100,
+    limit: Limit = 100,
 ) -> None:
     """What became of its times, the newest first."""
     zone = zone_of(await known(session.client, name))
@@ -305,7 +316,7 @@ async def times(
     name: Name,
     first: Annotated[str, typer.Argument(help="From this time.")],
     last: Annotated[str, typer.Argument(help="To this time, included.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 1000,
+    limit: Limit = 1000,
 ) -> None:
     """The nominal times of its spec in a period."""
     zone = zone_of(await known(session.client, name))
