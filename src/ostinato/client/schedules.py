@@ -125,6 +125,29 @@ class Schedules:
     async def upcoming(self, limit: int = 50) -> list[Json]:
         return await self._calling.items("/upcoming", limit=limit)
 
+    async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
+        """What applying a file of schedules would do: its text, or `{"schedules": {…}}`. `name` is what they are known
+        to come from, `file` what errors call it."""
+        return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
+
+    async def apply(
+        self, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
+    ) -> Json:
+        """Make the schedules say what a file says, all of it or nothing."""
+        body = _file(document, prune=prune, take=take, **named)
+        return await self._calling.one("POST", "/schedules:apply", body, key=key)
+
+    async def export(self, *, match: str = "*", tag: str | None = None) -> Json:
+        """Schedules as a file that `apply` takes."""
+        found: Json = {}
+        after = None
+        while True:
+            page = await self._calling.call("GET", "/schedules:export", match=match, tag=tag, after=after)
+            found |= page["schedules"]
+            after = page["next"]
+            if after is None:
+                return {"schedules": found}
+
     async def simulate(self, first: Moment, last: Moment, **given: Any) -> Json:
         """`schedule` or `draft`; run_time, outages, pauses, seed."""
         return await self._calling.one("POST", "/simulate", without_none(first=first, last=last, **given))
@@ -137,3 +160,7 @@ class Schedules:
 
 def _path(name: str, *more: str) -> str:
     return "/".join(["/schedules", part(name), *more])
+
+
+def _file(document: Json | str, **more: Any) -> Json:
+    return without_none(**({"text": document} if isinstance(document, str) else document), **more)

@@ -21,7 +21,7 @@ from ostinato.schedules.applying import Moved, applied, planned
 from ostinato.schedules.backfiller import Backfill
 from ostinato.schedules.declared import Plan, as_wanted
 from ostinato.schedules.define import ActionLike, SpecLike, define, read_name, same_definition
-from ostinato.schedules.files import Document, dump_schedules
+from ostinato.schedules.files import Document, dump_schedules, entry
 from ostinato.schedules.looks import Looks, Moment
 from ostinato.schedules.model import Schedule, State, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
@@ -330,6 +330,17 @@ class Schedules(Looks):
         """Schedules as a file that `apply` takes, `yaml` or `json`: their definitions, what remains of them, and which
         are paused."""
         return dump_schedules([one async for one in self._matching(match, tag, None, None)], form=form)
+
+    async def entries(
+        self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
+    ) -> dict[str, dict[str, Any]]:
+        """A page of what such a file says: by name, from the one after `after` on."""
+        found: dict[str, dict[str, Any]] = {}
+        async for one in self._matching(match, tag, None, None, after):
+            found[one.name] = entry(one)
+            if len(found) == limit:
+                break
+        return found
 
     def _wanted(
         self, wanted: Sequence[Schedule] | Document | None, origin: str | None

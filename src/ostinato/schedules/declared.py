@@ -48,10 +48,18 @@ class Step:
     wanted: Schedule | None = None
     there: Schedule | None = None
 
+    @property
+    def words(self) -> str:
+        """What is created, or what changes."""
+        if self.verb == "create" and self.wanted is not None:
+            return f"{self.wanted.spec.describe()} → {self.wanted.action.job}"
+        return "\n".join(map(str, self.changes))
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "do": self.verb,
+            "words": self.words,
             "changes": [{"field": one.field, "old": one.old, "new": one.new} for one in self.changes],
             "before": [one.isoformat() for one in self.before],
             "after": [one.isoformat() for one in self.after],

@@ -217,6 +217,47 @@ def test_a_backfill_is_paused_resumed_and_cancelled(place: Place) -> None:
     assert "did you mean 'hourly'?" in place.error("backfills", "list", "hourl", code=1)
 
 
+FILE = """\
+schedules:
+  nightly:
+    spec: {cron: ["0 2 * * *"], zone: Europe/Berlin}
+    action: {job: report, input: {kind: nightly}}
+  hourly: {spec: every 1h, action: report}
+"""
+
+
+def test_a_file_is_planned_applied_pruned_and_exported(place: Place, tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(FILE)
+    assert "2 to create" in place.text("apply", str(file), "--dry-run")
+    assert place.json("schedules", "list")["items"] == []
+    done = place.json("apply", str(file))
+    assert (done["done"], done["counts"]["create"]) == (True, 2)
+    assert done["steps"][0]["words"] == "Every hour → report"
+    exported = tmp_path / "out.yaml"
+    place.run("export", str(exported))
+    assert "zone: Europe/Berlin" in exported.read_text()
+    assert list(place.json("export", "--match", "h*")["schedules"]) == ["hourly"]
+    file.write_text(FILE.replace("0 2 *", "30 3 *").split("  hourly")[0])
+    assert "~  nightly" in place.text("apply", str(file), "--dry-run", "--prune")
+    assert "no longer declared; goes on unless pruned" in place.text("apply", str(file))
+    assert "1 unchanged, 1 pruned" in place.text("apply", str(file), "--prune")
+    assert [one["name"] for one in place.json("schedules", "list")["items"]] == ["nightly"]
+    told = place.error("import", "file", str(exported), code=1)
+    assert "'nightly' (file:s.yaml); nothing was done" in told
+    assert place.json("import", "file", str(exported), "--take")["counts"]["update"] == 1
+
+    file.write_text(FILE.replace("every 1h", "every 1x").replace("0 2 *", "0 25 *"))
+    told = place.error("apply", str(file), code=2)
+    assert len(told.splitlines()) == 3
+    assert f"{file}:3:" in told
+    found = place.json("apply", str(file), code=2)
+    assert [one["schedule"] for one in found["problems"]] == ["nightly", "hourly"]
+    crontab = tmp_path / "tab"
+    crontab.write_text("0 2 * * * /usr/bin/backup\n")
+    assert place.json("import", "crontab", str(crontab), "--apply")["counts"]["create"] == 1
+
+
 def test_events_are_told_the_newest_last(place: Place) -> None:
     place.run("schedules", "create", "a", "every 1h", "send")
     place.run("schedules", "pause", "a")

@@ -103,6 +103,13 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/schedules/{name}/backfills/{id}/resume", None, None, paused_backfill),
     ("POST", "/schedules/{name}/backfills/{id}/cancel", {"reason": "a"}, {"reason": "b"}, backfill),
     ("POST", "/schedules:bulk", {"do": "delete"}, {"do": "pause"}, schedule),
+    (
+        "POST",
+        "/schedules:apply",
+        {"schedules": {"n": {"spec": CRON, "action": "note"}}},
+        {"schedules": {}},
+        nothing,
+    ),
     ("POST", "/runs/{id}/cancel", {"reason": "a"}, {"reason": "b"}, waiting),
     ("POST", "/runs/{id}/terminate", {"reason": "a"}, {"reason": "b"}, waiting),
     ("POST", "/runs/{id}/retry", None, None, over),
@@ -122,6 +129,9 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
 ]
 
 
+UNCHANGING = ("/simulate", "/schedules:plan", "/diagnosis")
+
+
 def filled(value: Any, places: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {name: filled(inner, places) for name, inner in value.items()}
@@ -135,8 +145,8 @@ def test_every_change_takes_a_key() -> None:
     listed = {(method, f"{V1}{path}") for method, path, *_ in CHANGES}
     for path, calls in described()["paths"].items():
         for method, call in calls.items():
-            # A simulation changes nothing; mending what is broken is the same however often it is done.
-            if method == "get" or path.startswith((f"{V1}/simulate", f"{V1}/diagnosis")):
+            # Simulations and plans change nothing; mending what is broken is the same however often it is done.
+            if method == "get" or path.startswith(tuple(V1 + one for one in UNCHANGING)):
                 continue
             names = [one["name"] for one in call.get("parameters", [])]
             assert "Idempotency-Key" in names, f"{method} {path} takes no Idempotency-Key"

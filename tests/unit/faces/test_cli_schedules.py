@@ -95,15 +95,16 @@ def test_mistakes_are_two_and_say_where(run: Run, tmp_path: Path) -> None:
         (5, 14, "nightly"),
     ]
     assert not (tmp_path / "s.db").exists()
-    for args, told in [
-        (("apply", "none.yaml", *STORE), "none.yaml cannot be read: No such file"),
-        (("apply", "s.yaml"), "no store is given"),
-        (("apply", "s.yaml", "--store", "mysql://x"), "unknown scheme"),
-        (("apply", "s.yaml", *STORE, "--dry-run"), "there is no store 'sqlite:///s.db'"),
-        (("export", *STORE), "there is no store"),
+    for args, code, told in [
+        (("apply", "none.yaml", *STORE), 2, "none.yaml cannot be read: No such file"),
+        (("apply", "s.yaml", "--store", "mysql://x"), 2, "unknown scheme"),
+        (("apply", "s.yaml", *STORE, "--dry-run"), 3, "there is no store sqlite:///s.db"),
+        (("export", *STORE), 3, "there is no store"),
+        (("export", "a.yaml", "-o", "b.yaml", *STORE), 2, "give one of them"),
     ]:
         done = run(*args)
-        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+        assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+    assert not (tmp_path / "s.db").exists()
 
 
 def test_what_another_file_declares_ends_with_one(run: Run, tmp_path: Path) -> None:

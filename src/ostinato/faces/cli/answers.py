@@ -53,7 +53,7 @@ class Answers:
         self.console = Console(highlight=False, width=width)
 
     def json(self, value: Any) -> None:
-        typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+        typer.echo(as_text(value))
 
     def line(self, value: Mapping[str, Any]) -> None:
         """One JSON object on one line, as it comes."""
@@ -102,6 +102,10 @@ class Answers:
                 bar.update(task, completed=done, total=of, description=words)
 
             yield tell
+
+
+def as_text(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def table(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> Table:

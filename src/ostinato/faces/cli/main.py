@@ -15,6 +15,7 @@ from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreE
 from ostinato.faces.cli.access import namespaces, nodes, token
 from ostinato.faces.cli.backfill_commands import backfills
 from ostinato.faces.cli.backup import backup, restore
+from ostinato.faces.cli.declared_commands import apply, export, import_app
 from ostinato.faces.cli.doctor import doctor
 from ostinato.faces.cli.events import events
 from ostinato.faces.cli.explain import explain
@@ -23,10 +24,9 @@ from ostinato.faces.cli.migrate import migrate
 from ostinato.faces.cli.page import page
 from ostinato.faces.cli.run_commands import runs
 from ostinato.faces.cli.schedule_commands import schedules
-from ostinato.faces.cli.schedules import apply, export, import_app
 from ostinato.faces.cli.serve import serve, worker
 from ostinato.faces.cli.simulate import simulate
-from ostinato.faces.cli.target import command, store_command
+from ostinato.faces.cli.target import command, place_command
 from ostinato.faces.cli.upcoming import upcoming
 from ostinato.faces.cli.webhook_commands import webhooks
 from ostinato.faces.cli.when import when
@@ -71,8 +71,8 @@ app.add_typer(schedules, name="schedules")
 app.add_typer(backfills, name="backfills")
 app.add_typer(runs, name="runs")
 app.add_typer(jobs, name="jobs")
-app.command()(apply)
-app.command()(export)
+place_command(app)(apply)
+place_command(app)(export)
 app.add_typer(import_app, name="import")
 command(app)(events)
 command(app)(upcoming)
@@ -82,10 +82,10 @@ app.add_typer(webhooks, name="webhooks")
 command(app)(nodes)
 app.add_typer(token, name="token")
 app.add_typer(namespaces, name="namespaces")
-store_command(app)(backup)
-store_command(app)(restore)
-store_command(app)(migrate)
-store_command(app)(doctor)
+place_command(app)(backup)
+place_command(app)(restore)
+place_command(app)(migrate)
+place_command(app)(doctor)
 app.command()(when)
 app.command()(page)
 

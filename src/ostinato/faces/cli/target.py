@@ -167,8 +167,8 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
     return register
 
 
-def store_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
-    """The same for what works on the store itself: `(place, out, …)`."""
+def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
+    """The same for what has something to do before it opens the place, or instead: `(place, out, …)`."""
 
     def register(function: Command) -> Command:
         def run(*, store: Any, server: Any, token: Any, namespace: Any, ca: Any, as_json: bool, **given: Any) -> None:

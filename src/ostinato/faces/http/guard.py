@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ostinato.faces.http.problems import problem
 
 LARGEST = 2 << 20  # bytes of a request
+LARGEST_FILE = 32 << 20  # of one that brings a file of schedules
+_FILES = ("/api/v1/schedules:apply", "/api/v1/schedules:plan")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SLASH = "\udc2f"  # a slash within a name; no request can send this character itself
@@ -58,7 +60,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._refusal(scope["method"], headers)
+        most = LARGEST_FILE if scope["path"] in _FILES else LARGEST
+        refusal = self._refusal(scope["method"], headers, most)
         if refusal is not None:
             await problem(*refusal)(scope, receive, send)
             return
@@ -71,21 +74,23 @@ class Guard:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > LARGEST:
-                raise _TooLarge
+            if read > most:
+                # One of HTTP's own errors: what reads the body takes any other for a body that cannot be parsed.
+                status, _, words = _too_large(most)
+                raise HTTPException(status, words)
             return message
 
         await self._app(scope, bounded, send)
 
-    def _refusal(self, method: str, headers: Headers) -> tuple[int, str, str] | None:
+    def _refusal(self, method: str, headers: Headers, most: int) -> tuple[int, str, str] | None:
         host = headers.get("host", "")
         if self._hosts and host_of(host) not in self._hosts:
             return 421, "wrong host", f"this server does not answer to the name {host!r}; it is {_named(self._hosts)}"
         length = headers.get("content-length") or "0"
         if not length.isascii() or not length.isdigit():
             return 400, "bad request", "Content-Length is not a number"
-        if len(length) > 15 or int(length) > LARGEST:
-            return _TOO_LARGE
+        if len(length) > 15 or int(length) > most:
+            return _too_large(most)
         if method in _SAFE:
             return None
         origin = headers.get("origin")
@@ -99,14 +104,8 @@ class Guard:
         return None
 
 
-class _TooLarge(HTTPException):
-    """As one of HTTP's own errors: what reads the body takes any other for a body that cannot be parsed."""
-
-    def __init__(self) -> None:
-        super().__init__(413, f"a request has at most {LARGEST:,} bytes")
-
-
-_TOO_LARGE: tuple[int, str, str] = (413, "too large", f"a request has at most {LARGEST:,} bytes")
+def _too_large(most: int) -> tuple[int, str, str]:
+    return 413, "too large", f"a request has at most {most:,} bytes"
 
 
 def _named(hosts: Any) -> str:

@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 
 from ostinato.engine.telemetry import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, shown
+from ostinato.schedules.declared import DeclaredElsewhere
+from ostinato.schedules.marked import FileError
 from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
 
 MEDIA = "application/problem+json"
@@ -28,6 +30,8 @@ class Problem(BaseModel):
     field: str | None = None
     value: Any = None
     current: str | None = None
+    problems: list[dict[str, Any]] | None = None
+    plan: dict[str, Any] | None = None
 
 
 class Refused(OstinatoError):
@@ -55,12 +59,16 @@ def of_error(error: OstinatoError) -> JSONResponse:
             return problem(404, "not found", str(error))
         case TokenMismatch():
             return problem(412, "conflict token mismatch", str(error), current=f'"{error.current}"')
+        case DeclaredElsewhere():
+            return problem(409, "declared elsewhere", str(error), plan=error.plan.as_dict())
         case AlreadyExists():
             return problem(409, "already exists", str(error), field="name", value=error.name)
         case Conflict():
             return problem(409, "conflict", str(error))
         case StoreUnavailable():
             return problem(503, "store unavailable", str(error), {"Retry-After": "1"})
+        case FileError():
+            return problem(422, "invalid file", str(error), problems=[one.as_dict() for one in error.problems])
         case SpecError():
             return problem(422, "invalid spec", str(error), field=error.field or None, value=shown(error.value))
         case _:

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
-from ostinato.engine.requests import begin, digest, finish
+from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.guard import named
-from ostinato.faces.http.keys import Key
+from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import After, Before, Limit
 from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.shapes.common import Moment, Stop
@@ -284,19 +284,14 @@ async def cancel_backfill(
 @router.post("/schedules:bulk", **WRITE)
 async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
     """Do the same to every schedule that fits. Each is a change of its own; what failed is named."""
-    app, now = who.app, who.app.engine.clock.now()
     doing = _doing(who, body, key)
-    if key is not None:
-        what = f"bulk {digest(body.model_dump(mode='json'))}"
-        before = await app.store.run(lambda _: begin(app.namespace, key, what, now))
-        if before is not None:
-            return BulkDone(**before)
-    done = await app.schedules.each(doing, match=body.match, tag=body.tag, state=body.state, job=body.job)
-    failed = {name: str(problem) for name, problem in done.items() if problem is not None}
-    answer = BulkDone(done=len(done) - len(failed), failed=failed)
-    if key is not None:
-        await app.store.run(lambda _: finish(app.namespace, key, answer.model_dump()))
-    return answer
+
+    async def work() -> BulkDone:
+        done = await who.app.schedules.each(doing, match=body.match, tag=body.tag, state=body.state, job=body.job)
+        failed = {name: str(problem) for name, problem in done.items() if problem is not None}
+        return BulkDone(done=len(done) - len(failed), failed=failed)
+
+    return await done_once(who.app, key, f"bulk {digest(body.model_dump(mode='json'))}", BulkDone, work)
 
 
 def _doing(who: Who, body: Bulk, key: str | None) -> Callable[[str], Awaitable[Any]]:

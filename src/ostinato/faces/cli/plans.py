@@ -1,0 +1,93 @@
+"""How a plan, or what is wrong with a file, is answered: as data, or as a table for people."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console, Group
+from rich.text import Text
+
+from ostinato.client import Answered, Json
+from ostinato.errors import OstinatoError
+from ostinato.faces.cli.answers import Answers, table
+from ostinato.schedules.marked import FileError
+
+_STYLES = {"create": "green", "update": "yellow", "unchanged": "dim", "missing": "magenta", "taken": "red"}
+_SIGNS = {"create": "+", "update": "~", "unchanged": "=", "missing": "-", "taken": "!"}
+_MOST = 200
+
+
+def show_plan(out: Answers, plan: Json, more: Json | None = None) -> None:
+    """Exit code 1 where something belongs to somebody else."""
+    out.draw({**plan, **(more or {})}, lambda: plan_page(plan))
+    if plan["counts"]["taken"]:
+        raise typer.Exit(1)
+
+
+def refused(out: Answers, problem: OstinatoError) -> NoReturn:
+    """A file that is wrong, with each mistake in its place, or one that declares what another declares; any other
+    error as it is."""
+    body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
+    mistakes, plan = body.get("problems"), body.get("plan")
+    if isinstance(problem, FileError):
+        mistakes = [one.as_dict() for one in problem.problems]
+    if mistakes is None and plan is None:
+        raise problem
+    if out.as_json:
+        out.json({"error": str(problem), **({"plan": plan} if mistakes is None else {"problems": mistakes})})
+    else:
+        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        lines = str(problem).splitlines()
+        for line in lines:
+            console.print(Text.assemble(("error:", "bold red"), " ", line))
+        if mistakes and len(mistakes) > 1:
+            console.print(Text(f"{len(mistakes)} mistakes; nothing was done", style="dim"))
+    raise typer.Exit(1 if mistakes is None else 2)
+
+
+def plan_page(plan: Json) -> Group:
+    """A row for each schedule that is not as it was, and a line that counts."""
+    shown = [step for step in plan["steps"] if step["do"] != "unchanged"]
+    rows = [_row(step, plan["pruned"]) for step in shown[:_MOST]]
+    parts: list[Any] = [table(("", "schedule", "what changes", "next times"), rows)] if shown else []
+    if len(shown) > _MOST:
+        parts.append(Text(f"and {len(shown) - _MOST} more", style="dim"))
+    parts += [Text(f"note: {note}", style="yellow") for note in plan["notes"]]
+    return Group(*parts, Text(_counted(plan), style="bold"))
+
+
+def _row(step: Json, pruned: bool) -> tuple[Text, ...]:
+    style = _STYLES[step["do"]]
+    match step["do"]:
+        case "missing":
+            what = "no longer declared" + (", pruned" if pruned else "; goes on unless pruned")
+        case "taken":
+            what = f"declared by {step['owner']}; left as it is unless taken over (--take)"
+        case _:
+            what = step["words"]
+    return Text(_SIGNS[step["do"]], style=style), Text(step["name"], style=style), Text(what), _times(step)
+
+
+def _times(step: Json) -> Text:
+    if step["do"] == "update" and step["before"] != step["after"]:
+        return Text.assemble((_moments(step["before"]), "strike dim"), "\n", _moments(step["after"]))
+    return Text(_moments(step["after"] or step["before"]), style="dim" if step["do"] == "missing" else "")
+
+
+def _moments(times: list[str]) -> str:
+    return ", ".join(f"{datetime.fromisoformat(one):%a %m-%d %H:%M}" for one in times) or "none"
+
+
+def _counted(plan: Json) -> str:
+    done, counts = plan["done"], plan["counts"]
+    gone = ("pruned" if done else "to prune") if plan["pruned"] else "no longer declared"
+    words = {
+        "create": "created" if done else "to create",
+        "update": "updated" if done else "to update",
+        "unchanged": "unchanged",
+        "missing": gone,
+        "taken": "declared elsewhere",
+    }
+    return ", ".join(f"{counts[verb]} {word}" for verb, word in words.items() if counts[verb]) or "nothing is declared"

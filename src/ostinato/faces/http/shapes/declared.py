@@ -1,0 +1,64 @@
+"""Files of schedules, plans and exports on the wire."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ostinato.faces.http.shapes.common import NO_NUL, Given, Object
+
+
+class File(Given):
+    """A file of schedules: `text`, YAML or JSON as it is written, or `schedules`, what would be in it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"schedules": {"nightly": {"spec": "0 2 * * *", "action": "report"}}, "name": "billing"}]
+        },
+    )
+
+    text: str | None = Field(default=None, pattern=NO_NUL)
+    schedules: dict[str, Object] | None = None
+    file: str = Field(default="schedules.yaml", min_length=1, max_length=512, pattern=NO_NUL, description="In errors.")
+    name: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        pattern=NO_NUL,
+        description="What the schedules are known to come from; else the file's own name.",
+    )
+    prune: bool = Field(default=False, description="Close what it declared before and declares no longer.")
+    take: bool = Field(default=False, description="Take over schedules that something else declares.")
+
+
+class ChangeShown(BaseModel):
+    field: str
+    old: Any
+    new: Any
+
+
+class StepShown(BaseModel):
+    """What becomes of one schedule. `missing`: declared before and no longer; `taken`: declared by another, `owner`."""
+
+    name: str
+    do: Literal["create", "update", "unchanged", "missing", "taken"]
+    words: str = Field(description="What is created, or what changes.")
+    changes: list[ChangeShown]
+    before: list[str] = Field(description="Its next times, on the clock of its zone.")
+    after: list[str]
+    owner: str | None
+
+
+class PlanShown(BaseModel):
+    done: bool
+    steps: list[StepShown]
+    counts: dict[str, int]
+    pruned: bool
+    notes: list[str]
+
+
+class Exported(BaseModel):
+    schedules: dict[str, Object] = Field(description="By name, what a file says.")
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
