@@ -1,27 +1,36 @@
-"""Ostinato: one durable clockwork for Python."""
+"""Ostinato: one durable clockwork for Python.
 
-from ostinato.app import Ostinato, RunHandle
-from ostinato.engine.egress import EgressPolicy
-from ostinato.engine.executor import Fatal, RetryLater
-from ostinato.errors import (
-    Conflict,
-    NotFound,
-    OstinatoError,
-    RunCancelled,
-    RunEnded,
-    RunFailed,
-    SpecError,
-    StoreError,
-    StoreUnavailable,
-)
-from ostinato.model import Limit, Retry
-from ostinato.schedules.declared import DeclaredElsewhere, Plan
-from ostinato.schedules.files import dump_schedules, parse_schedules, read_schedules
-from ostinato.schedules.marked import FileError
-from ostinato.sync import SyncOstinato
+What it offers is imported when it is first used: whoever needs the algebra of time alone, or a client, does not wait
+for the engine.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ostinato.version import __version__
-from ostinato.views import RunInfo
-from ostinato.when import Spec, calendar, cron, during, every, manual, once
+
+if TYPE_CHECKING:
+    from ostinato.app import Ostinato, RunHandle
+    from ostinato.engine.egress import EgressPolicy
+    from ostinato.engine.executor import Fatal, RetryLater
+    from ostinato.errors import (
+        Conflict,
+        NotFound,
+        OstinatoError,
+        RunCancelled,
+        RunEnded,
+        RunFailed,
+        SpecError,
+        StoreError,
+        StoreUnavailable,
+    )
+    from ostinato.model import Limit, Retry
+    from ostinato.schedules.declared import DeclaredElsewhere, Plan
+    from ostinato.schedules.files import dump_schedules, parse_schedules, read_schedules
+    from ostinato.schedules.marked import FileError
+    from ostinato.sync import SyncOstinato
+    from ostinato.views import RunInfo
+    from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __all__ = [
     "Conflict",
@@ -57,3 +66,30 @@ __all__ = [
     "parse_schedules",
     "read_schedules",
 ]
+
+_OFFERED = {
+    "ostinato.app": "Ostinato RunHandle",
+    "ostinato.engine.egress": "EgressPolicy",
+    "ostinato.engine.executor": "Fatal RetryLater",
+    "ostinato.errors": "Conflict NotFound OstinatoError RunCancelled RunEnded RunFailed SpecError StoreError "
+    "StoreUnavailable",
+    "ostinato.model": "Limit Retry",
+    "ostinato.schedules.declared": "DeclaredElsewhere Plan",
+    "ostinato.schedules.files": "dump_schedules parse_schedules read_schedules",
+    "ostinato.schedules.marked": "FileError",
+    "ostinato.sync": "SyncOstinato",
+    "ostinato.views": "RunInfo",
+    "ostinato.when": "Spec calendar cron during every manual once",
+}
+_WHERE = {name: module for module, names in _OFFERED.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_WHERE[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -170,6 +170,26 @@ def test_fractions_of_a_second_count_and_are_shown() -> None:
     assert "Sun 2026-10-25 02:30:00.25" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
+def test_a_command_waits_for_nothing_that_it_does_not_need() -> None:
+    """The overview needs no engine, no store and no HTTP; `when` needs the algebra of time alone."""
+    heavy = ["asyncpg", "fastapi", "httpx", "ostinato.app", "ostinato.client", "ruamel.yaml", "uvicorn"]
+    look = "import sys; from ostinato.faces.cli.main import app\ntry: app()\nexcept SystemExit: pass\n"
+    for args in (["--help"], ["when", "0 9 * * *"], ["version"]):
+        told = f"sys.exit(' '.join(one for one in {heavy} if one in sys.modules) or 0)"
+        done = subprocess.run([sys.executable, "-c", look + told, *args], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, ""), args
+
+
+def test_everything_that_is_offered_is_there() -> None:
+    import ostinato
+
+    assert set(ostinato.__all__) <= set(dir(ostinato))
+    for name in ostinato.__all__:
+        assert getattr(ostinato, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        ostinato.nothing  # noqa: B018
+
+
 def test_version_names_the_zone_rules() -> None:
     assert re.match(r"ostinato \d+\.\d+\.\d+, time-zone rules \d{4}", run("version").stdout)
 

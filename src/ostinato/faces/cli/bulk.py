@@ -17,7 +17,7 @@ from ostinato.faces.cli.target import Session
 
 _AT_ONCE = 8
 _MOST = 1_000_000
-Names = Annotated[list[str] | None, typer.Argument(help="Schedules by name.", metavar="[NAME]...")]
+Names = Annotated[list[str] | None, typer.Argument(help="Schedules by name.", metavar="NAME")]
 Match = Annotated[str | None, typer.Option(help="All whose name fits, such as 'billing-*'.")]
 Tag = Annotated[str | None, typer.Option(help="All with this tag.")]
 State = Annotated[str | None, typer.Option(help="All that are running, paused, completed or parked.")]

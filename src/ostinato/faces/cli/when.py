@@ -14,6 +14,7 @@ from rich.text import Text
 from ostinato.clock import SystemClock
 from ostinato.errors import SpecError
 from ostinato.faces.cli.pictures import Shown, changes_between, month_pictures, shown_times, times_table
+from ostinato.version import __version__
 from ostinato.when import Spec, format_instant, rules_in_force
 from ostinato.when.grammar import Dialect
 from ostinato.when.instants import Micros
@@ -113,3 +114,9 @@ def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more:
             for c in changes_between(spec, first, last)
         ],
     }
+
+
+def version() -> None:
+    """Say which Ostinato this is, and which edition of the time-zone rules it uses."""
+    rules = rules_in_force()
+    typer.echo(f"ostinato {__version__}, time-zone rules {rules.version} from {rules.source}")
