@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ostinato import Ostinato, every
+from ostinato.clock import SystemClock
 from ostinato.faces.cli.main import app
 from ostinato.store.migrate import migrations
 from ostinato.when import rules_in_force
@@ -142,6 +143,19 @@ def a_run_without_an_end(url: str) -> None:
     plant_run(url, status="succeeded")
 
 
+def a_run_that_waits_for_nothing(url: str) -> None:
+    plant_run(url, status="waiting", reason=None)
+
+
+def a_key_held_by_the_dead(url: str) -> None:
+    plant_run(url, status="succeeded", finished=now(), serial_key="one")
+    plant(url, "INSERT INTO ostinato_serials VALUES ('default', 'one', 'planted')")
+
+
+def a_line_without_a_head(url: str) -> None:
+    plant_run(url, status="buffered", hold="serial", serial_key="two", serial_hold="chain")
+
+
 @pytest.mark.parametrize(
     ("fault", "name", "words", "remedy"),
     [
@@ -154,6 +168,9 @@ def a_run_without_an_end(url: str) -> None:
         (an_overdue_schedule, "overdue_schedules", "default/report", "behind"),
         (a_job_that_nobody_knows, "unknown_jobs", "forgotten (1 runs)", "declares the job"),
         (a_run_without_an_end, "no_end", "has no time of ending", "report it"),
+        (a_run_that_waits_for_nothing, "waiting_for_nothing", "without a timer or a reason", "doctor --repair"),
+        (a_key_held_by_the_dead, "serial_held_by_the_dead", "held by planted", "doctor --repair"),
+        (a_line_without_a_head, "in_line_for_nothing", "a serial key that is free", "doctor --repair"),
     ],
 )
 def test_each_fault_is_found_and_what_to_do_is_said(
@@ -172,7 +189,16 @@ def test_each_fault_is_found_and_what_to_do_is_said(
     assert "something is wrong" in page.stdout
 
 
-@pytest.mark.parametrize("fault", [a_dead_node_with_active_runs, a_miscounted_limit])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        a_dead_node_with_active_runs,
+        a_miscounted_limit,
+        a_run_that_waits_for_nothing,
+        a_key_held_by_the_dead,
+        a_line_without_a_head,
+    ],
+)
 def test_what_is_safe_to_mend_is_mended_on_request(url: str, fault: Callable[[str], None]) -> None:
     fault(url)
     assert look(url)[0] == 1
@@ -223,6 +249,23 @@ def test_a_damaged_a_missing_and_a_foreign_file_are_told_apart(tmp_path: Path, u
     code, found = look(url)
     assert code == 1
     assert "damaged" in found["store"]["words"]
+
+
+def test_a_clock_that_differs_from_the_database_is_told(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    CliRunner().invoke(app, ["migrate", "--store", postgres_url])
+    code, found = look(postgres_url)
+    assert (code, found["clock"]["state"]) == (0, "ok")
+    assert found["store"]["state"] == found["schema"]["state"] == "ok"
+    real = SystemClock.now
+    for seconds, state in ((5, "notice"), (-90, "wrong")):
+        monkeypatch.setattr(SystemClock, "now", lambda clock, off=seconds: real(clock) + off * 1_000_000)
+        code, found = look(postgres_url)
+        assert (code, found["clock"]["state"]) == (int(state == "wrong"), state)
+        assert (
+            f"differ by {abs(seconds)}." in found["clock"]["words"]
+            or f"{abs(seconds) - 1}.9" in found["clock"]["words"]
+        )
+        assert "NTP" in found["clock"]["remedy"]
 
 
 def test_little_room_on_the_disk_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
