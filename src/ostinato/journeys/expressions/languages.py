@@ -1,0 +1,137 @@
+"""The languages there are: `languages(settings)`. Each keeps its own worker processes, started when first used."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+
+import orjson
+
+from ostinato.journeys.expressions.codes import Code
+from ostinato.journeys.expressions.contract import Evaluation, Failure, Language, Value
+from ostinato.journeys.expressions.plain import NOT_PLAIN, plain
+from ostinato.journeys.expressions.pool import Pool
+from ostinato.journeys.expressions.settings import ExpressionSettings
+from ostinato.journeys.expressions.suggestions import suggestion
+from ostinato.model import Json
+
+BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcome", "output"})
+
+
+def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Language]:
+    made = functools.partial(SandboxedLanguage, settings=settings or ExpressionSettings())
+    found = (
+        made("dataweave", "dataweave", answered_here=plain, suggest=suggestion),
+        made("jq", "jq"),
+        made("jsonata", "jsonata"),
+    )
+    return {language.name: language for language in found}
+
+
+class SandboxedLanguage:
+    """A language whose expressions are evaluated in worker processes, the simplest of them right here."""
+
+    def __init__(
+        self,
+        name: str,
+        module: str,
+        *,
+        settings: ExpressionSettings,
+        answered_here: Callable[[str, Mapping[str, Json]], Json] | None = None,
+        suggest: Callable[[str, str, frozenset[str]], str] | None = None,
+    ) -> None:
+        self._name = name
+        self._module = module
+        self._settings = settings
+        self._answered_here = answered_here
+        self._suggest = suggest
+        self.pool = Pool(name, settings)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @functools.cached_property
+    def missing(self) -> str | None:
+        """What to install, if the language is not there."""
+        if find_spec(self._module) is not None:
+            return None
+        return (
+            f"lang {self._name} is not installed here; pip install 'ostinato[{self._name}]'"
+            " (where there is no wheel for the platform, use another language)"
+        )
+
+    def check(self, expr: str) -> str | None:
+        if problem := self._too_large(expr):
+            return problem
+        if not expr.strip():
+            return "the expression is empty"
+        if problem := self.missing:
+            return problem
+        deadline = self._settings.check_deadline_s
+        request = self._encode(Evaluation(expr, dict.fromkeys(sorted(BINDINGS)), deadline))
+        (answer,) = self.pool.settle([(request, deadline)], "check")
+        if "code" in answer:
+            return f"it cannot be checked: {answer['message']}"
+        if (found := answer["value"]) is None:
+            return None
+        where = f"line {found['line']}, column {found['column']}: " if "line" in found else ""
+        hint = self._suggest(expr, found["message"], BINDINGS) if self._suggest else ""
+        message = found["message"].rstrip(".")
+        return f"{where}{message}. {hint[0].upper()}{hint[1:]}." if hint else f"{where}{message}."
+
+    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
+        answers: dict[int, Value | Failure] = {}
+        sent: dict[int, tuple[bytes, float]] = {}
+        for place, request in enumerate(requests):
+            here = self._here(request)
+            if here is None:
+                raw = self._encoded(request)
+                if isinstance(raw, bytes):
+                    sent[place] = raw, request.deadline_s
+                    continue
+                here = raw
+            answers[place] = here
+        if sent:
+            for place, answer in zip(sent, await self.pool.evaluate(list(sent.values())), strict=True):
+                if "code" in answer:
+                    answers[place] = Failure(str(answer["code"]), answer["message"])
+                else:
+                    answers[place] = Value(answer["value"])
+        return [answers[place] for place in range(len(requests))]
+
+    def close(self) -> None:
+        self.pool.close()
+
+    def _here(self, request: Evaluation) -> Value | Failure | None:
+        """The answer, where no worker is needed for it."""
+        if problem := self._too_large(request.expr):
+            return Failure(Code.TOO_LARGE, problem)
+        if problem := self.missing:
+            return Failure(Code.UNAVAILABLE, problem)
+        if request.deadline_s <= 0:
+            return Failure(Code.TIMEOUT, "its deadline was over before it began")
+        if self._answered_here is None:
+            return None
+        value = self._answered_here(request.expr, request.bindings)
+        return None if value is NOT_PLAIN else Value(value)
+
+    def _encoded(self, request: Evaluation) -> bytes | Failure:
+        try:
+            raw = self._encode(request)
+        except (TypeError, ValueError, RecursionError) as problem:
+            return Failure(Code.ERROR, f"its bindings are not JSON: {problem}")
+        if len(raw) > self._settings.max_bindings_bytes:
+            most = self._settings.max_bindings_bytes
+            return Failure(Code.TOO_LARGE, f"its bindings have {len(raw)} bytes of JSON; they may have {most}")
+        return raw
+
+    def _encode(self, request: Evaluation) -> bytes:
+        return orjson.dumps({"expr": request.expr, "bindings": dict(request.bindings), "deadline": request.deadline_s})
+
+    def _too_large(self, expr: str) -> str | None:
+        most = self._settings.max_expression_bytes
+        if 4 * len(expr) <= most or (size := len(expr.encode(errors="replace"))) <= most:
+            return None
+        return f"the expression has {size} bytes; it may have {most}"

@@ -1,0 +1,147 @@
+"""A few worker processes of one language. Whatever an expression does to its worker, it does to itself alone.
+
+A batch goes to one worker. If the worker dies, what was answered stays answered and the rest goes to a new worker one
+by one, so that the one at fault is known; the others are done as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from ostinato.journeys.expressions.codes import Code
+from ostinato.journeys.expressions.process import Died, Process, Unavailable
+from ostinato.journeys.expressions.settings import ExpressionSettings
+from ostinato.model import Json
+
+BATCH = 200
+BATCH_BYTES = 16 << 20
+Answer = dict[str, Json]
+
+
+class Pool:
+    def __init__(self, language: str, settings: ExpressionSettings) -> None:
+        self._language = language
+        self._settings = settings
+        self._begin()
+
+    def _begin(self) -> None:
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._idle: list[Process] = []
+        self._busy: set[Process] = set()
+        self._places = threading.BoundedSemaphore(self._settings.workers)
+        self._threads: ThreadPoolExecutor | None = None
+        self._closing = 0
+
+    async def evaluate(self, requests: Sequence[tuple[bytes, float]]) -> list[Answer]:
+        """Requests as JSON, each with its deadline; an answer for each, in order."""
+        self._after_fork()
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(self._settings.workers, f"expressions-{self._language}")
+            threads = self._threads
+        loop = asyncio.get_running_loop()
+        parts = [loop.run_in_executor(threads, self.settle, batch) for batch in _batches(requests)]
+        return [answer for part in await asyncio.gather(*parts) for answer in part]
+
+    def settle(self, requests: Sequence[tuple[bytes, float]], kind: str = "evaluate") -> list[Answer]:
+        """Have a batch answered, whatever happens to workers meanwhile. Blocks."""
+        self._after_fork()
+        answers: dict[int, Answer] = {}
+        careful = False
+        with self._places:
+            closing = self._closing
+            while rest := [place for place in range(len(requests)) if place not in answers]:
+                head = {"kind": kind, "careful": careful, "most": self._settings.max_result_bytes}
+                longest = max(requests[place][1] for place in rest)
+                try:
+                    worker = self._take(fresh=careful)
+                except Unavailable as problem:
+                    answers |= {place: _failed(Code.UNAVAILABLE, str(problem)) for place in rest}
+                    break
+                exact = careful or worker.in_order or len(rest) == 1
+                seconds = longest if exact else 2 * longest  # where several are answered at once
+                try:
+                    for answer in worker.ask(head, [requests[place][0] for place in rest], seconds):
+                        answers[rest[answer["at"]]] = answer
+                except Died as death:
+                    if closing != self._closing:
+                        answers |= {place: _failed(Code.UNAVAILABLE, "it was closed") for place in rest}
+                    elif exact and (careful or death.telling):
+                        under_way = next(place for place in rest if place not in answers)
+                        answers[under_way] = _failed(death.code, death.message)
+                    careful = True
+                finally:
+                    self._give_back(worker, [answers[place] for place in rest if place in answers], len(rest))
+        return [answers[place] for place in range(len(requests))]
+
+    def pids(self) -> list[int]:
+        with self._lock:
+            return [process.pid for process in (*self._idle, *self._busy)]
+
+    @property
+    def busy(self) -> int:
+        return len(self._busy)
+
+    def close(self) -> None:
+        self._after_fork()
+        with self._lock:
+            self._closing += 1
+            idle, self._idle = self._idle, []
+            threads, self._threads = self._threads, None
+            for process in self._busy:
+                process.end()
+        for process in idle:
+            process.kill()
+        if threads is not None:
+            threads.shutdown(wait=True, cancel_futures=True)
+
+    def _take(self, fresh: bool) -> Process:
+        """A worker that lives; `fresh`, one that nobody used, so that what happens to it is its user's doing."""
+        with self._lock:
+            if self._idle:
+                worker = self._idle.pop()
+                if worker.alive and not fresh:
+                    self._busy.add(worker)
+                    return worker
+                worker.kill()
+        worker = Process(self._language, self._settings)
+        with self._lock:
+            self._busy.add(worker)
+        return worker
+
+    def _give_back(self, worker: Process, answers: Sequence[Answer], asked: int) -> None:
+        """Keep a worker, unless it still owes an answer or ran out of memory: that one is not trusted again."""
+        sound = len(answers) == asked and worker.alive and all(answer.get("code") != Code.MEMORY for answer in answers)
+        with self._lock:
+            self._busy.discard(worker)
+            if sound:
+                self._idle.append(worker)
+        if not sound:
+            worker.kill()
+
+    def _after_fork(self) -> None:
+        if self._owner != os.getpid():
+            for process in (*self._idle, *self._busy):
+                process.forget()
+            self._begin()
+
+
+def _failed(code: Code, message: str) -> Answer:
+    return {"code": code, "message": message}
+
+
+def _batches(requests: Sequence[tuple[bytes, float]]) -> list[list[tuple[bytes, float]]]:
+    batches: list[list[tuple[bytes, float]]] = [[]]
+    size = 0
+    for request in requests:
+        if batches[-1] and (len(batches[-1]) == BATCH or size + len(request[0]) > BATCH_BYTES):
+            batches.append([])
+            size = 0
+        batches[-1].append(request)
+        size += len(request[0])
+    return batches

@@ -1,0 +1,154 @@
+"""One worker process, seen from outside: started with nothing to read, asked in batches, killed without mercy.
+
+It is started anew from the interpreter, never forked from this process: threads and locks of ours are not in it, nor
+is our environment, nor are our open files.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from ostinato.journeys.expressions import frames
+from ostinato.journeys.expressions.codes import Code
+from ostinato.journeys.expressions.settings import ExpressionSettings
+from ostinato.model import Json
+
+_HERE = Path(__file__).parent
+# The packages above the worker's modules are put in place empty: all of Ostinato would take half a second to load.
+_BOOT = """
+import json, sys, types
+path, roots, name, memory = json.loads(sys.argv[1])
+sys.path[:] = path
+for package, folder in roots:
+    sys.modules[package] = types.ModuleType(package)
+    sys.modules[package].__path__ = [folder]
+from ostinato.journeys.expressions.sandbox.main import main
+main(name, memory)
+"""
+_ROOTS = [
+    ("ostinato", str(_HERE.parents[1])),
+    ("ostinato.journeys", str(_HERE.parents[0])),
+    ("ostinato.journeys.expressions", str(_HERE)),
+]
+_OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of memory")
+
+
+class Died(Exception):
+    """The process is no more. `telling`: how it ended says that the evaluation under way is to blame."""
+
+    def __init__(self, code: Code, message: str, telling: bool) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.telling = telling
+
+
+class Unavailable(Exception):
+    """The process did not come up; the words say why."""
+
+
+class Process:
+    def __init__(self, language: str, settings: ExpressionSettings) -> None:
+        self._patience = settings.patience_s
+        self._most = settings.max_result_bytes + (64 << 10)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the process
+        given = [[os.path.abspath(folder) for folder in sys.path], _ROOTS, language, settings.memory_of(language)]
+        try:
+            self._child = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(given).decode()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={},
+                cwd="/",
+                bufsize=0,
+                start_new_session=True,  # a signal to our group (Ctrl-C) is not for it
+            )
+        except OSError as problem:
+            self._errors.close()
+            raise Unavailable(f"its process did not start: {problem}") from None
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        self._to, self._from = self._child.stdin.fileno(), self._child.stdout.fileno()
+        os.set_blocking(self._to, False)
+        os.set_blocking(self._from, False)
+        try:
+            hello = orjson.loads(frames.read(self._from, self._most, time.monotonic() + settings.start_deadline_s))
+        except (frames.Gone, frames.Late, ValueError):
+            self.kill(wait_first=True)
+            raise Unavailable(f"its process did not start: {self._last_words or self._child.returncode}") from None
+        if refused := hello.get("problem"):
+            self.kill()
+            raise Unavailable(refused)
+        self.in_order = bool(hello["in_order"])  # it answers one by one, so the first without an answer is under way
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._child.poll() is None
+
+    def ask(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> Iterator[dict[str, Json]]:
+        """Send a batch; give its answers as they come, each with the place `at` of its request.
+
+        `seconds` is how long one answer may take to come.
+        """
+        message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
+        try:
+            frames.write(self._to, message, time.monotonic() + seconds + self._patience)
+            for _ in requests:
+                yield orjson.loads(frames.read(self._from, self._most, time.monotonic() + seconds + self._patience))
+        except frames.Late:
+            self.kill()
+            raise Died(Code.TIMEOUT, "it was not done by its deadline", telling=False) from None
+        except (frames.Gone, ValueError):
+            self.kill(wait_first=True)
+            raise self._cause() from None
+
+    def end(self) -> None:
+        """Have it end, from any thread; whoever talks with it sees it gone and cleans up."""
+        self._child.kill()
+
+    def kill(self, wait_first: bool = False) -> None:
+        """End it, however busy it is, and leave nothing behind. Only for who talks with it."""
+        if wait_first:
+            with suppress(subprocess.TimeoutExpired):
+                self._child.wait(1)  # it has closed its pipe: how it ends is what we want to know
+        self._child.kill()
+        self._child.wait()
+        self._close()
+
+    def forget(self) -> None:
+        """It belongs to the process that we were forked from: let go of our ends, and leave it alone."""
+        self._child.returncode = 0
+        self._close()
+
+    def _close(self) -> None:
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                pipe.close()
+        if not self._errors.closed:
+            self._errors.seek(0)
+            self._last_words = self._errors.read(64 << 10).decode(errors="replace").strip()
+            self._errors.close()
+
+    def _cause(self) -> Died:
+        status = self._child.returncode
+        if status == -signal.SIGALRM:
+            return Died(Code.TIMEOUT, "it was not done by its deadline", telling=True)
+        if any(words in self._last_words for words in _OUT_OF_MEMORY):
+            return Died(Code.MEMORY, "it wanted more memory than it may have", telling=True)
+        how = signal.Signals(-status).name if status < 0 else f"exit code {status}"
+        return Died(Code.CRASHED, f"it brought its process down ({how})", telling=False)

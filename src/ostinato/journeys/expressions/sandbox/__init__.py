@@ -1,0 +1,1 @@
+"""What runs inside a worker process. Nothing here may import anything of ours but `frames` and `codes`."""

@@ -1,0 +1,215 @@
+"""DataWeave: MuleSoft's own runtime, each expression inside the runtime's own sandbox.
+
+The script that is run is ours; an expression is a value to it, evaluated with every privilege refused and a time limit.
+Running a script costs milliseconds for being compiled, so many requests are one script, and one expression over many
+bindings is compiled once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from dataweave import DataWeave, modules_from_map
+
+from ostinato.journeys.expressions.codes import Code
+from ostinato.journeys.expressions.sandbox.runner import GRACE, Answer, Request, alarm, discreet, too_large
+
+CHUNK = 16  # requests in one script: a worker that dies in it makes work for that many
+ALIKE = 3  # requests with the same expression that are worth a script of their own
+
+# A module is compiled once for all; a script, each time it is run.
+_MODULE = """%dw 2.0
+import eval, try from dw::Runtime
+fun each(jobs) = jobs map ((job) -> do {
+    var done = eval("main.dwl", {"main.dwl": job.script}, {}, job.bindings,
+        {timeOut: job.timeOut, securityManager: (grant, args) -> false})
+    ---
+    if (done.success) do {
+        var text = try(() -> write(done.result.value, "application/json", {indent: false}) as String)
+        ---
+        if (not text.success) {unwritable: text.error.message}
+        else if (sizeOf(text.result) > job.most) {large: true}
+        else {text: text.result}
+    } else {
+        kind: done.error.kind, message: done.error.message,
+        line: done.error.location.start.line, column: done.error.location.start.column,
+        mine: done.error.location.sourceIdentifier == "main"
+    }
+})
+"""
+_SCRIPT = """%dw 2.0
+output application/json indent=false
+import each from ostinato::sandbox
+---
+each(jobs)
+"""
+# One expression over many rows. The names are free: an expression that knows them was refused when it stood alone.
+_ALIKE = """%dw 2.0
+---
+ostinatoRows map ((ostinatoRow) -> dw::Runtime::try(() -> do {{
+{variables}
+---
+write((
+{expr}
+), "application/json", {{indent: false}}) as String
+}}))
+"""
+_DENIED = {"SecurityPrivilegeViolation", "SecurityPropertyPrivilegeViolation"}
+
+
+class OutOfMemory(Exception):
+    """The runtime has none left; it is not to be relied on any more."""
+
+
+class Overflowed(Exception):
+    """More came out than the runtime keeps in memory, and the file that it wanted could not be opened."""
+
+
+class DataWeaveRunner:
+    in_order = False
+
+    def __init__(self) -> None:
+        self._engine = DataWeave(resolve_module=modules_from_map({"ostinato/sandbox.dwl": _MODULE}))
+        self._engine.initialize()
+        self._run([Request(0, "now() as String", {"context": {}}, 5.0)], 1 << 10)  # the first of all is slow
+
+    def check(self, request: Request) -> dict[str, Any] | None:
+        """Compiled by being run on nothing; what goes wrong after that says nothing about the expression."""
+        (found,) = self._run([request], 1 << 20)
+        if "kind" not in found:
+            return None
+        if found["message"].startswith("org.parboiled2"):
+            return {"message": "it nests too deeply to be read"}
+        if found["kind"] != "CompilationException":
+            return None
+        message = " ".join(found["message"].split("\n\n", 1)[0].split())
+        message = re.sub(r" \(line \d+, column \d+\):$", "", message)
+        return {"message": message, "line": found["line"], "column": found["column"]}
+
+    def evaluate(self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]) -> None:
+        if careful or len(requests) == 1:
+            self._apart(requests, most, answer)
+            return
+        alike: dict[tuple[str, ...], list[Request]] = defaultdict(list)
+        for request in requests:
+            alike[request.expr, *request.bindings].append(request)
+        single: list[Request] = []
+        for group in alike.values():
+            # The first stands alone: if it is no expression by itself, it never gets into a script of ours.
+            single += group if len(group) < ALIKE else group[:1]
+        compiled = self._several(single, most, answer)
+        rest: list[Request] = []
+        for group in alike.values():
+            if len(group) >= ALIKE:
+                again = group[1:] if group[0].expr not in compiled else self._together(group[1:], most, answer)
+                rest += again
+        self._several(rest, most, answer)
+
+    def _apart(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+        """Each in a script of its own, under its own alarm."""
+        for request in requests:
+            alarm(request.deadline + GRACE)
+            try:
+                answer(_answer(request, self._run([request], most)[0], most))
+            except Overflowed:
+                answer(too_large(request.at, most))
+            except OutOfMemory:
+                answer(_out_of_memory(request.at))
+
+    def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> set[str]:
+        """Many requests, each evaluated by itself; returns the expressions that compile."""
+        compiled = set()
+        for begin in range(0, len(requests), CHUNK):
+            chunk = requests[begin : begin + CHUNK]
+            alarm(2 * max(request.deadline for request in chunk) + GRACE)
+            try:
+                outcome = self._run(chunk, most)
+            except Overflowed:
+                self._apart(chunk, most, answer)
+                continue
+            for request, found in zip(chunk, outcome, strict=True):
+                if found.get("kind") != "CompilationException":
+                    compiled.add(request.expr)
+                answer(_answer(request, found, most))
+        return compiled
+
+    def _together(self, group: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> list[Request]:
+        """One expression over many bindings; returns those that did not come out well, to be done by themselves."""
+        deadline = min(request.deadline for request in group)
+        variables = "\n".join(f"var {name} = ostinatoRow.{name}" for name in group[0].bindings)
+        script = _ALIKE.format(variables=variables, expr=group[0].expr)
+        rows = [request.bindings for request in group]
+        alarm(2 * deadline + GRACE)
+        try:
+            (found,) = self._run([Request(0, script, {"ostinatoRows": rows}, deadline)], len(group) * (most + 1024))
+        except Overflowed:
+            return list(group)
+        if "text" not in found:
+            return list(group)
+        again = []
+        for request, row in zip(group, json.loads(found["text"]), strict=True):
+            if row["success"] and len(row["result"]) <= most:
+                answer(_answer(request, {"text": row["result"]}, most))
+            else:
+                again.append(request)
+        return again
+
+    def _run(self, requests: Sequence[Request], most: int) -> list[dict[str, Any]]:
+        jobs = [
+            {
+                "script": request.expr,
+                "bindings": request.bindings,
+                "timeOut": max(1, math.ceil(request.deadline * 1000)),
+                "most": most,
+            }
+            for request in requests
+        ]
+        given = {"jobs": {"content": orjson.dumps(jobs), "mimeType": "application/json"}}
+        done = self._engine.run(_SCRIPT, given)
+        if not done.success:
+            # Nothing that an expression does wrong reaches our own script but what it takes in memory and in room.
+            raise Overflowed if "dw-buffer-output" in (done.error or "") else OutOfMemory(done.error)
+        found: list[dict[str, Any]] = orjson.loads(done.get_bytes())
+        return found
+
+
+def _answer(request: Request, found: dict[str, Any], most: int) -> Answer:
+    at = request.at
+    if "text" in found:
+        try:
+            return Answer(at, json.loads(found["text"], parse_float=_number))
+        except (ValueError, RecursionError) as problem:
+            return Answer(at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {type(problem).__name__}")
+    if "large" in found:
+        return too_large(at, most)
+    if "unwritable" in found:
+        if "dw-buffer-output" in found["unwritable"]:  # the file that the runtime would have put so much into
+            return too_large(at, most)
+        message = f"its result is not JSON: {discreet(found['unwritable'])}"
+        return Answer(at, code=Code.RESULT_INVALID, message=message)
+    kind, message = found["kind"], found["message"] or ""
+    if kind == "ExecutionTimeOutException":
+        return Answer(at, code=Code.TIMEOUT, message="it was not done by its deadline")
+    if "OutOfMemoryError" in message:
+        return _out_of_memory(at)
+    code = Code.DENIED if kind in _DENIED else Code.ERROR
+    where = f"line {found['line']}, column {found['column']}: " if found["mine"] else ""
+    return Answer(at, code=code, message=where + discreet(message))
+
+
+def _out_of_memory(at: int) -> Answer:
+    return Answer(at, code=Code.MEMORY, message="it wanted more memory than it may have")
+
+
+def _number(text: str) -> int | float:
+    """A whole number is an int, however it was computed, as the runtime itself writes it."""
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(text)
+    return int(value) if value.is_integer() and abs(value) < 1 << 63 else value

@@ -1,0 +1,60 @@
+"""jq. Its input is the object of all bindings; each is a variable, too. It must give one result."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jq
+import orjson
+
+from ostinato.journeys.expressions.codes import Code
+from ostinato.journeys.expressions.sandbox.runner import Answer, Request, discreet, one_by_one
+
+_DENIED = "ostinato: denied"
+_SHUT = "".join(f"def {name}: error({orjson.dumps(_DENIED).decode()}); " for name in ("env", "input", "inputs"))
+
+
+@functools.lru_cache(maxsize=512)
+def _program(expr: str, names: tuple[str, ...]) -> Any:
+    """At most two results are taken, so that a stream without end is seen to be one too many."""
+    variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""
+    return jq.compile(f"{_SHUT}{variables}[limit(2;\n{expr}\n)]")
+
+
+class JqRunner:
+    in_order = True
+
+    def check(self, request: Request) -> dict[str, Any] | None:
+        if re.match(r"\s*(?:import|include)\b", request.expr):
+            return {"message": "modules cannot be imported or included", "line": 1, "column": 1}
+        try:
+            jq.compile(request.expr, args=request.bindings)  # by itself: its lines and columns are the author's
+            _program(request.expr, tuple(request.bindings))  # and in its place: no imports, nothing that ends early
+        except ValueError as problem:
+            text = str(problem)
+            found = re.search(r"line (\d+), column (\d+)", text)
+            message = re.sub(r" at <top-level>.*", "", text.split("\n", 1)[0]).removeprefix("jq: error: ")
+            where = {"line": int(found[1]), "column": int(found[2])} if found else {}
+            return {"message": message, **where}
+        return None
+
+    def evaluate(self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]) -> None:
+        one_by_one(requests, _evaluate, answer)
+
+
+def _evaluate(request: Request) -> Answer:
+    try:
+        program = _program(request.expr, tuple(request.bindings))
+        text = program.input_text(orjson.dumps(request.bindings).decode()).text()
+    except ValueError as problem:
+        if str(problem) == _DENIED:
+            return Answer(request.at, code=Code.DENIED, message="it may not read the environment or other input")
+        return Answer(request.at, code=Code.ERROR, message=discreet(str(problem)))
+    results = orjson.loads(text) if text else []
+    if len(results) != 1:
+        found = "no result" if not results else "more than one result"
+        return Answer(request.at, code=Code.RESULT_INVALID, message=f"it gave {found}; it must give one")
+    return Answer(request.at, results[0])

@@ -1,0 +1,60 @@
+"""JSONata. Its input is the object of all bindings; each is a variable, too. Nothing found is null."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jsonata import Jsonata
+from jsonata.jexception import JException
+
+from ostinato.journeys.expressions.codes import Code
+from ostinato.journeys.expressions.sandbox.runner import Answer, Request, one_by_one
+
+
+@functools.lru_cache(maxsize=512)
+def _compiled(expr: str) -> Any:
+    return Jsonata(expr)
+
+
+class JsonataRunner:
+    in_order = True
+
+    def __init__(self) -> None:
+        for expr in ("$now() & $fromMillis(0) & $uppercase('a')", "$match('a', /a/)"):
+            Jsonata(expr).evaluate({})  # what is loaded on first use is loaded now: later no file can be opened
+
+    def check(self, request: Request) -> dict[str, Any] | None:
+        try:
+            _compiled(request.expr)
+        except JException as problem:
+            place = {"line": 1, "column": problem.location} if "\n" not in request.expr and problem.location > 0 else {}
+            return {"message": str(problem), **place}
+        except Exception as problem:
+            return {"message": f"it cannot be read ({type(problem).__name__})"}
+        return None
+
+    def evaluate(self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]) -> None:
+        one_by_one(requests, _evaluate, answer)
+
+
+def _evaluate(request: Request) -> Answer:
+    try:
+        value = _compiled(request.expr).evaluate(request.bindings, request.bindings)
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as problem:
+        return Answer(request.at, code=Code.ERROR, message=_words(problem))
+    return Answer(request.at, value)
+
+
+def _words(problem: Exception) -> str:
+    """The error's own text with its values left out: they may be secrets."""
+    if isinstance(problem, JException):
+        if problem.error == "D3137":  # $error: the author's own words
+            return str(problem)[:300]
+        template = re.sub(r"\{+\w+\}+", "…", JException.error_codes.get(problem.error, "it failed"))
+        return f"{template} ({problem.error})"
+    return f"it failed ({type(problem).__name__})"

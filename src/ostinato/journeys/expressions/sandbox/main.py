@@ -1,0 +1,106 @@
+"""The worker's loop: load one language, lock the door, then answer batches until the pipe ends.
+
+Locking the door is what holds whatever the language's own sandbox lets through: no descriptor can be opened any more
+(so no file, no socket, no pipe), memory is bounded, and an alarm ends the process if an evaluation outlives its time,
+whether or not anyone still watches from outside. The environment was empty from the beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+
+import orjson
+
+from ostinato.journeys.expressions import frames
+from ostinato.journeys.expressions.sandbox.runner import Answer, Request, Runner, alarm
+
+_BIGGEST = 64 << 20
+CHECK_GRACE = 4.0  # compiling is not under the language's own time limit
+
+
+def main(language: str, memory: int) -> None:
+    pipe = os.dup(1)
+    os.dup2(2, 1)  # whatever a library prints must not get between the messages
+    os.environ.clear()  # what the interpreter itself put into it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    # Not in the main thread: to learn its bounds, the C library would open a file each time DataWeave enters it.
+    thread = threading.Thread(target=_work, args=(language, memory, pipe), daemon=True)
+    thread.start()
+    thread.join()
+    os._exit(0)  # nothing to wind up, and a language must not hold us up
+
+
+def _work(language: str, memory: int, pipe: int) -> None:
+    def say(message: bytes) -> None:
+        frames.write(pipe, message)
+
+    try:
+        runner = _load(language)
+        lock_the_door(memory)
+    except Exception as problem:
+        say(orjson.dumps({"problem": f"{type(problem).__name__}: {problem}"}))
+        return
+    say(orjson.dumps({"in_order": runner.in_order}))
+    try:
+        while True:
+            _serve(runner, frames.read(0, _BIGGEST), say)
+    except frames.Gone:
+        return
+    except Exception:
+        traceback.print_exc()  # the last words; who reads them blames no one or the right one, and starts another
+
+
+def _load(language: str) -> Runner:
+    match language:
+        case "dataweave":
+            from ostinato.journeys.expressions.sandbox.dataweave_runner import DataWeaveRunner
+
+            return DataWeaveRunner()
+        case "jq":
+            from ostinato.journeys.expressions.sandbox.jq_runner import JqRunner
+
+            return JqRunner()
+        case "jsonata":
+            from ostinato.journeys.expressions.sandbox.jsonata_runner import JsonataRunner
+
+            return JsonataRunner()
+    raise ValueError(f"there is no language {language!r}")
+
+
+def lock_the_door(memory: int) -> None:
+    import resource
+
+    limits = {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 64 << 10,  # its last words, in a file that it was given
+        resource.RLIMIT_NOFILE: 0,
+    }
+    for limit, most in limits.items():
+        _, allowed = resource.getrlimit(limit)
+        bound = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        resource.setrlimit(limit, (bound, bound))
+
+
+def _serve(runner: Runner, message: bytes, say: Callable[[bytes], None]) -> None:
+    batch = orjson.loads(message)
+    requests = [
+        Request(at, given["expr"], given["bindings"], given["deadline"]) for at, given in enumerate(batch["requests"])
+    ]
+
+    def answer(given: Answer) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        say(given.encoded(batch["most"]))
+
+    if batch["kind"] == "check":
+        for request in requests:
+            alarm(request.deadline + CHECK_GRACE)
+            answer(Answer(request.at, value=runner.check(request)))
+    else:
+        runner.evaluate(requests, batch["most"], batch["careful"], answer)

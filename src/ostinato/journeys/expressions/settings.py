@@ -1,0 +1,23 @@
+"""How much an expression may take, and how many processes there are for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionSettings:
+    workers: int = 2  # processes of each language, started when needed
+    memory_bytes: int = 256 * MIB  # address space of one process of jq or JSONata
+    dataweave_memory_bytes: int = 1024 * MIB  # of DataWeave: a quarter of it is taken by the runtime itself
+    max_expression_bytes: int = 64 << 10
+    max_bindings_bytes: int = 4 * MIB
+    max_result_bytes: int = 1 * MIB
+    check_deadline_s: float = 1.0
+    patience_s: float = 5.0  # with a worker that does not even end itself at its deadline, because it was stopped
+    start_deadline_s: float = 30.0
+
+    def memory_of(self, language: str) -> int:
+        return self.dataweave_memory_bytes if language == "dataweave" else self.memory_bytes

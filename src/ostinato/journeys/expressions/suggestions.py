@@ -1,0 +1,52 @@
+"""What an expression that is not DataWeave was meant to be, and how DataWeave says it.
+
+Only asked after the runtime refused it: a construct that looks foreign may be fine inside a text.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_FOREIGN = [
+    (r"===|!==", "DataWeave compares with == and !="),
+    (r"&&", "DataWeave writes `and` for &&"),
+    (r"\|\|", "DataWeave writes `or` for ||"),
+    (r"\bdefault\s*:", "`default` takes no colon: `a default b`"),
+    (r"\?\?", "DataWeave writes `a default b` for a ?? b"),
+    (r"\bif\b.*\bthen\b", "DataWeave has no `then`: `if (condition) a else b`"),
+    (r"\?[^:]*:", "DataWeave has no `? :`: `if (condition) a else b`"),
+    (r"\bif\s+[^(\s]", "the condition stands in parentheses: `if (condition) a else b`"),
+    (r"\bdo\s*\{(?!.*---)", "a `do` block has `---` between its variables and its result: `do { var x = 1 --- x }`"),
+    (r"<=>", "`orderBy` takes what to order by: `items orderBy $.field`, for the reverse `orderBy -$.field`"),
+    (r"<>", "DataWeave writes != for <>"),
+    (r":=", "this looks like JSONata (:=); say `lang: jsonata`, or `do { var x = … --- … }`"),
+    (r"\$[A-Za-z]\w*", "names have no $ in DataWeave: `context.a`; if this is jq or JSONata, say so in `lang`"),
+    (r"^\s*\.|\[\s*\.\[\]|\s\|\s", "this looks like jq; say `lang: jq`, or begin with a name: `context.a`"),
+    (r"^\s*\$\.", "this looks like JSONPath or JSONata; begin with a name: `context.a`"),
+    (r"=>", "a function is `(x) -> …` in DataWeave, and an operation stands between: `items map (x) -> x`"),
+    (r"\blambda\b|\bfunction\b", "a function is `(x) -> …` in DataWeave"),
+    (r"\bdef\b", "this looks like jq or Python; say `lang: jq`, or `fun name(x) = …` before `---`"),
+    (r"\bNone\b", "nothing is `null` in DataWeave"),
+    (r"\b(?:True|False)\b", "DataWeave writes `true` and `false`"),
+    (r"\blen\(", "the size is `sizeOf(…)` in DataWeave"),
+    (r"\bin\b", "DataWeave writes `list contains item`"),
+    (r"\bany\b", "DataWeave writes `some`: `import some from dw::core::Arrays --- items some (x) -> …`"),
+    (r"\ball\b", "DataWeave writes `every`: `import every from dw::core::Arrays --- items every (x) -> …`"),
+    (r"\bdurationBetween\b", "there is no durationBetween; times are subtracted: `(a as DateTime) - (b as DateTime)`"),
+    (r"(?<![=!<>~:])=(?![=>])", "DataWeave compares with =="),
+]
+_UNKNOWN = re.compile(r"Unable to resolve reference of: `([A-Za-z]\w*)`")
+
+
+def suggestion(expr: str, message: str, bindings: frozenset[str]) -> str:
+    """What would be right, or nothing."""
+    bare = _TEXTS.sub('""', expr)
+    for pattern, words in _FOREIGN:
+        if re.search(pattern, bare, re.DOTALL):
+            return words
+    if unknown := _UNKNOWN.search(message):
+        name = unknown[1]
+        if not re.search(rf"\b{name}\s*\(", bare):
+            return f"names here are {', '.join(sorted(bindings))}; a field of the context is `context.{name}`"
+    return ""
