@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import engine, http, idle, peers, schedules, when
+from bench import engine, expressions, http, idle, peers, schedules, when
 
 BENCHES: dict[str, Callable[[], bool]] = {
     "when": when.main,
@@ -14,6 +14,7 @@ BENCHES: dict[str, Callable[[], bool]] = {
     "peers": peers.main,
     "schedules": schedules.main,
     "http": http.main,
+    "expressions": expressions.main,
 }
 
 names = sys.argv[1:] or list(BENCHES)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakKeyDictionary
 
 from ostinato.journeys.expressions.codes import Code
 from ostinato.journeys.expressions.process import Died, Process, Unavailable
@@ -20,6 +22,29 @@ from ostinato.model import Json
 BATCH = 200
 BATCH_BYTES = 16 << 20
 Answer = dict[str, Json]
+Request = tuple[bytes, float]  # as JSON, and its deadline in seconds
+
+
+class _Line:
+    """The requests of one event loop that wait for a worker, and who takes them there."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[Request, asyncio.Future[Answer]]] = deque()
+        self.drains: set[asyncio.Task[None]] = set()
+
+    def take(self) -> list[tuple[Request, asyncio.Future[Answer]]]:
+        """As many as one batch holds; whoever asked and went away is left out."""
+        batch: list[tuple[Request, asyncio.Future[Answer]]] = []
+        size = 0
+        while self.waiting and len(batch) < BATCH:
+            request, future = self.waiting[0]
+            if batch and size + len(request[0]) > BATCH_BYTES:
+                break
+            self.waiting.popleft()
+            if not future.done():
+                batch.append((request, future))
+                size += len(request[0])
+        return batch
 
 
 class Pool:
@@ -34,21 +59,40 @@ class Pool:
         self._idle: list[Process] = []
         self._busy: set[Process] = set()
         self._places = threading.BoundedSemaphore(self._settings.workers)
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
         self._threads: ThreadPoolExecutor | None = None
         self._closing = 0
 
-    async def evaluate(self, requests: Sequence[tuple[bytes, float]]) -> list[Answer]:
-        """Requests as JSON, each with its deadline; an answer for each, in order."""
+    async def evaluate(self, requests: Sequence[Request]) -> list[Answer]:
+        """An answer for each, in order. What comes while all workers are busy goes together when one is free."""
         self._after_fork()
-        with self._lock:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(self._settings.workers, f"expressions-{self._language}")
-            threads = self._threads
         loop = asyncio.get_running_loop()
-        parts = [loop.run_in_executor(threads, self.settle, batch) for batch in _batches(requests)]
-        return [answer for part in await asyncio.gather(*parts) for answer in part]
+        with self._lock:
+            line = self._lines.setdefault(loop, _Line())
+        asked: list[tuple[Request, asyncio.Future[Answer]]] = [(one, loop.create_future()) for one in requests]
+        line.waiting.extend(asked)
+        if len(line.drains) < self._settings.workers:
+            drain = loop.create_task(self._drain(line))
+            line.drains.add(drain)
+            drain.add_done_callback(line.drains.discard)
+        return list(await asyncio.gather(*(future for _, future in asked)))
 
-    def settle(self, requests: Sequence[tuple[bytes, float]], kind: str = "evaluate") -> list[Answer]:
+    async def _drain(self, line: _Line) -> None:
+        while batch := line.take():
+            with self._lock:
+                if self._threads is None:
+                    self._threads = ThreadPoolExecutor(self._settings.workers, f"expressions-{self._language}")
+                threads = self._threads
+            try:
+                done = asyncio.get_running_loop().run_in_executor(threads, self.settle, [raw for raw, _ in batch])
+                answers = await done
+            except Exception as problem:  # not of an expression: of the pool itself
+                answers = [_failed(Code.UNAVAILABLE, f"{type(problem).__name__}: {problem}")] * len(batch)
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if not future.done():
+                    future.set_result(answer)
+
+    def settle(self, requests: Sequence[Request], kind: str = "evaluate") -> list[Answer]:
         """Have a batch answered, whatever happens to workers meanwhile. Blocks."""
         self._after_fork()
         answers: dict[int, Answer] = {}
@@ -133,15 +177,3 @@ class Pool:
 
 def _failed(code: Code, message: str) -> Answer:
     return {"code": code, "message": message}
-
-
-def _batches(requests: Sequence[tuple[bytes, float]]) -> list[list[tuple[bytes, float]]]:
-    batches: list[list[tuple[bytes, float]]] = [[]]
-    size = 0
-    for request in requests:
-        if batches[-1] and (len(batches[-1]) == BATCH or size + len(request[0]) > BATCH_BYTES):
-            batches.append([])
-            size = 0
-        batches[-1].append(request)
-        size += len(request[0])
-    return batches

@@ -211,6 +211,29 @@ def test_requests_of_all_kinds_in_one_batch_are_answered_in_order(spoken: Spoken
     assert answers[40:] == ["EXPRESSION_ERROR"] * 2
 
 
+def test_what_many_ask_at_once_goes_together(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that goes away meanwhile takes nothing from the others."""
+    pool, sizes = spoken["jq"].pool, []
+    settle = pool.settle
+
+    def counted(requests: Any, kind: str = "evaluate") -> Any:
+        sizes.append(len(requests))
+        return settle(requests, kind)
+
+    monkeypatch.setattr(pool, "settle", counted)
+
+    async def main() -> list[Any]:
+        asked = [asyncio.create_task(spoken["jq"].evaluate([Evaluation(".n", {"n": n}, 5.0)])) for n in range(100)]
+        await asyncio.sleep(0)
+        asked[50].cancel()
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    answers = asyncio.run(main())
+    assert isinstance(answers.pop(50), asyncio.CancelledError)
+    assert answers == [[Value(n)] for n in range(100) if n != 50]
+    assert len(sizes) <= 10
+
+
 def test_what_is_too_large_is_not_sent() -> None:
     language = SandboxedLanguage(
         "jq", "jq", settings=ExpressionSettings(max_expression_bytes=100, max_bindings_bytes=500)

@@ -118,11 +118,12 @@ def test_what_brings_its_process_down_is_told_so(spoken: Spoken) -> None:
 
 @pytest.mark.parametrize("name", FINE)
 def test_poison_in_a_batch_harms_nothing_else(spoken: Spoken, name: str) -> None:
-    poison = [expr for poisons in (ENDLESS, GREEDY, DENIED) for language, expr in poisons if language == name][-4:]
+    kinds = ([expr for language, expr in table if language == name] for table in (ENDLESS, GREEDY, DENIED, NOT_THERE))
+    poison = [kind[0] for kind in kinds if kind]
     asked = [(f"{FINE[name]} + {n}", None) for n in range(12)]
     for place, expr in enumerate(poison):
         asked.insert(3 * place + 1, (expr, None))
-    answers = spoken.all(name, *asked, deadline=0.6)
+    answers = spoken.all(name, *asked, deadline=1.0)
     codes = [answer for (expr, _), answer in zip(asked, answers, strict=True) if expr in poison]
     assert all(str(code).startswith("EXPRESSION_") for code in codes), codes
     assert [answer for answer in answers if answer not in codes] == [2 + n for n in range(12)]
