@@ -9,7 +9,7 @@ from typing import Any
 from ostinato import every, once
 from ostinato.testing import World
 
-BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def begin(world: World) -> list[datetime]:
@@ -25,7 +25,7 @@ async def begin(world: World) -> list[datetime]:
         await asyncio.sleep(seconds)
         raise ValueError("no")
 
-    await world.advance_to(BEGIN)
+    await world.up()
     return seen
 
 
