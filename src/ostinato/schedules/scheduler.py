@@ -26,7 +26,7 @@ from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason
 from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
-from ostinato.when.instants import Micros, format_instant
+from ostinato.when.instants import SECOND, Micros, format_instant
 
 Answer: TypeAlias = dict[str, Any]
 _MOST_AT_ONCE = 1_000_000
@@ -216,7 +216,7 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, mends: bool 
             new = _respecified(redefine(schedule), schedule, call.now)
         elif new.remaining != schedule.remaining and schedule.exhausted:
             new = replace(new, updated=call.now)  # without actions it had no times
-        new = with_next(replace(new, state=State.RUNNING, reason=None, actor=call.actor))
+        new = with_next(replace(new, state=State.RUNNING, reason=None, actor=call.actor), call.now)
         events.append(event_row(call.now, new, "updated", call.actor, spec=new.spec.to_json(), paused=bool(new.paused)))
         return new, events, {}
 
@@ -242,12 +242,15 @@ def _respecified(new: Schedule, before: Schedule, now: Micros) -> Schedule:
     return replace(new, memory=memory, reached=reached, updated=now)
 
 
-def with_next(schedule: Schedule) -> Schedule:
-    """Its next time worked out anew; none while it is paused or over."""
+def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
+    """Its next time worked out anew; none while it is paused or over. One that catches up keeps its pace."""
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)
-    return replace(schedule, next=next_time(schedule), zone_rules=rules)
+    following, before = next_time(schedule), schedule.next
+    if following is not None and before is not None and following <= now < before <= now + SECOND:
+        following = before
+    return replace(schedule, next=following, zone_rules=rules)
 
 
 def pause(call: Call, note: str) -> Operation[Answer]:
@@ -282,7 +285,7 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
         after = replace(schedule, paused=None, notes=note, reason=None, outcomes=afresh)
         if schedule.state is State.PARKED:
             after = replace(after, state=State.RUNNING)
-        after = with_next(after)
+        after = with_next(after, call.now)
         events.append(event_row(call.now, after, "resumed", call.actor, notes=note, late=late, will_run=will_run))
         return after, events, {"late": late, "will_run": will_run}
 
@@ -372,7 +375,7 @@ def leave_out(call: Call, nominal: Micros) -> Operation[Answer]:
         yield from ()
         _coming(schedule, nominal, call.now)
         memory = replace(schedule.memory, left_out=schedule.memory.left_out | {nominal})
-        after = with_next(replace(schedule, memory=memory))
+        after = with_next(replace(schedule, memory=memory), call.now)
         return after, [event_row(call.now, after, "updated", call.actor, skip=nominal)], {}
 
     return change(call, edit)
@@ -397,7 +400,7 @@ def move(call: Call, nominal: Micros, to: Micros) -> Operation[Answer]:
                 f"choose a time after {format_instant(low)}{until}"
             )
         memory = replace(schedule.memory, moved={**schedule.memory.moved, nominal: to})
-        after = with_next(replace(schedule, memory=memory))
+        after = with_next(replace(schedule, memory=memory), call.now)
         return after, [event_row(call.now, after, "updated", call.actor, move=nominal, to=to)], {}
 
     return change(call, edit)
@@ -415,7 +418,7 @@ def put_back(call: Call, nominal: Micros) -> Operation[Answer]:
         memory = replace(memory, left_out=memory.left_out - {nominal}, moved=moved)
         if occurrence(replace(schedule, memory=memory), nominal).actual <= call.now:
             raise OstinatoError(f"{format_instant(nominal)} has passed; it cannot be put back")
-        after = with_next(replace(schedule, memory=memory))
+        after = with_next(replace(schedule, memory=memory), call.now)
         return after, [event_row(call.now, after, "updated", call.actor, put_back=nominal)], {}
 
     return change(call, edit)
