@@ -38,21 +38,31 @@ def postgres_server() -> Iterator[str]:
         server.cleanup()
 
 
-@pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
-    """A database of its own for one test."""
-    name = f"ostinato_{secrets.token_hex(6)}"
-
-    async def run(text: str) -> None:
-        connection = await asyncpg.connect(postgres_server)
-        try:
+async def _run(url: str, *texts: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        for text in texts:
             await connection.execute(text)
-        finally:
-            await connection.close()
+    finally:
+        await connection.close()
 
-    asyncio.run(run(f"CREATE DATABASE {name}"))
+
+@pytest.fixture(scope="session")
+def postgres_database(postgres_server: str) -> Iterator[str]:
+    """A database for all tests of this process, one after the other: to drop one for each takes up to a second."""
+    name = f"ostinato_{secrets.token_hex(6)}"
+    asyncio.run(_run(postgres_server, f"CREATE DATABASE {name}"))
     yield urlunsplit(urlsplit(postgres_server)._replace(path=f"/{name}"))
-    asyncio.run(run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+    asyncio.run(_run(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+
+
+@pytest.fixture
+def postgres_url(postgres_database: str) -> str:
+    """The database with nothing in it, and nobody else on it."""
+    others = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+    asyncio.run(_run(postgres_database, others, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public"))
+    return postgres_database
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

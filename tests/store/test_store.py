@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_written_is_said_so() -> None:
 
 def _opened_by_nobody(path: Path) -> str:
     script = (
-        "import asyncio, os, sys\n"
+        "import asyncio, concurrent.futures.thread, os, sys\n"
         "from ostinato.store.migrate import migrations\n"
         "from ostinato.store.sqlite import SqliteStore\n"
         "store = SqliteStore(sys.argv[1])\n"
