@@ -29,16 +29,16 @@ Do = Callable[[str], Awaitable[Json]]
 class Chosen:
     """Which schedules: by name, or by what they have in common."""
 
-    names: Sequence[str]
-    match: str | None = None
-    tag: str | None = None
-    state: str | None = None
-    job: str | None = None
+    name: Names = None
+    match: Match = None
+    tag: Tag = None
+    state: State = None
+    job: Job = None
 
     @property
     def one(self) -> str | None:
         """The only one, where one was named and nothing else said."""
-        return self.names[0] if len(self.names) == 1 and not self._filtered else None
+        return self.name[0] if self.name and len(self.name) == 1 and not self._filtered else None
 
     @property
     def _filtered(self) -> bool:
@@ -46,10 +46,10 @@ class Chosen:
 
     async def find(self, client: Client) -> list[str]:
         if not self._filtered:
-            if not self.names:
+            if not self.name:
                 raise OstinatoError("say which: name schedules, or choose them with --match, --tag, --state or --job")
-            return list(dict.fromkeys(self.names))
-        if self.names:
+            return list(dict.fromkeys(self.name))
+        if self.name:
             raise OstinatoError("name schedules, or choose them by --match and the like; not both")
         found = await client.schedules.find(
             match=self.match or "*", tag=self.tag, state=self.state, job=self.job, limit=_MOST

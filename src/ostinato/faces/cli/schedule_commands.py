@@ -11,8 +11,9 @@ from rich.text import Text
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import facts, moment, short, status, table, took
-from ostinato.faces.cli.bulk import Chosen, Job, Match, Names, State, Tag, change
+from ostinato.faces.cli.bulk import Chosen, Job, Match, State, Tag, change
 from ostinato.faces.cli.given import known, only_given, read_action, read_object, read_time, read_when, zone_of
+from ostinato.faces.cli.options import How, Input, Overlap
 from ostinato.faces.cli.target import Session, command
 from ostinato.faces.cli.waiting import backfills_made
 
@@ -20,24 +21,9 @@ schedules = typer.Typer(help="Schedules: look, make, change.", no_args_is_help=T
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
-Input = Annotated[str | None, typer.Option(help="The job's input, a JSON object.")]
-Overlap = Annotated[
-    str | None, typer.Option(help="skip, buffer_one, buffer_all, cancel_other, terminate_other, allow_all.")
-]
-CatchUp = Annotated[str | None, typer.Option(help="skip, latest, all, or a window such as 1h.")]
 Tz = Annotated[str, typer.Option(help="Time zone of the spec. [default: UTC]")]
 IfMatch = Annotated[int | None, typer.Option(help="Only if this is still its conflict token.")]
 Note = Annotated[str, typer.Option(help="Why, for whoever looks.")]
-Timeout = Annotated[str | None, typer.Option(help="How long an attempt may take.")]
-Retry = Annotated[int | None, typer.Option(help="Attempts in all.")]
-Queue = Annotated[str | None, typer.Option(help="The queue its runs go to.")]
-Priority = Annotated[int | None, typer.Option(help="Higher goes first.")]
-Keep = Annotated[int | None, typer.Option(help="Keep so many of its occurrences.")]
-Remaining = Annotated[int | None, typer.Option(help="Run so many times, then complete.")]
-MaxBuffer = Annotated[int | None, typer.Option(help="At most so many may wait.")]
-PauseAfter = Annotated[int | None, typer.Option("--pause-after-failures", help="Pause itself after so many in a row.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times for several.")]
-Notes = Annotated[str | None, typer.Option(help="For whoever looks.")]
 
 
 @command(schedules, "list")
@@ -76,41 +62,14 @@ async def create(
     name: Name,
     spec: Annotated[str, typer.Argument(help="'0 9 * * 1-5', 'every 15m', a time, JSON, or manual.")],
     job: Annotated[str, typer.Argument(help='A job, or \'{"http": {"url": …}}\'.')],
+    how: How,
     tz: Tz = "",
-    input: Input = None,
-    overlap: Overlap = None,
-    catchup: CatchUp = None,
-    timeout: Timeout = None,
-    retry: Retry = None,
-    queue: Queue = None,
-    priority: Priority = None,
-    keep: Keep = None,
-    remaining: Remaining = None,
-    max_buffer: MaxBuffer = None,
-    pause_after_failures: PauseAfter = None,
-    tag: Tags = None,
-    notes: Notes = None,
     paused: Annotated[bool, typer.Option("--paused", help="Make it paused.")] = False,
     trigger: Annotated[bool, typer.Option("--trigger", help="Run it now, too.")] = False,
 ) -> None:
     """Make a schedule."""
-    given = only_given(
-        input=read_object(input, "--input"),
-        overlap=overlap,
-        catchup=catchup,
-        timeout=timeout,
-        retry=retry,
-        queue=queue,
-        priority=priority,
-        keep=keep,
-        remaining=remaining,
-        max_buffer=max_buffer,
-        pause_after_failures=pause_after_failures,
-        tags=tag,
-        notes=notes,
-    )
     when, action = read_when(spec, tz), read_action(job)
-    answer = await session.client.schedules.create(name, when, action, paused=paused, trigger=trigger, **given)
+    answer = await session.client.schedules.create(name, when, action, paused=paused, trigger=trigger, **how.given())
     session.out.say(answer, f"created {name}")
 
 
@@ -118,42 +77,14 @@ async def create(
 async def update(
     session: Session,
     name: Name,
+    how: How,
     spec: Annotated[str | None, typer.Option(help="Another spec.")] = None,
     tz: Tz = "",
     job: Annotated[str | None, typer.Option(help="Another job or action.")] = None,
-    input: Input = None,
-    overlap: Overlap = None,
-    catchup: CatchUp = None,
-    timeout: Timeout = None,
-    retry: Retry = None,
-    queue: Queue = None,
-    priority: Priority = None,
-    keep: Keep = None,
-    remaining: Remaining = None,
-    max_buffer: MaxBuffer = None,
-    pause_after_failures: PauseAfter = None,
-    tag: Tags = None,
-    notes: Notes = None,
     if_match: IfMatch = None,
 ) -> None:
     """Change what is given, leave the rest. No time comes twice by it, and none is lost."""
-    given = only_given(
-        spec=read_when(spec, tz),
-        action=read_action(job),
-        input=read_object(input, "--input"),
-        overlap=overlap,
-        catchup=catchup,
-        timeout=timeout,
-        retry=retry,
-        queue=queue,
-        priority=priority,
-        keep=keep,
-        remaining=remaining,
-        max_buffer=max_buffer,
-        pause_after_failures=pause_after_failures,
-        tags=tag,
-        notes=notes,
-    )
+    given = {**only_given(spec=read_when(spec, tz), action=read_action(job)), **how.given()}
     if not given:
         raise OstinatoError("nothing to change; give --spec, --job, --input, --overlap …")
     await known(session.client, name)
@@ -164,66 +95,48 @@ async def update(
 @command(schedules)
 async def pause(
     session: Session,
-    name: Names = None,
+    chosen: Chosen,
     note: Note = "",
-    match: Match = None,
-    tag: Tag = None,
-    state: State = None,
-    job: Job = None,
 ) -> None:
     """No automatic run until it is resumed. What runs, runs on."""
     calls = session.client.schedules
-    await change(session, Chosen(name or [], match, tag, state, job), "paused", lambda one: calls.pause(one, note))
+    await change(session, chosen, "paused", lambda one: calls.pause(one, note))
 
 
 @command(schedules)
 async def resume(
     session: Session,
-    name: Names = None,
+    chosen: Chosen,
     note: Note = "",
     catchup: Annotated[str | None, typer.Option(help="For times that passed meanwhile: latest, all, 1h.")] = None,
-    match: Match = None,
-    tag: Tag = None,
-    state: State = None,
-    job: Job = None,
 ) -> None:
     """Let it run again. Times that passed meanwhile are passed over, unless --catchup says otherwise."""
     calls = session.client.schedules
-    chosen = Chosen(name or [], match, tag, state, job)
     await change(session, chosen, "resumed", lambda one: calls.resume(one, note, catchup=catchup))
 
 
 @command(schedules)
 async def trigger(
     session: Session,
-    name: Names = None,
+    chosen: Chosen,
     input: Input = None,
     overlap: Overlap = None,
-    match: Match = None,
-    tag: Tag = None,
-    state: State = None,
-    job: Job = None,
 ) -> None:
     """Run it now."""
     calls, given = session.client.schedules, read_object(input, "--input")
-    chosen = Chosen(name or [], match, tag, state, job)
     await change(session, chosen, "triggered", lambda one: calls.trigger(one, input=given, overlap=overlap))
 
 
 @command(schedules)
 async def backfill(
     session: Session,
-    name: Names = None,
-    first: Annotated[str, typer.Option(help="From this time.")] = ...,  # type: ignore[assignment]
-    last: Annotated[str, typer.Option(help="To this time, included.")] = ...,  # type: ignore[assignment]
+    chosen: Chosen,
+    first: Annotated[str, typer.Option(help="From this time.")],
+    last: Annotated[str, typer.Option(help="To this time, included.")],
     overlap: Overlap = None,
     input: Input = None,
     rate: Annotated[float | None, typer.Option(help="At most so many in a second.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Until all the times are made, with a bar.")] = False,
-    match: Match = None,
-    tag: Tag = None,
-    state: State = None,
-    job: Job = None,
 ) -> None:
     """Run a range of its times now."""
     calls, given = session.client.schedules, read_object(input, "--input")
@@ -236,7 +149,7 @@ async def backfill(
         return answer
 
     begun: list[tuple[str, str]] = []
-    await change(session, Chosen(name or [], match, tag, state, job), "backfilling", fill)
+    await change(session, chosen, "backfilling", fill)
     if wait:
         made = await backfills_made(session, begun)
         counted = f"{sum(one['made'] for one in made)} of {sum(one['total'] for one in made)}"
@@ -277,17 +190,12 @@ async def put_back(session: Session, name: Name, at: Annotated[str, typer.Argume
 @command(schedules)
 async def delete(
     session: Session,
-    name: Names = None,
+    chosen: Chosen,
     running: Annotated[str, typer.Option(help="What runs: leave, cancel or terminate.")] = "leave",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    match: Match = None,
-    tag: Tag = None,
-    state: State = None,
-    job: Job = None,
 ) -> None:
     """Close it; its record stays for as long as runs are kept."""
     calls = session.client.schedules
-    chosen = Chosen(name or [], match, tag, state, job)
     await change(session, chosen, "deleted", lambda one: calls.delete(one, running=running), sure=yes)
 
 

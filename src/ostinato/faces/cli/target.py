@@ -10,9 +10,9 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import httpx
 import structlog
@@ -156,7 +156,7 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
 
             async def work() -> None:
                 async with reach(place, create=creates) as client:
-                    await function(Session(client, Answers(as_json), place), **given)
+                    await function(Session(client, Answers(as_json), place), **_gathered(function, given))
 
             quietly(work())
 
@@ -191,8 +191,9 @@ def quietly(work: Any) -> None:
 
 
 def _like(run: Callable[..., None], function: Command, skip: int = 1) -> None:
-    """Give it the function's own parameters, without the first, and those that every command has."""
-    own = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
+    """Give it the function's own parameters, without the first, and those that every command has. A parameter that is
+    a dataclass stands for options that several commands share: one for each of its fields."""
+    own = [part for one in _parameters(function)[skip:] for part in _spread(one)]
     kind = inspect.Parameter.KEYWORD_ONLY
     taken = {one.name for one in own}
     shared = [
@@ -206,3 +207,26 @@ def _like(run: Callable[..., None], function: Command, skip: int = 1) -> None:
     run.__annotations__ = {}
     run.__doc__ = function.__doc__
     run.__name__ = function.__name__
+
+
+def _parameters(function: Command) -> list[inspect.Parameter]:
+    return list(inspect.signature(function, eval_str=True).parameters.values())
+
+
+def _spread(one: inspect.Parameter) -> list[inspect.Parameter]:
+    if not is_dataclass(one.annotation):
+        return [one]
+    hints = get_type_hints(one.annotation, include_extras=True)
+    return [
+        inspect.Parameter(part.name, one.kind, default=part.default, annotation=hints[part.name])
+        for part in fields(one.annotation)
+    ]
+
+
+def _gathered(function: Command, given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, with the options that belong together in one again."""
+    for one in _parameters(function)[1:]:
+        if is_dataclass(one.annotation):
+            made: Any = one.annotation
+            given[one.name] = made(**{part.name: given.pop(part.name) for part in fields(made)})
+    return given

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from datetime import UTC, timedelta
-from typing import Annotated, Any
+from datetime import timedelta
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
-from ostinato.engine.requests import digest
-from ostinato.errors import OstinatoError
 from ostinato.faces.http.guard import named
-from ostinato.faces.http.keys import Key, done_once
+from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Before, Limit
 from ostinato.faces.http.problems import Refused
-from ostinato.faces.http.shapes.common import Moment, Stop
+from ostinato.faces.http.shapes.common import Moment
 from ostinato.faces.http.shapes.schedules import (
-    Backfills,
-    BackfillShown,
-    Bulk,
-    BulkDone,
     ChangedShown,
     Coming,
     ComingShown,
     Definition,
     ExplanationShown,
-    Fill,
     History,
     MoveOne,
     NewSchedule,
@@ -42,13 +33,9 @@ from ostinato.faces.http.shapes.schedules import (
     Trigger,
     Upserted,
 )
-from ostinato.faces.http.shapes.simulation import Simulate, SimulatedShown, SimulationShown
-from ostinato.faces.http.who import Operator, Reader, Who, declared
+from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.schedules.calls import Changed
-from ostinato.schedules.simulate import Simulation
-from ostinato.schedules.timeline import timeline
 from ostinato.schedules.views import ScheduleInfo
-from ostinato.when.instants import SECOND, Micros, to_datetime
 
 router = APIRouter(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
@@ -235,148 +222,8 @@ async def explain(who: Reader, name: Name, at: Moment) -> ExplanationShown:
     return ExplanationShown.model_validate(await who.app.schedules.explain(name, at))
 
 
-@router.get("/schedules/{name}/backfills", **READ)
-async def list_backfills(who: Reader, name: Name, before: Before = None, limit: Limit = 100) -> Backfills:
-    """Its backfills with their progress, newest first."""
-    found = await who.app.schedules.backfills(name, before=before, limit=limit)
-    more = found[-1].id if len(found) == limit else None
-    return Backfills(items=[BackfillShown.model_validate(one) for one in found], next=more)
-
-
-@router.post("/schedules/{name}/backfills", status_code=202, **WRITE)
-async def start_backfill(
-    who: Operator, name: Name, body: Fill, response: Response, key: Key = None, match: Match = None
-) -> ChangedShown:
-    """Run a range of its times now, as an object of its own."""
-    done = await who.app.schedules.backfill(
-        name,
-        body.first,
-        body.last,
-        overlap=body.overlap,
-        input=body.input,
-        rate=body.rate,
-        token=token_of(match),
-        request_id=key,
-    )
-    return changed(response, done)
-
-
-@router.post("/schedules/{name}/backfills/{id}/pause", **WRITE)
-async def pause_backfill(who: Operator, name: Name, id: Name, response: Response, key: Key = None) -> ChangedShown:
-    """Make no more of its times for now."""
-    return changed(response, await who.app.schedules.pause_backfill(name, id, request_id=key))
-
-
-@router.post("/schedules/{name}/backfills/{id}/resume", **WRITE)
-async def resume_backfill(who: Operator, name: Name, id: Name, response: Response, key: Key = None) -> ChangedShown:
-    """Go on where it was paused."""
-    return changed(response, await who.app.schedules.resume_backfill(name, id, request_id=key))
-
-
-@router.post("/schedules/{name}/backfills/{id}/cancel", **WRITE)
-async def cancel_backfill(
-    who: Operator, name: Name, id: Name, body: Stop, response: Response, key: Key = None
-) -> ChangedShown:
-    """Make no more of its times; those that wait are given up, those that run run on."""
-    return changed(response, await who.app.schedules.cancel_backfill(name, id, body.reason, request_id=key))
-
-
-@router.post("/schedules:bulk", **WRITE)
-async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
-    """Do the same to every schedule that fits. Each is a change of its own; what failed is named."""
-    doing = _doing(who, body, key)
-
-    async def work() -> BulkDone:
-        done = await who.app.schedules.each(doing, match=body.match, tag=body.tag, state=body.state, job=body.job)
-        failed = {name: str(problem) for name, problem in done.items() if problem is not None}
-        return BulkDone(done=len(done) - len(failed), failed=failed)
-
-    return await done_once(who.app, key, f"bulk {digest(body.model_dump(mode='json'))}", BulkDone, work)
-
-
-def _doing(who: Who, body: Bulk, key: str | None) -> Callable[[str], Awaitable[Any]]:
-    calls = who.app.schedules
-    if body.do == "backfill" and (body.first is None or body.last is None):
-        raise OstinatoError("do backfill: first and last are needed")
-
-    async def do(name: str) -> None:
-        own = None if key is None else f"{key}/{name}"[:1000]
-        match body.do:
-            case "pause":
-                await calls.pause(name, body.note, request_id=own)
-            case "resume":
-                await calls.resume(name, body.note, catchup=body.catchup, request_id=own)
-            case "delete":
-                await calls.delete(name, request_id=own)
-            case "trigger":
-                await calls.trigger(name, request_id=own)
-            case "backfill":
-                assert body.first is not None
-                assert body.last is not None
-                await calls.backfill(name, body.first, body.last, request_id=own)
-
-    return do
-
-
 @router.get("/upcoming", **READ)
 async def upcoming(who: Reader, limit: Limit = 50) -> Coming:
     """What is to come, of all schedules, soonest first; what is late, with what will become of it."""
     found = await who.app.schedules.upcoming(limit)
     return Coming(items=[ComingShown.model_validate(one) for one in found])
-
-
-@router.post("/simulate", response_model=SimulationShown, **READ)
-async def simulate(who: Reader, body: Simulate) -> Response:
-    """What would happen, by the engine's own decisions. Nothing is changed."""
-    found = await _simulated(who, body)
-    # Up to 100,000 occurrences: written in a thread, as they were worked out, so that nothing else waits for it.
-    text = await asyncio.to_thread(lambda: _simulation(found).model_dump_json())
-    return Response(text, media_type="application/json")
-
-
-@router.post("/simulate.svg", response_class=Response, responses={200: {"content": {"image/svg+xml": {}}}}, **READ)
-async def simulate_svg(who: Reader, body: Simulate) -> Response:
-    """The same as a picture."""
-    found = await _simulated(who, body)
-    picture = await asyncio.to_thread(timeline, found, UTC, body.schedule or "draft")
-    return Response(picture, media_type="image/svg+xml")
-
-
-async def _simulated(who: Who, body: Simulate) -> Simulation:
-    if (body.schedule is None) == (body.draft is None):
-        raise OstinatoError("give either schedule, a name, or draft, a definition")
-    calls = who.app.schedules
-    what = body.schedule if body.draft is None else calls.draft("draft", **{"action": "job", **body.draft.given()})
-    assert what is not None
-    lengths = body.run_time if isinstance(body.run_time, list) else [body.run_time]
-    return await calls.simulate(
-        what,
-        body.first,
-        body.last,
-        run_time=[int(one * SECOND) for one in lengths],
-        outages=body.outages,
-        pauses=body.pauses,
-        seed=body.seed,
-    )
-
-
-def _simulation(found: Simulation) -> SimulationShown:
-    def moment(at: Micros | None) -> Any:
-        return None if at is None else to_datetime(at)
-
-    return SimulationShown(
-        counts=found.counts(),
-        items=[
-            SimulatedShown(
-                nominal=moment(one.nominal),
-                due=moment(one.actual),
-                outcome=one.outcome,
-                reason=None if one.reason is None else one.reason.value,
-                started=moment(one.started),
-                ended=moment(one.ended),
-                blocked_by=moment(one.blocked_by),
-                stands_for=one.stands_for,
-            )
-            for one in found.occurrences
-        ],
-    )

@@ -19,7 +19,19 @@ from fastapi import APIRouter, FastAPI
 
 from ostinato.app import Ostinato
 from ostinato.errors import OstinatoError
-from ostinato.faces.http import admin, declared, events, health, pages, problems, runs, schedules, webhooks
+from ostinato.faces.http import (
+    admin,
+    backfills,
+    declared,
+    events,
+    health,
+    pages,
+    problems,
+    runs,
+    schedules,
+    simulation,
+    webhooks,
+)
 from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.problems import Problem
 from ostinato.faces.http.who import Door
@@ -28,7 +40,9 @@ from ostinato.version import __version__
 
 ROUTERS: list[APIRouter] = [
     schedules.router,
+    backfills.router,
     declared.router,
+    simulation.router,
     runs.router,
     events.router,
     webhooks.router,
