@@ -1,17 +1,20 @@
-"""The HTTP API against the Python face, in one run: requests in a second and the slowest of a hundred, for creating,
-listing and describing schedules among many."""
+"""The HTTP API against the Python face, in one run: calls in a second and the slowest of a hundred, for creating,
+listing and describing schedules among many.
+
+Whoever calls over HTTP is a process of its own, as it would be; who calls the Python face is in the process of the
+engine, as it would be."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-import httpx
-
+from bench.caller import Caller
 from bench.measure import machine, show
 from bench.stores import sqlite
 from ostinato import Ostinato
@@ -22,8 +25,10 @@ CALLS = int(os.environ.get("OSTINATO_BENCH_CALLS", "2000"))
 AT_ONCE = 16
 ROUNDS = 5
 PAGE = 100
+BATCH = 5_000
 SPEC = {"cron": ["0 9 * * *"]}
-Call = Callable[[int], Awaitable[object]]
+Ask = tuple[str, str, str]  # method, path, body
+WHAT = ("create", "list", "by prefix", "by job", "describe")
 
 
 @dataclass(frozen=True)
@@ -32,56 +37,72 @@ class Figure:
     p99: float  # milliseconds
 
 
-async def measure(call: Call, count: int, first: int) -> Figure:
+def figure(seconds: float, taken: list[float]) -> Figure:
+    return Figure(len(taken) / seconds, sorted(taken)[int(len(taken) * 0.99)])
+
+
+async def fill(app: Ostinato) -> None:
+    """Paused, so that what is measured is the API and not the beat. One in a thousand starts another job."""
+    for begin in range(0, SCHEDULES, BATCH):
+        numbers = range(begin, min(begin + BATCH, SCHEDULES))
+        await app.schedules.create_many([app.schedules.draft(name(n), SPEC, job(n), paused=True) for n in numbers])
+        if begin and begin % 200_000 == 0:
+            show(f"  … {begin:,}")
+
+
+def name(n: int) -> str:
+    return f"s-{n % SCHEDULES:07}"
+
+
+def job(n: int) -> str:
+    return "nothing" if n % 1000 else "rare"
+
+
+def over_http(what: str, n: int) -> Ask:
+    at = n * 7919
+    match what:
+        case "create":
+            body = {"name": f"http-{n}", "spec": SPEC, "action": "nothing", "paused": True}
+            return "POST", "/api/v1/schedules", json.dumps(body)
+        case "list":
+            return "GET", f"/api/v1/schedules?after={name(at)}&limit={PAGE}", ""
+        case "by prefix":
+            return "GET", f"/api/v1/schedules?match={name(at)[:-1]}*&limit={PAGE}", ""
+        case "by job":
+            return "GET", f"/api/v1/schedules?job=rare&after={name(at)}&limit=5", ""
+        case _:
+            return "GET", f"/api/v1/schedules/{name(at)}", ""
+
+
+async def in_python(app: Ostinato, what: str, n: int) -> None:
+    calls, at = app.schedules, n * 7919
+    match what:
+        case "create":
+            await calls.create(f"python-{n}", SPEC, "nothing", paused=True)
+        case "list":
+            await calls.find(after=name(at), limit=PAGE)
+        case "by prefix":
+            await calls.find(match=f"{name(at)[:-1]}*", limit=PAGE)
+        case "by job":
+            await calls.find(job="rare", after=name(at), limit=5)
+        case _:
+            await calls.get(name(at))
+
+
+async def measure(call: Callable[[int], Awaitable[object]], numbers: range) -> Figure:
     """So many calls, some at once."""
-    numbers = iter(range(first, first + count))
+    rest = iter(numbers)
     taken: list[float] = []
 
     async def worker() -> None:
-        for number in numbers:
+        for number in rest:
             begin = time.perf_counter()
             await call(number)
             taken.append((time.perf_counter() - begin) * 1000)
 
     begin = time.perf_counter()
     await asyncio.gather(*(worker() for _ in range(AT_ONCE)))
-    whole = time.perf_counter() - begin
-    return Figure(count / whole, sorted(taken)[int(len(taken) * 0.99)])
-
-
-async def fill(app: Ostinato) -> None:
-    """Paused, so that what is measured is the API and not the beat."""
-    for begin in range(0, SCHEDULES, 5_000):
-        names = [f"s-{n:07}" for n in range(begin, min(begin + 5_000, SCHEDULES))]
-        await app.schedules.create_many([app.schedules.draft(name, SPEC, "nothing", paused=True) for name in names])
-
-
-def over_http(client: httpx.AsyncClient) -> dict[str, Call]:
-    async def create(n: int) -> None:
-        body = {"name": f"http-{n}", "spec": SPEC, "action": "nothing", "paused": True}
-        (await client.post("/schedules", json=body)).raise_for_status()
-
-    async def some(n: int) -> None:
-        after = f"s-{n * 7919 % SCHEDULES:07}"
-        (await client.get("/schedules", params={"after": after, "limit": PAGE})).raise_for_status()
-
-    async def describe(n: int) -> None:
-        (await client.get(f"/schedules/s-{n * 7919 % SCHEDULES:07}")).raise_for_status()
-
-    return {"create": create, f"list {PAGE}": some, "describe": describe}
-
-
-def in_python(app: Ostinato) -> dict[str, Call]:
-    async def create(n: int) -> None:
-        await app.schedules.create(f"python-{n}", SPEC, "nothing", paused=True)
-
-    async def some(n: int) -> None:
-        await app.schedules.find(after=f"s-{n * 7919 % SCHEDULES:07}", limit=PAGE)
-
-    async def describe(n: int) -> None:
-        await app.schedules.get(f"s-{n * 7919 % SCHEDULES:07}")
-
-    return {"create": create, f"list {PAGE}": some, "describe": describe}
+    return figure(time.perf_counter() - begin, taken)
 
 
 async def compare(url: str) -> None:
@@ -99,26 +120,28 @@ async def compare(url: str) -> None:
         serving = asyncio.create_task(server.serve())
         while not server.started:
             await asyncio.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1", timeout=60) as client:
-            await rounds({"HTTP": over_http(client), "Python": in_python(app)})
+        with Caller(server.servers[0].sockets[0].getsockname()[1], AT_ONCE) as caller:
+            await rounds(app, caller)
         server.should_exit = True
         await serving
 
 
-async def rounds(faces: dict[str, dict[str, Call]]) -> None:
+async def rounds(app: Ostinato, caller: Caller) -> None:
     """Faces take turns within a round, so that a busy moment of the machine hits both."""
     found: dict[tuple[str, str], list[Figure]] = {}
     first = 0
     for _ in range(ROUNDS):
-        for what in next(iter(faces.values())):
-            count = CALLS // (5 if what.startswith("list") else 1)
-            for face, calls in faces.items():
-                found.setdefault((what, face), []).append(await measure(calls[what], count, first))
+        for what in WHAT:
+            count = {"create": CALLS, "describe": CALLS, "by job": max(AT_ONCE, CALLS // 50)}.get(what, CALLS // 5)
+            numbers = range(first, first + count)
+            told = await asyncio.to_thread(caller.measure, [over_http(what, n) for n in numbers])
+            found.setdefault((what, "HTTP"), []).append(figure(told["seconds"], told["taken"]))
+            own = await measure(lambda n, what=what: in_python(app, what, n), numbers)  # type: ignore[misc]
+            found.setdefault((what, "Python"), []).append(own)
             first += count
-    for what in dict.fromkeys(what for what, _ in found):
-        rate = {face: statistics.median(one.rate for one in found[what, face]) for face in faces}
-        p99 = {face: statistics.median(one.p99 for one in found[what, face]) for face in faces}
+    for what in WHAT:
+        rate = {face: statistics.median(one.rate for one in found[what, face]) for face in ("HTTP", "Python")}
+        p99 = {face: statistics.median(one.p99 for one in found[what, face]) for face in ("HTTP", "Python")}
         show(
             f"  {what:10} HTTP {rate['HTTP']:8,.0f}/s, p99 {p99['HTTP']:6.1f} ms"
             f"   Python {rate['Python']:8,.0f}/s, p99 {p99['Python']:6.1f} ms"
@@ -128,8 +151,9 @@ async def rounds(faces: dict[str, dict[str, Call]]) -> None:
 
 def main() -> bool:
     show(f"== http: {SCHEDULES:,} schedules, {AT_ONCE} calls at once; medians of {ROUNDS} rounds, faces in turn ==")
-    show(machine("ostinato", "fastapi", "uvicorn", "pydantic", "httpx"))
+    show(machine("ostinato", "fastapi", "uvicorn", "httptools", "pydantic"))
     with sqlite() as fresh:
         asyncio.run(compare(fresh()))
-    show("  What limits: client, server, engine and writer share one process here; JSON and checks both ways.")
+    show(f"  list, by prefix: pages of up to {PAGE}; by job: the next 5 of one in a thousand, which is a scan.")
+    show("  What limits: server, engine and writer share one process and its lock; JSON and checks both ways.")
     return True
