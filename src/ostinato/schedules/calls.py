@@ -336,7 +336,7 @@ class Schedules(Looks):
     ) -> dict[str, dict[str, Any]]:
         """A page of what such a file says: by name, from the one after `after` on."""
         found: dict[str, dict[str, Any]] = {}
-        async for one in self._matching(match, tag, None, None, after):
+        async for one in self._matching(match, tag, None, None, after, limit):
             found[one.name] = entry(one)
             if len(found) == limit:
                 break
