@@ -16,6 +16,7 @@ from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.journeys.expressions.suggestions import suggestion
 from ostinato.model import Json
 
+_LONGEST_S = 3600.0
 BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcome", "output"})
 
 
@@ -89,7 +90,7 @@ class SandboxedLanguage:
             if here is None:
                 raw = self._encoded(request)
                 if isinstance(raw, bytes):
-                    sent[place] = raw, request.deadline_s
+                    sent[place] = raw, min(request.deadline_s, _LONGEST_S)
                     continue
                 here = raw
             answers[place] = here
@@ -110,7 +111,7 @@ class SandboxedLanguage:
             return Failure(Code.TOO_LARGE, problem)
         if problem := self.missing:
             return Failure(Code.UNAVAILABLE, problem)
-        if request.deadline_s <= 0:
+        if not request.deadline_s > 0:
             return Failure(Code.TIMEOUT, "its deadline was over before it began")
         if self._answered_here is None:
             return None
@@ -128,7 +129,8 @@ class SandboxedLanguage:
         return raw
 
     def _encode(self, request: Evaluation) -> bytes:
-        return orjson.dumps({"expr": request.expr, "bindings": dict(request.bindings), "deadline": request.deadline_s})
+        deadline = min(request.deadline_s, _LONGEST_S)
+        return orjson.dumps({"expr": request.expr, "bindings": dict(request.bindings), "deadline": deadline})
 
     def _too_large(self, expr: str) -> str | None:
         most = self._settings.max_expression_bytes

@@ -1,7 +1,7 @@
 """A few worker processes of one language. Whatever an expression does to its worker, it does to itself alone.
 
-A batch goes to one worker. If the worker dies, what was answered stays answered and the rest goes to a new worker one
-by one, so that the one at fault is known; the others are done as if nothing had happened.
+A batch goes to one worker. If the worker dies, what was answered stays answered and the rest is asked again one by one,
+so that the one at fault is known; the others are done as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.model import Json
 
 BATCH = 200
-BATCH_BYTES = 16 << 20
+BATCH_BYTES = 4 << 20
 Answer = dict[str, Json]
 Request = tuple[bytes, float]  # as JSON, and its deadline in seconds
 
@@ -30,7 +30,8 @@ class _Line:
 
     def __init__(self) -> None:
         self.waiting: deque[tuple[Request, asyncio.Future[Answer]]] = deque()
-        self.drains: set[asyncio.Task[None]] = set()
+        self.draining = 0
+        self.tasks: set[asyncio.Task[None]] = set()  # a task that nobody holds may be collected
 
     def take(self) -> list[tuple[Request, asyncio.Future[Answer]]]:
         """As many as one batch holds; whoever asked and went away is left out."""
@@ -71,57 +72,82 @@ class Pool:
             line = self._lines.setdefault(loop, _Line())
         asked: list[tuple[Request, asyncio.Future[Answer]]] = [(one, loop.create_future()) for one in requests]
         line.waiting.extend(asked)
-        if len(line.drains) < self._settings.workers:
-            drain = loop.create_task(self._drain(line))
-            line.drains.add(drain)
-            drain.add_done_callback(line.drains.discard)
+        if line.draining < self._settings.workers:
+            line.draining += 1
+            task = loop.create_task(self._drain(line))
+            line.tasks.add(task)
+            task.add_done_callback(line.tasks.discard)
         return list(await asyncio.gather(*(future for _, future in asked)))
 
     async def _drain(self, line: _Line) -> None:
-        while batch := line.take():
-            with self._lock:
-                if self._threads is None:
-                    self._threads = ThreadPoolExecutor(self._settings.workers, f"expressions-{self._language}")
-                threads = self._threads
-            try:
-                done = asyncio.get_running_loop().run_in_executor(threads, self.settle, [raw for raw, _ in batch])
-                answers = await done
-            except Exception as problem:  # not of an expression: of the pool itself
-                answers = [_failed(Code.UNAVAILABLE, f"{type(problem).__name__}: {problem}")] * len(batch)
-            for (_, future), answer in zip(batch, answers, strict=True):
-                if not future.done():
-                    future.set_result(answer)
+        loop = asyncio.get_running_loop()
+        try:
+            while batch := line.take():
+                with self._lock:
+                    closing = self._closing
+                    if self._threads is None:
+                        self._threads = ThreadPoolExecutor(self._settings.workers, f"expressions-{self._language}")
+                    threads = self._threads
+                    given = [request for request, _ in batch]
+                    settled = loop.run_in_executor(threads, self.settle, given, "evaluate", closing)
+                try:
+                    answers = await settled
+                except Exception as problem:  # not of an expression: of the pool itself
+                    answers = [_failed(Code.UNAVAILABLE, f"{type(problem).__name__}: {problem}")] * len(batch)
+                for (_, future), answer in zip(batch, answers, strict=True):
+                    if not future.done():
+                        future.set_result(answer)
+        finally:
+            line.draining -= 1  # in the same step that found nothing waiting: who comes next starts another
 
-    def settle(self, requests: Sequence[Request], kind: str = "evaluate") -> list[Answer]:
+    def settle(self, requests: Sequence[Request], kind: str, closing: int | None = None) -> list[Answer]:
         """Have a batch answered, whatever happens to workers meanwhile. Blocks."""
         self._after_fork()
+        closing = self._closing if closing is None else closing
         answers: dict[int, Answer] = {}
-        careful = False
+        places = range(len(requests))
         with self._places:
-            closing = self._closing
-            while rest := [place for place in range(len(requests)) if place not in answers]:
-                head = {"kind": kind, "careful": careful, "most": self._settings.max_result_bytes}
-                longest = max(requests[place][1] for place in rest)
-                try:
-                    worker = self._take(fresh=careful)
-                except Unavailable as problem:
-                    answers |= {place: _failed(Code.UNAVAILABLE, str(problem)) for place in rest}
-                    break
-                exact = careful or worker.in_order or len(rest) == 1
-                seconds = longest if exact else 2 * longest  # where several are answered at once
-                try:
-                    for answer in worker.ask(head, [requests[place][0] for place in rest], seconds):
-                        answers[rest[answer["at"]]] = answer
-                except Died as death:
-                    if closing != self._closing:
-                        answers |= {place: _failed(Code.UNAVAILABLE, "it was closed") for place in rest}
-                    elif exact and (careful or death.telling):
-                        under_way = next(place for place in rest if place not in answers)
-                        answers[under_way] = _failed(death.code, death.message)
-                    careful = True
-                finally:
-                    self._give_back(worker, [answers[place] for place in rest if place in answers], len(rest))
-        return [answers[place] for place in range(len(requests))]
+            try:
+                self._ask(requests, places, answers, kind, closing)
+                for place in places:
+                    for fresh in (False, True):  # those that are left, each alone, and once more in a worker of its own
+                        if place not in answers:
+                            death = self._ask(requests, [place], answers, kind, closing, fresh=fresh)
+                            if death and fresh:
+                                answers[place] = _failed(death.code, death.message)
+            except Unavailable as problem:
+                answers = {place: _failed(Code.UNAVAILABLE, str(problem)) for place in places} | answers
+        return [answers[place] for place in places]
+
+    def _ask(
+        self,
+        requests: Sequence[Request],
+        places: Sequence[int],
+        answers: dict[int, Answer],
+        kind: str,
+        closing: int,
+        fresh: bool = False,
+    ) -> Died | None:
+        """Ask one worker. If it dies over one that is known, that one has its answer; the others may be asked again."""
+        if closing != self._closing:
+            raise Unavailable("it was closed")
+        worker = self._take(fresh)
+        known = worker.in_order or len(places) == 1
+        longest = max(requests[place][1] for place in places)
+        sound = False
+        try:
+            head = {"kind": kind, "most": self._settings.max_result_bytes}
+            seconds = longest if known else 2 * longest  # where several are answered at once
+            for answer in worker.ask(head, [requests[place][0] for place in places], seconds):
+                answers[places[answer["at"]]] = answer
+            sound = all(answers[place].get("code") != Code.MEMORY for place in places)
+        except Died as death:
+            if known and death.telling and closing == self._closing:
+                answers[next(place for place in places if place not in answers)] = _failed(death.code, death.message)
+            return death
+        finally:
+            self._give_back(worker, sound=sound, closing=closing)
+        return None
 
     def pids(self) -> list[int]:
         with self._lock:
@@ -142,7 +168,7 @@ class Pool:
         for process in idle:
             process.kill()
         if threads is not None:
-            threads.shutdown(wait=True, cancel_futures=True)
+            threads.shutdown(wait=True)
 
     def _take(self, fresh: bool) -> Process:
         """A worker that lives; `fresh`, one that nobody used, so that what happens to it is its user's doing."""
@@ -158,12 +184,11 @@ class Pool:
             self._busy.add(worker)
         return worker
 
-    def _give_back(self, worker: Process, answers: Sequence[Answer], asked: int) -> None:
-        """Keep a worker, unless it still owes an answer or ran out of memory: that one is not trusted again."""
-        sound = len(answers) == asked and worker.alive and all(answer.get("code") != Code.MEMORY for answer in answers)
+    def _give_back(self, worker: Process, *, sound: bool, closing: int) -> None:
+        """Keep a worker, unless it died, still owes an answer or ran out of memory: that one is not trusted again."""
         with self._lock:
             self._busy.discard(worker)
-            if sound:
+            if sound := sound and worker.alive and closing == self._closing:
                 self._idle.append(worker)
         if not sound:
             worker.kill()

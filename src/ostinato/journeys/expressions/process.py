@@ -61,9 +61,9 @@ class Process:
     def __init__(self, language: str, settings: ExpressionSettings) -> None:
         self._patience = settings.patience_s
         self._most = settings.max_result_bytes + (64 << 10)
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the process
         given = [[os.path.abspath(folder) for folder in sys.path], _ROOTS, language, settings.memory_of(language)]
         try:
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the process
             self._child = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(given).decode()],
                 stdin=subprocess.PIPE,
@@ -75,7 +75,6 @@ class Process:
                 start_new_session=True,  # a signal to our group (Ctrl-C) is not for it
             )
         except OSError as problem:
-            self._errors.close()
             raise Unavailable(f"its process did not start: {problem}") from None
         assert self._child.stdin is not None
         assert self._child.stdout is not None
@@ -133,6 +132,7 @@ class Process:
     def forget(self) -> None:
         """It belongs to the process that we were forked from: let go of our ends, and leave it alone."""
         self._child.returncode = 0
+        self._errors.close()
         self._close()
 
     def _close(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ostinato.errors import OstinatoError
+
 MIB = 1 << 20
 
 
@@ -18,6 +20,11 @@ class ExpressionSettings:
     check_deadline_s: float = 1.0
     patience_s: float = 5.0  # with a worker that does not even end itself at its deadline, because it was stopped
     start_deadline_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name, most in (("workers", 64), ("max_expression_bytes", MIB), ("max_bindings_bytes", 32 * MIB)):
+            if not 1 <= (value := getattr(self, name)) <= most:
+                raise OstinatoError(f"expressions: {name} = {value!r} is not from 1 to {most}")
 
     def memory_of(self, language: str) -> int:
         return self.dataweave_memory_bytes if language == "dataweave" else self.memory_bytes

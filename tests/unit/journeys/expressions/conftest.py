@@ -42,7 +42,7 @@ class Spoken:
 
 @pytest.fixture(scope="session")
 def spoken() -> Iterator[Spoken]:
-    settings = ExpressionSettings(workers=2, patience_s=0.5)
+    settings = ExpressionSettings(workers=2, patience_s=0.5, memory_bytes=160 << 20)
     made = {name: SandboxedLanguage(name, name, settings=settings) for name in ("dataweave", "jq", "jsonata")}
     yield Spoken(made)
     for language in made.values():

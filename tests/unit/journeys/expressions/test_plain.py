@@ -101,7 +101,7 @@ terms = st.one_of(paths, literals)
 expressions = st.one_of(terms, st.tuples(terms, operators, terms).map(" ".join))
 
 
-@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.tuples(expressions, st.dictionaries(names, values, max_size=4)), min_size=20, max_size=40))
 def test_plain_is_what_the_runtime_says(spoken: Spoken, requests: list[tuple[str, Any]]) -> None:
     answered = [

@@ -53,6 +53,7 @@ ENDLESS = [
     ("dataweave", "(1 to 100000000000) reduce ((i, sum = 0) -> sum + i)"),
     ("dataweave", "do { fun f(x) = if (x < 0) 0 else f(x + 1) --- f(1) }"),
     ("dataweave", "((1 to 1000000000) filter ((x) -> x < 0))[0]"),
+    ("dataweave", "(1 to 50) map dw::Runtime::try(() -> (1 to 100000000000) reduce ((i, sum = 0) -> sum + i))"),
     ("jq", "def f: f; f"),
     ("jq", "last(repeat(1))"),
     ("jq", "reduce range(1e12) as $i (0; . + $i)"),
@@ -112,7 +113,7 @@ def test_what_calls_itself_for_ever_is_an_error(spoken: Spoken, name: str, expr:
 
 def test_what_brings_its_process_down_is_told_so(spoken: Spoken) -> None:
     """jq writes what is nested this deeply by calling itself, and falls off the stack."""
-    assert spoken.one("jq", "reduce range(1e6) as $i (null; [.])", deadline=20) == "EXPRESSION_CRASHED"
+    assert spoken.one("jq", "reduce range(3e5) as $i (null; [.])", deadline=20) == "EXPRESSION_CRASHED"
     assert spoken.one("jq", FINE["jq"]) == 2
 
 
@@ -135,6 +136,14 @@ def test_what_would_end_many_workers_in_one_batch_is_done_to_the_end(spoken: Spo
     assert answers[0] == "EXPRESSION_TIMEOUT"
     assert answers[2] in ("EXPRESSION_TIMEOUT", "EXPRESSION_MEMORY")
     assert [answers[1], answers[3], answers[4]] == [1, 2, "EXPRESSION_RESULT_INVALID"]
+
+
+def test_bindings_that_do_not_fit_into_a_worker_harm_nothing_else(spoken: Spoken) -> None:
+    """A few megabytes of JSON can be hundreds once they are read: the worker dies before it has begun with any."""
+    asked = [(".context", 1), (".context | length", [[]] * 1_300_000), (".context", 2)]
+    first, large, last = spoken.all("jq", *asked)
+    assert (first, last) == (1, 2)
+    assert large in ("EXPRESSION_MEMORY", "EXPRESSION_CRASHED", 1_300_000)
 
 
 @pytest.mark.parametrize("name", FINE)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
-from dataweave import DataWeave, modules_from_map
+from dataweave import DataWeave, DataWeaveError, modules_from_map
 
 from ostinato.journeys.expressions.codes import Code
 from ostinato.journeys.expressions.sandbox.runner import GRACE, Answer, Request, alarm, discreet, too_large
@@ -60,6 +60,7 @@ write((
 ), "application/json", {{indent: false}}) as String
 }}))
 """
+_OUTPUT = re.compile(r"(?:(?!---).)*?^\s*output\s+(\S+)(?=.*^---)", re.DOTALL | re.MULTILINE)
 _DENIED = {"SecurityPrivilegeViolation", "SecurityPropertyPrivilegeViolation"}
 
 
@@ -81,6 +82,9 @@ class DataWeaveRunner:
 
     def check(self, request: Request) -> dict[str, Any] | None:
         """Compiled by being run on nothing; what goes wrong after that says nothing about the expression."""
+        output = _OUTPUT.match(request.expr)
+        if output and output[1] not in ("application/json", "json"):
+            return {"message": f"its result is JSON, not {output[1]}: leave `output` out, or say application/json"}
         (found,) = self._run([request], 1 << 20)
         if "kind" not in found:
             return None
@@ -92,8 +96,8 @@ class DataWeaveRunner:
         message = re.sub(r" \(line \d+, column \d+\):$", "", message)
         return {"message": message, "line": found["line"], "column": found["column"]}
 
-    def evaluate(self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]) -> None:
-        if careful or len(requests) == 1:
+    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+        if len(requests) == 1:
             self._apart(requests, most, answer)
             return
         alike: dict[tuple[str, ...], list[Request]] = defaultdict(list)
@@ -107,8 +111,7 @@ class DataWeaveRunner:
         rest: list[Request] = []
         for group in alike.values():
             if len(group) >= ALIKE:
-                again = group[1:] if group[0].expr not in compiled else self._together(group[1:], most, answer)
-                rest += again
+                rest += self._together(group[1:], most, answer) if group[0].expr in compiled else group[1:]
         self._several(rest, most, answer)
 
     def _apart(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
@@ -171,7 +174,10 @@ class DataWeaveRunner:
             for request in requests
         ]
         given = {"jobs": {"content": orjson.dumps(jobs), "mimeType": "application/json"}}
-        done = self._engine.run(_SCRIPT, given)
+        try:
+            done = self._engine.run(_SCRIPT, given)
+        except DataWeaveError as problem:  # it could not even begin
+            raise OutOfMemory(str(problem)) from None
         if not done.success:
             # Nothing that an expression does wrong reaches our own script but what it takes in memory and in room.
             raise Overflowed if "dw-buffer-output" in (done.error or "") else OutOfMemory(done.error)
@@ -198,6 +204,8 @@ def _answer(request: Request, found: dict[str, Any], most: int) -> Answer:
         return Answer(at, code=Code.TIMEOUT, message="it was not done by its deadline")
     if "OutOfMemoryError" in message:
         return _out_of_memory(at)
+    if kind == "UserException":  # fail(…): the author's own words
+        return Answer(at, code=Code.ERROR, message=message.split("\n\n", 1)[0][:300])
     code = Code.DENIED if kind in _DENIED else Code.ERROR
     where = f"line {found['line']}, column {found['column']}: " if found["mine"] else ""
     return Answer(at, code=code, message=where + discreet(message))

@@ -11,7 +11,7 @@ import jq
 import orjson
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.sandbox.runner import Answer, Request, discreet, one_by_one
+from ostinato.journeys.expressions.sandbox.runner import Answer, Request, discreet, one_by_one, too_large
 
 _DENIED = "ostinato: denied"
 _SHUT = "".join(f"def {name}: error({orjson.dumps(_DENIED).decode()}); " for name in ("env", "input", "inputs"))
@@ -41,11 +41,11 @@ class JqRunner:
             return {"message": message, **where}
         return None
 
-    def evaluate(self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]) -> None:
-        one_by_one(requests, _evaluate, answer)
+    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+        one_by_one(requests, functools.partial(_evaluate, most=most), answer)
 
 
-def _evaluate(request: Request) -> Answer:
+def _evaluate(request: Request, most: int) -> Answer:
     try:
         program = _program(request.expr, tuple(request.bindings))
         text = program.input_text(orjson.dumps(request.bindings).decode()).text()
@@ -53,6 +53,8 @@ def _evaluate(request: Request) -> Answer:
         if str(problem) == _DENIED:
             return Answer(request.at, code=Code.DENIED, message="it may not read the environment or other input")
         return Answer(request.at, code=Code.ERROR, message=discreet(str(problem)))
+    if len(text) > 2 * most:
+        return too_large(request.at, most)
     results = orjson.loads(text) if text else []
     if len(results) != 1:
         found = "no result" if not results else "more than one result"

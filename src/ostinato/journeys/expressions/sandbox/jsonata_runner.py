@@ -36,7 +36,7 @@ class JsonataRunner:
             return {"message": f"it cannot be read ({type(problem).__name__})"}
         return None
 
-    def evaluate(self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]) -> None:
+    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
         one_by_one(requests, _evaluate, answer)
 
 

@@ -95,12 +95,13 @@ def _serve(runner: Runner, message: bytes, say: Callable[[bytes], None]) -> None
     ]
 
     def answer(given: Answer) -> None:
+        message = given.encoded(batch["most"])
         signal.setitimer(signal.ITIMER_REAL, 0)
-        say(given.encoded(batch["most"]))
+        say(message)
 
     if batch["kind"] == "check":
         for request in requests:
             alarm(request.deadline + CHECK_GRACE)
             answer(Answer(request.at, value=runner.check(request)))
     else:
-        runner.evaluate(requests, batch["most"], batch["careful"], answer)
+        runner.evaluate(requests, batch["most"], answer)

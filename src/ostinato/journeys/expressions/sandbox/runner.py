@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Callable, Sequence
@@ -33,8 +34,12 @@ class Answer:
     def encoded(self, most: int) -> bytes:
         """As it goes over the pipe; a value that is too large or no JSON is a failure."""
         if self.code is not None:
-            return orjson.dumps({"at": self.at, "code": self.code, "message": self.message})
+            message = self.message.encode(errors="replace").decode()
+            return orjson.dumps({"at": self.at, "code": self.code, "message": message})
         try:
+            # First by the slower one, which says so when memory ends; the other crashes, and takes nothing but JSON.
+            if len(json.dumps(self.value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))) > most:
+                return too_large(self.at, most).encoded(most)
             value = orjson.dumps(self.value)
         except (TypeError, ValueError, RecursionError) as problem:
             return Answer(self.at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {problem}").encoded(most)
@@ -49,9 +54,7 @@ class Runner(Protocol):
     def check(self, request: Request) -> dict[str, Any] | None:
         """None, or what is wrong: `message`, and `line` and `column` where known."""
 
-    def evaluate(
-        self, requests: Sequence[Request], most: int, careful: bool, answer: Callable[[Answer], None]
-    ) -> None: ...
+    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None: ...
 
 
 def one_by_one(
@@ -78,7 +81,12 @@ def too_large(at: int, most: int) -> Answer:
 
 
 def discreet(message: str) -> str:
-    """A runtime's words without the values that it quotes: they may be secrets, and errors are kept and shown."""
+    """A runtime's words without the values that it quotes: they may be secrets, and errors are kept and shown.
+
+    From the first bracket or quote to the last one of its kind, for a value may have brackets and quotes of its own.
+    """
     short = message.split("\n\n", 1)[0]
-    short = re.sub(r"\([^()]*\)", "(…)", re.sub(r'"(?:[^"\\]|\\.)*"', '"…"', short))
+    for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):
+        begin = begin if begin.startswith("(?") else re.escape(begin)
+        short = re.sub(rf"{begin}(?:.*{re.escape(end)}|.*)", "…", short, count=1, flags=re.DOTALL)
     return " ".join(short.split())[:300]
