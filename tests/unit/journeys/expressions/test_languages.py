@@ -37,6 +37,12 @@ SAID: dict[str, list[tuple[str, Any]]] = {
         ("%dw 2.0\noutput application/json\n---\n{a: 1}", {"a": 1}),
         ("import some from dw::core::Arrays\n---\ncontext.items some ((i) -> i.q == 4)", True),
         ("'2026-01-31T10:00:00Z' as DateTime + |P1M|", "2026-02-28T10:00:00Z"),
+        ("sizeOf(uuid())", 36),
+        ("uuid() != uuid() and random() < 1", True),
+        ("|2026-01-31| as String {format: 'EEEE d. MMMM', locale: 'de'}", "Samstag 31. Januar"),
+        ("('2026-07-01T12:00:00Z' as DateTime) >> 'Europe/Berlin'", "2026-07-01T14:00:00+02:00"),
+        ("read('<a><b>1</b></a>', 'application/xml').a.b", "1"),
+        ("dw::core::Binaries::toHex(dw::Crypto::hashWith('a' as Binary, 'SHA-256'))[0 to 7]", "CA978112"),
         ("10 / 4", 2.5),
         ("10 / 5", 2),
         ("1e3", 1000),
@@ -54,6 +60,8 @@ SAID: dict[str, list[tuple[str, Any]]] = {
         ("def f(x): x * 2; f(.context.n)", 60),
         (".context.n # a comment at the end", 30),
         ("$ENV", {}),
+        ('0 | strflocaltime("%A %H %Z")', "Thursday 00 UTC"),
+        ('"abc" | test("B"; "i")', True),
     ],
     "jsonata": [
         ("context.n + 1", 31),
@@ -63,6 +71,8 @@ SAID: dict[str, list[tuple[str, Any]]] = {
         ("context.items[q = 4].p", 2.5),
         ("context.n > 2 ? 'yes' : 'no'", "yes"),
         ("($x := context.n; $x * 2)", 60),
+        ("$fromMillis(0, '[FNn] [D1o] [MNn]')", "Thursday 1st January"),
+        ("$count($shuffle([1, 2])) + $count($match('abab', /a/))", 4),
     ],
 }
 

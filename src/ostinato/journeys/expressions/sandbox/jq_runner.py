@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from ostinato.journeys.expressions.codes import Code
 from ostinato.journeys.expressions.sandbox.runner import Answer, Request, discreet, one_by_one, too_large
 
 _DENIED = "ostinato: denied"
-_SHUT = "".join(f"def {name}: error({orjson.dumps(_DENIED).decode()}); " for name in ("env", "input", "inputs"))
+_SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env", "input", "inputs"))
 
 
 @functools.lru_cache(maxsize=512)
@@ -48,7 +49,7 @@ class JqRunner:
 def _evaluate(request: Request, most: int) -> Answer:
     try:
         program = _program(request.expr, tuple(request.bindings))
-        text = program.input_text(orjson.dumps(request.bindings).decode()).text()
+        text = program.input_text(json.dumps(request.bindings)).text()
     except ValueError as problem:
         if str(problem) == _DENIED:
             return Answer(request.at, code=Code.DENIED, message="it may not read the environment or other input")

@@ -7,6 +7,7 @@ whether or not anyone still watches from outside. The environment was empty from
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -89,7 +90,7 @@ def lock_the_door(memory: int) -> None:
 
 
 def _serve(runner: Runner, message: bytes, say: Callable[[bytes], None]) -> None:
-    batch = orjson.loads(message)
+    batch = json.loads(message)  # by the slower one: orjson does not say so when memory ends, it crashes
     requests = [
         Request(at, given["expr"], given["bindings"], given["deadline"]) for at, given in enumerate(batch["requests"])
     ]

@@ -37,7 +37,7 @@ class Answer:
             message = self.message.encode(errors="replace").decode()
             return orjson.dumps({"at": self.at, "code": self.code, "message": message})
         try:
-            # First by the slower one, which says so when memory ends; the other crashes, and takes nothing but JSON.
+            # First by the slower one: orjson does not say so when memory ends, it crashes; but only it is strict.
             if len(json.dumps(self.value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))) > most:
                 return too_large(self.at, most).encoded(most)
             value = orjson.dumps(self.value)
