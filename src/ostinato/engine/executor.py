@@ -17,7 +17,7 @@ import orjson
 
 from ostinato.engine.child import ChildFailed, run_in_child
 from ostinato.engine.context import Context, ThreadContext, clean, to_json
-from ostinato.engine.handlers import Handler
+from ostinato.engine.handlers import BY_POSITION, Handler
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status
 from ostinato.when.instants import SECOND, Micros
@@ -67,6 +67,8 @@ class Executor:
         """Run the function once. Never raises, but for a cancellation of its task."""
         try:
             given = orjson.loads(run.input) if run.input else {}
+            if BY_POSITION in given:
+                given = handler.named(given[BY_POSITION])
             if handler.mode == "thread":
                 await self._free.acquire()  # its time begins when there is a thread for it
                 context.last_sign = context.now()

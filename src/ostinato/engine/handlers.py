@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -17,6 +17,8 @@ from ostinato.when.instants import Micros
 _PLACE = re.compile(r"\{(\w+)\}")
 _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
+BY_POSITION = "*"  # in an input: arguments without names, from callers who do not know the function
 Mode = Literal["async", "thread", "process"]
 
 
@@ -84,8 +86,20 @@ class Handler:
             self.name, self.serial_key, self.serial_hold, self.limit, self.queue, self.priority, self.at_most_once
         )
 
+    def named(self, arguments: Sequence[Any]) -> dict[str, Any]:
+        """Arguments that came by position, by name. One that is an object with the function's own names is those."""
+        places = [p.name for p in self.signature.parameters.values() if p.kind is _BY_PLACE and p.name != self.context]
+        if len(arguments) == 1 and isinstance(one := arguments[0], dict) and self.needs <= one.keys() <= self.takes:
+            return dict(one)
+        if len(arguments) > len(places):
+            takes = ", ".join(places) or "nothing"
+            raise OstinatoError(f"job {self.name!r}: {len(arguments)} arguments were given; it takes {takes}")
+        return dict(zip(places, arguments, strict=False))
+
     def check(self, given: Mapping[str, Any]) -> None:
         """Refuse an input that the function cannot take, before anything is on record."""
+        if BY_POSITION in given:
+            given = self.named(given[BY_POSITION])
         if not (given or self.needs) or self.needs <= given.keys() <= self.takes:
             return
         extra = {self.context: None} if self.context else {}

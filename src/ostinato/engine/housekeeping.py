@@ -49,6 +49,7 @@ def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
     ids = [(row[0],) for row in rows]
     if ids:
         yield sql("drop_logs", ids)
+        yield sql("drop_workflows", ids)
         yield sql("drop_runs", ids)
     events = yield sql("drop_events", before=events_before, limit=_BITE)
     return max(len(ids), len(events))

@@ -133,6 +133,21 @@ def fire(
 def _one(
     backfill: Backfill, schedule: Schedule, now: Micros, maker: Maker, new_id: Callable[[Micros], str], batch: int
 ) -> Operation[list[Row]]:
+    _, events = yield from advance(backfill, schedule, now, maker, new_id, batch)
+    return events
+
+
+def advance(
+    backfill: Backfill,
+    schedule: Schedule,
+    now: Micros,
+    maker: Maker,
+    new_id: Callable[[Micros], str],
+    batch: int,
+    *,
+    save: bool = True,
+) -> Operation[tuple[Schedule, list[Row]]]:
+    """The next step of a backfill whose schedule is held. Not `save`: who calls writes the schedule's own row."""
     live = (yield from live_of([schedule.id], hold=True))[schedule.id]
     outstanding = sum(one.detail.get("origin") == backfill.origin for one in live)
     after, occurrences, again = step(backfill, schedule, outstanding, now, batch)
@@ -142,7 +157,7 @@ def _one(
         schedule = replace(schedule, memory=memory)
     decision = settled(decide(schedule, live, occurrences, now, lambda: new_id(now)), live)
     given = None if backfill.input is None else {backfill.origin: orjson.loads(backfill.input)}
-    events = yield from carry_out([decision], now, maker, inputs=given)
+    events = yield from carry_out([decision], now, maker, inputs=given, save=save)
     yield sql("save_backfill", [saved_row(after)])
     if again is not None:
         yield sql("set_timers", [timer_row(replace(backfill.timer, due=again))])
@@ -151,7 +166,7 @@ def _one(
         events.append(_told(now, schedule, "backfill_progressed", after))
     if done:
         events.append(_told(now, schedule, "backfill_completed", after))
-    return events
+    return decision.schedule, events
 
 
 def _told(now: Micros, schedule: Schedule, name: str, one: Backfill) -> Row:

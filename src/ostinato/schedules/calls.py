@@ -30,7 +30,7 @@ from ostinato.schedules.views import (
 )
 from ostinato.store.contract import Operation, sql
 from ostinato.when import manual
-from ostinato.when.instants import read_instant
+from ostinato.when.instants import Micros, format_instant, read_instant
 
 _PAGE = 500
 _COUNTED = 10_000_000
@@ -203,23 +203,36 @@ class Schedules(Looks):
         request_id: str | None = None,
     ) -> Changed:
         """Run its times from `first` to `last`, both included, now; at most `rate` in a second."""
-        around = self._around
         begin, end = read_instant(first, "first"), read_instant(last, "last")
-        if end < begin:
-            raise OstinatoError(f"a backfill from {first} cannot end at {last}")
+        one = await self._backfill(await self._get(name), begin, end, overlap, input, rate)
+        call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
+        answer = await self._run(lambda: scheduler.backfill(call, one), call)
+        return Changed(name, answer["token"], backfill=answer["backfill"])
+
+    async def _backfill(
+        self,
+        schedule: Schedule,
+        first: Micros,
+        last: Micros,
+        overlap: Any,
+        input: Mapping[str, Any] | None = None,
+        rate: float | None = None,
+    ) -> Backfill:
+        around = self._around
+        if last < first:
+            raise OstinatoError(f"a backfill from {format_instant(first)} cannot end at {format_instant(last)}")
         if rate is not None and not 0 < rate <= 1_000_000:
             raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
-        schedule = await self._get(name)
-        times = islice(schedule.spec.compiled.between(begin, end), _COUNTED)
+        times = islice(schedule.spec.compiled.between(first, last), _COUNTED)
         total = await asyncio.to_thread(lambda: sum(1 for _ in times))  # up to seconds of counting
         now = around.now()
-        one = Backfill(
+        return Backfill(
             id=around.new_id(now),
             namespace=around.namespace,
             schedule_id=schedule.id,
-            first=begin,
-            last=end,
-            reached=begin - 1,
+            first=first,
+            last=last,
+            reached=first - 1,
             overlap=None if overlap is None else read_overlap(overlap),
             input=None if input is None else orjson.dumps(dict(input)).decode(),
             rate=rate,
@@ -229,9 +242,6 @@ class Schedules(Looks):
             created=now,
             actor=around.actor,
         )
-        call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
-        answer = await self._run(lambda: scheduler.backfill(call, one), call)
-        return Changed(name, answer["token"], backfill=answer["backfill"])
 
     async def pause_backfill(self, name: str, id: str, *, request_id: str | None = None) -> Changed:
         return await self._turn(name, id, "paused", request_id)

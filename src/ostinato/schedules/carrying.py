@@ -16,7 +16,7 @@ from ostinato.model import Run, Status, Timer
 from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
 from ostinato.schedules.making import BEHIND, Maker
 from ostinato.schedules.model import Overlap, Reason, Schedule
-from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
+from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail, workflow_row
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -223,6 +223,8 @@ class _Works:
     def write(self) -> Operation[None]:
         if self.runs:
             yield sql("insert_runs", [insert_row(run) for run in self.runs])
+            if (yield sql("any_form")):
+                yield sql("name_workflows", [workflow_row(run) for run in self.runs])
         if self.outcomes:
             yield sql("insert_outcomes", self.outcomes)
         if self.extended:

@@ -41,6 +41,8 @@ def keep(now: Micros, before: Micros, after: str) -> Operation[tuple[str, bool]]
     of something else."""
     answers = yield sql("drop_requests", before=now - ANSWERS, limit=_BITE)
     closed = yield sql("drop_closed_schedules", before=before, limit=_BITE)
+    if closed:
+        yield sql("drop_forms", [(row[0],) for row in closed])
     filled = yield sql("drop_backfills", before=before, limit=_BITE)
     rows = yield sql("keeping_schedules", after=after, limit=_BITE)
     surplus = 0
@@ -57,6 +59,7 @@ def keep(now: Micros, before: Micros, after: str) -> Operation[tuple[str, bool]]
         old = [(row[0],) for row in found if stretch is None or row[0] != stretch.run]
         if old:
             yield sql("drop_logs", old)
+            yield sql("drop_workflows", old)
             yield sql("drop_runs", old)
         surplus = max(surplus, len(found))
     full = max(len(answers), len(closed), len(filled), surplus) >= _BITE

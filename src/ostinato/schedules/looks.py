@@ -240,12 +240,7 @@ class Looks:
 
         def found(_: int) -> Operation[list[Run]]:
             rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
-            runs = [whole_run(row) for row in rows]
-            tried = [(run.id,) for run in runs if run.superseded]
-            newest = {}
-            if tried:
-                newest = {run.root_id: run for run in map(whole_run, (yield sql("newest_attempts", tried)))}
-            return [replace(newest[run.id], due=run.due) if run.id in newest else run for run in runs]
+            return (yield from newest_of([whole_run(row) for row in rows]))
 
         return await self._around.store.read(found)
 
@@ -284,6 +279,15 @@ class Looks:
             if len(rows) < size:
                 return
             after = rows[-1][2]
+
+
+def newest_of(runs: Sequence[Run]) -> Operation[list[Run]]:
+    """For the first attempts of chains the last ones, due when the first was."""
+    tried = [(run.id,) for run in runs if run.superseded]
+    newest = {}
+    if tried:
+        newest = {run.root_id: run for run in map(whole_run, (yield sql("newest_attempts", tried)))}
+    return [replace(newest[run.id], due=run.due) if run.id in newest else run for run in runs]
 
 
 def _run_time(given: RunTime | Length | Sequence[Length]) -> RunTime:

@@ -204,7 +204,28 @@ def _busy(one: Decision) -> bool:
     return bool(one.start or one.hold or one.release or one.drop or one.passed or one.stop or one.completed)
 
 
+def together(edits: Sequence[Edit]) -> Edit:
+    """Several changes as one: all or none of them, one after the other, under one token."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        events: list[Row] = []
+        answer: Answer = {}
+        for number, one in enumerate(edits):
+            if number:
+                live = (yield from live_of([schedule.id], hold=True))[schedule.id]
+            schedule, told, more = yield from one(schedule, live)
+            events += told
+            answer |= more
+        return schedule, events, answer
+
+    return edit
+
+
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, mends: bool = False) -> Operation[Answer]:
+    return change(call, updating(call, redefine), mends=mends)
+
+
+def updating(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
     """Change what a schedule is. Its place in time stays: no time comes twice, and none is lost. Only a new spec begins
     anew; whatever else is changed holds for what is late as for what is to come."""
 
@@ -220,7 +241,7 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, mends: bool 
         events.append(event_row(call.now, new, "updated", call.actor, spec=new.spec.to_json(), paused=bool(new.paused)))
         return new, events, {}
 
-    return change(call, edit, mends=mends)
+    return edit
 
 
 def _respecified(new: Schedule, before: Schedule, now: Micros) -> Schedule:
@@ -254,6 +275,10 @@ def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
 
 
 def pause(call: Call, note: str) -> Operation[Answer]:
+    return change(call, pausing(call, note))
+
+
+def pausing(call: Call, note: str) -> Edit:
     """What is late then waits for the resume like everything that comes in the pause."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
@@ -264,10 +289,14 @@ def pause(call: Call, note: str) -> Operation[Answer]:
         after = replace(schedule, paused=schedule.paused or call.now, notes=note, next=None)
         return after, [*events, event_row(call.now, after, "paused", call.actor, notes=note)], {}
 
-    return change(call, edit)
+    return edit
 
 
 def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
+    return change(call, resuming(call, note, catchup))
+
+
+def resuming(call: Call, note: str, catchup: CatchUp | None = None) -> Edit:
     """Let it run again. What passed while it was paused, or parked, is passed over, unless a catch-up is asked for."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
@@ -289,7 +318,7 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
         events.append(event_row(call.now, after, "resumed", call.actor, notes=note, late=late, will_run=will_run))
         return after, events, {"late": late, "will_run": will_run}
 
-    return change(call, edit)
+    return edit
 
 
 def _after_standing(call: Call, schedule: Schedule, live: Sequence[Live], catchup: CatchUp | None) -> Decision:
@@ -304,13 +333,17 @@ def _after_standing(call: Call, schedule: Schedule, live: Sequence[Live], catchu
 
 
 def trigger(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | None) -> Operation[Answer]:
+    return change(call, triggering(call, overlap, input))
+
+
+def triggering(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | None = None) -> Edit:
     """Run it now, whatever its spec says."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         after, events, run = yield from _trigger(call, schedule, live, overlap, input)
         return after, events, {"run": run}
 
-    return change(call, edit)
+    return edit
 
 
 def _trigger(
@@ -341,13 +374,23 @@ def _trigger(
 
 
 def backfill(call: Call, one: Backfill) -> Operation[Answer]:
-    """Run a range of its times now, as an object of its own."""
+    return change(call, filling(call, one))
+
+
+def filling(call: Call, one: Backfill, batch: int = 0) -> Edit:
+    """Run a range of its times now, as an object of its own. With a `batch`, its first step is part of this."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
-        after, events = yield from backfiller.begin(replace(one, schedule_id=schedule.id), schedule, call.now)
+        own = replace(one, schedule_id=schedule.id)
+        after, events = yield from backfiller.begin(own, schedule, call.now)
+        if batch:
+            after, told = yield from backfiller.advance(
+                own, after, call.now, call.maker, lambda _: call.new_id(), batch, save=False
+            )
+            events += told
         return after, events, {"backfill": one.id}
 
-    return change(call, edit)
+    return edit
 
 
 def turn_backfill(call: Call, id: str, state: str, reason: str | None) -> Operation[Answer]:

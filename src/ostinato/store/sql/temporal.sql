@@ -1,0 +1,69 @@
+-- put_forms: what the wire keeps of schedules.
+INSERT INTO ostinato_forms (schedule_id, namespace, workflow_id, keep, action, about)
+SELECT * FROM {rows r(schedule_id text, namespace text, workflow_id text, keep int, action text, about text)} WHERE true
+ON CONFLICT (schedule_id) DO UPDATE SET workflow_id = excluded.workflow_id, keep = excluded.keep, action = excluded.action,
+    about = excluded.about
+
+-- forms_of: what the wire keeps of these schedules.
+SELECT f.schedule_id, f.workflow_id, f.keep, f.action, f.about FROM {rows r(id text)}
+JOIN ostinato_forms f ON f.schedule_id = r.id
+
+-- any_form: whether any schedule came over the wire at all.
+SELECT 1 FROM ostinato_forms LIMIT 1
+
+-- name_workflows: what runs of schedules that came over the wire are called there. An id that is taken gets the run's own
+-- id behind it, unless the schedule wants it kept as it is. Uses ostinato_forms_pkey, ostinato_workflows_id.
+INSERT INTO ostinato_workflows (run_id, namespace, workflow_id, action)
+SELECT n.run, n.namespace, CASE WHEN n.keep = 0 AND EXISTS (SELECT 1 FROM ostinato_workflows o
+        WHERE o.namespace = n.namespace AND o.workflow_id = n.id) THEN n.id || '-' || n.run ELSE n.id END, n.action
+FROM (SELECT r.run, f.namespace, f.keep, f.action,
+        CASE WHEN f.keep = 1 THEN f.workflow_id ELSE f.workflow_id || '-' || r.moment END AS id
+    FROM {rows r(run text, schedule text, moment text)} JOIN ostinato_forms f ON f.schedule_id = r.schedule) n
+WHERE true ON CONFLICT DO NOTHING
+
+-- lock_workflow [sqlite]: no other writer can come between on SQLite.
+SELECT 1 WHERE :namespace <> '' AND :id <> ''
+
+-- lock_workflow [postgres]: nobody else starts a workflow by this id until this is committed.
+SELECT pg_advisory_xact_lock(hashtextextended(:namespace || '/' || :id, 7032118440))
+
+-- put_workflows: what these chains are called on the wire.
+INSERT INTO ostinato_workflows (run_id, namespace, workflow_id, action)
+SELECT * FROM {rows r(run_id text, namespace text, workflow_id text, action text)} WHERE true ON CONFLICT DO NOTHING
+
+-- workflows_by_id: the chains with this id, the newest first. Uses ostinato_workflows_id.
+SELECT run_id, workflow_id, action FROM ostinato_workflows WHERE namespace = :namespace AND workflow_id = :id
+ORDER BY run_id DESC LIMIT :limit
+
+-- workflows_of: what these chains are called. Uses the primary key.
+SELECT w.run_id, w.workflow_id, w.action FROM {rows r(id text)} JOIN ostinato_workflows w ON w.run_id = r.id
+
+-- recent_actions: of each of these ranges of keys the occurrences that were let go, the newest. Uses ostinato_runs_key.
+SELECT u.* FROM {rows r(namespace text, low text, high text)} JOIN ostinato_runs u ON u.id IN (
+    SELECT o.id FROM ostinato_runs o WHERE o.namespace = r.namespace AND o.key >= r.low AND o.key < r.high AND o.key IS NOT NULL
+        AND o.status NOT IN ('skipped', 'missed') AND coalesce(o.hold, '') <> 'overlap' ORDER BY o.key DESC LIMIT :limit)
+
+-- drop_forms [sqlite each]: (id) remove what the wire kept of a schedule.
+DELETE FROM ostinato_forms WHERE schedule_id = :id
+
+-- drop_forms [postgres]: remove what the wire kept of schedules.
+DELETE FROM ostinato_forms f USING {rows r(id text)} WHERE f.schedule_id = r.id
+
+-- drop_workflows [sqlite each]: (id) remove what a chain was called.
+DELETE FROM ostinato_workflows WHERE run_id = :id
+
+-- drop_workflows [postgres]: remove what chains were called.
+DELETE FROM ostinato_workflows w USING {rows r(id text)} WHERE w.run_id = r.id
+
+-- search_attributes: those that are registered in a namespace.
+SELECT name, type FROM ostinato_search_attributes WHERE namespace = :namespace ORDER BY name
+
+-- add_search_attributes: those that are not there yet.
+INSERT INTO ostinato_search_attributes (namespace, name, type)
+SELECT * FROM {rows r(namespace text, name text, type text)} WHERE true ON CONFLICT DO NOTHING RETURNING name
+
+-- drop_search_attributes [sqlite each]: (namespace, name) remove one.
+DELETE FROM ostinato_search_attributes WHERE namespace = :namespace AND name = :name
+
+-- drop_search_attributes [postgres]: remove some.
+DELETE FROM ostinato_search_attributes a USING {rows r(namespace text, name text)} WHERE a.namespace = r.namespace AND a.name = r.name
