@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path, Request
 
 from ostinato.diagnosis import diagnose as look_for_trouble
 from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
+from ostinato.faces.door import Door, Refused, Who
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Limit, page
-from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.shapes.admin import (
     CheckShown,
     Diagnose,
@@ -25,7 +25,7 @@ from ostinato.faces.http.shapes.admin import (
     Tokens,
     TokenShown,
 )
-from ostinato.faces.http.who import Admin, Door, Reader, Who, declared
+from ostinato.faces.http.who import Admin, Reader, declared
 from ostinato.model import read_length
 from ostinato.when.instants import Micros, to_datetime
 

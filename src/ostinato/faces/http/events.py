@@ -12,10 +12,10 @@ from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from ostinato.engine.access import Role, still_good
+from ostinato.faces.door import Refused, Who
 from ostinato.faces.http.paging import Limit
-from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.shapes.admin import Events, EventShown
-from ostinato.faces.http.who import Reader, Who, declared
+from ostinato.faces.http.who import Reader, declared
 from ostinato.model import Event
 from ostinato.when.instants import to_datetime
 

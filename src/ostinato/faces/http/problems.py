@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from ostinato.engine.telemetry import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, shown
+from ostinato.faces.door import Refused
 from ostinato.schedules.declared import DeclaredElsewhere
 from ostinato.schedules.marked import FileError
 from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
@@ -32,16 +33,6 @@ class Problem(BaseModel):
     current: str | None = None
     problems: list[dict[str, Any]] | None = None
     plan: dict[str, Any] | None = None
-
-
-class Refused(OstinatoError):
-    """A request that is not let in. `status` says why in HTTP's words."""
-
-    def __init__(self, status: int, title: str, detail: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.title = title
-        self.headers = headers or {}
 
 
 def problem(status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
+from ostinato.faces.door import Refused
 from ostinato.faces.http.guard import named
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Before, Limit
-from ostinato.faces.http.problems import Refused
 from ostinato.faces.http.shapes.common import Moment
 from ostinato.faces.http.shapes.schedules import (
     ChangedShown,

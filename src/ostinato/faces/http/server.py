@@ -34,7 +34,6 @@ from ostinato.faces.http import (
 )
 from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.problems import Problem
-from ostinato.faces.http.who import Door
 from ostinato.store.contract import Operation, sql
 from ostinato.version import __version__
 

@@ -10,8 +10,9 @@ from fastapi import APIRouter, Response
 
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
+from ostinato.faces.door import Who
 from ostinato.faces.http.shapes.simulation import Simulate, SimulatedShown, SimulationShown
-from ostinato.faces.http.who import Reader, Who, declared
+from ostinato.faces.http.who import Reader, declared
 from ostinato.schedules.simulate import Simulation
 from ostinato.schedules.timeline import timeline
 from ostinato.when.instants import SECOND, Micros, to_datetime

@@ -1,104 +1,17 @@
-"""Who is asking, and whether they may. Identity comes from the token alone, never from an argument.
-
-On loopback the machine's own user needs no token and is the admin, unless the server was told to ask. Elsewhere
-everyone needs one.
-"""
+"""Who is asking over HTTP: the door, as FastAPI's dependencies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from ostinato.app import Ostinato
-from ostinato.engine.access import Role, TokenInfo, allows, check_token, list_namespaces
-from ostinato.errors import NotFound
-from ostinato.faces.http.problems import Refused
-from ostinato.store.contract import sql
-from ostinato.when.instants import SECOND, Micros
+from ostinato.engine.access import Role
+from ostinato.faces.door import Door, Who
 
-_FAILURES = 10
-_CLIENTS = 10_000
-_MINUTE: Micros = 60 * SECOND
-_FRESH: Micros = 5 * SECOND  # how long a token that was checked is taken without another look
 _bearer = HTTPBearer(auto_error=False, description="A token made with `ostinato token create`.")
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Someone who may do this. `app` acts in their namespace and under their name."""
-
-    app: Ostinato
-    role: Role
-    actor: str
-    token: TokenInfo | None
-    namespace: str
-
-
-class Door:
-    """Checks tokens, remembers those it has just checked, and slows down who guesses."""
-
-    def __init__(self, app: Ostinato, *, open_on_loopback: bool) -> None:
-        self.app = app
-        self._open = open_on_loopback
-        self._checked: dict[str, tuple[Micros, TokenInfo]] = {}
-        self._failures: dict[str, list[Micros]] = {}
-        self._used: dict[str, Micros] = {}
-
-    async def identify(self, given: str | None, client: str) -> TokenInfo | None:
-        """The token's meaning; None for the machine's own user. Everyone else is refused."""
-        now = self.app.engine.clock.now()
-        self._slow_down(client, now)
-        if given is None:
-            if self._open:
-                return None
-            raise Refused(401, "unauthorized", "a token is needed: Authorization: Bearer …", _CHALLENGE)
-        known = self._checked.get(given)
-        if known is not None and now - known[0] < _FRESH:
-            return known[1]
-        found = await self.app.store.read(lambda _: check_token(given, now))
-        if found is None:
-            self._checked.pop(given, None)
-            if len(self._failures) > _CLIENTS:  # addresses cost nothing to who has many
-                self._failures.clear()
-            self._failures.setdefault(client, []).append(now)
-            raise Refused(401, "unauthorized", "the token is not valid here", _CHALLENGE)
-        if len(self._checked) > 10_000:
-            self._checked.clear()
-        self._checked[given] = (now, found)
-        if found.used is None or now - found.used > _MINUTE:
-            used = [(found.id, now)]
-            await self.app.store.run(lambda _: _note(used))
-        return found
-
-    def forget(self) -> None:
-        """A token was revoked: look again."""
-        self._checked.clear()
-
-    def _slow_down(self, client: str, now: Micros) -> None:
-        recent = [at for at in self._failures.get(client, ()) if now - at < _MINUTE]
-        if recent:
-            self._failures[client] = recent
-        else:
-            self._failures.pop(client, None)
-        if len(recent) >= _FAILURES:
-            wait = (_MINUTE - (now - recent[0])) // SECOND + 1
-            raise Refused(
-                429,
-                "too many failures",
-                f"too many wrong tokens from {client}; wait {wait} s",
-                {"Retry-After": str(wait)},
-            )
-
-
-_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="ostinato"'}
-
-
-def _note(used: list[tuple[str, Micros]]) -> Any:
-    yield sql("tokens_used", used)
 
 
 def needs(role: Role) -> Any:
@@ -114,20 +27,7 @@ def needs(role: Role) -> Any:
         door: Door = request.app.state.door
         client = request.client.host if request.client else "?"
         given = credentials.credentials if credentials is not None else None
-        token = await door.identify(given, client)
-        has = Role.ADMIN if token is None else token.role
-        if not allows(has, role):
-            raise Refused(403, "forbidden", f"this needs the role {role.value}; the token has {has.value}")
-        own = None if token is None else token.namespace
-        if own is not None and namespace not in (None, own):
-            raise NotFound(f"there is no namespace {namespace!r}")
-        within = namespace or own or door.app.namespace
-        if namespace is not None and own is None:
-            names = {one.name for one in await door.app.store.read(lambda _: list_namespaces())}
-            if namespace not in names and namespace != door.app.namespace:
-                raise NotFound(f"there is no namespace {namespace!r}")
-        actor = "local" if token is None else f"token:{token.label or token.id}"
-        return Who(door.app.within(within, actor), has, actor, token, within)
+        return await door.admit(given, client, role, namespace)
 
     return Depends(who)
 
