@@ -9,7 +9,14 @@ BIN := .venv/bin
 .venv/ready: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Ostinato needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,temporal,test]'
+	@touch $@
+
+# The older client that the wire is tested with, beside the newest.
+.venv-temporal-1.34/ready: constraints.txt | .venv/ready
+	$(PYTHON) -m venv .venv-temporal-1.34
+	sed 's/^temporalio==.*/temporalio==1.34.0/' constraints.txt > .venv-temporal-1.34/constraints.txt
+	.venv-temporal-1.34/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-temporal-1.34/constraints.txt temporalio
 	@touch $@
 
 run: .venv/ready  ## the engine and the API on ostinato.db with a few demo schedules, living in the terminal
@@ -21,7 +28,7 @@ check: .venv/ready  ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check  ## everything
+test: check .venv-temporal-1.34/ready  ## everything
 	$(BIN)/pytest -n 2 -m "not soak"
 
 soak: .venv/ready  ## the longer proofs
@@ -35,4 +42,4 @@ bench: .venv/peers  ## figures, as ratios, in one run
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf .venv .venv-temporal-1.34 .mypy_cache .ruff_cache .pytest_cache dist

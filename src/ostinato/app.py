@@ -526,6 +526,18 @@ class Ostinato:
         request = request_id or secrets.token_hex(16)
         return (await self._start_once([(run, None)], request, f"retry {before.root_id}"))[0]
 
+    def prepare(
+        self,
+        job: str | Callable[..., Any],
+        input: Mapping[str, Any] | None = None,
+        *,
+        at: datetime | str | None = None,
+        **options: Any,
+    ) -> tuple[Run, Timer | None]:
+        """A run that is checked and not on record, for a face that has something to write beside it; and the timer of
+        its deadline, if it has one."""
+        return self._prepare(job, input, None, at, options)
+
     def _starting(
         self, job: str | Callable[..., Any], at: datetime | str | None, options: Mapping[str, Any]
     ) -> Starting:

@@ -3,10 +3,11 @@ done as one. Nothing here knows that wire's messages: a form is text to this lay
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ostinato.engine.requests import digest
 from ostinato.engine.rows import whole_run
 from ostinato.errors import Conflict
 from ostinato.model import Run
@@ -18,7 +19,7 @@ from ostinato.schedules.decide import Live
 from ostinato.schedules.define import define
 from ostinato.schedules.looks import newest_of
 from ostinato.schedules.model import Overlap, Schedule
-from ostinato.schedules.rows import key_range, read_anyway
+from ostinato.schedules.rows import dump, key_range, read_anyway, write_action
 from ostinato.schedules.scheduler import Call, Edit, not_found
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
@@ -29,12 +30,13 @@ _FIRST_STEP = 50
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a schedule's workflows are called, and what it was defined by: `action` what it starts, `about` the rest."""
+    """What a schedule's workflows are called, and what it was defined by: `action` what it starts, `about` its memo and
+    attributes. None: the schedule has been changed elsewhere since, and says something else now."""
 
     workflow_id: str
     keep: bool
-    action: str
-    about: str
+    action: str | None
+    about: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +87,19 @@ class Forms(Schedules):
     async def replace_as(
         self,
         name: str,
-        given: Mapping[str, Any],
-        form: Form,
+        given: Callable[[Schedule], Mapping[str, Any]],
+        form: Callable[[Form | None], Form],
         *,
         paused: bool,
+        note: str,
         asked: str,
         token: int | None = None,
         request_id: str | None = None,
     ) -> int:
-        """Put another definition in place of the one it has; `given` is as for `define`."""
+        """Put another definition in place of the one it has. `given` says, of what is there, what is to be defined;
+        `form` what is to be kept, of what was."""
         doors = self._around.doors
         call = self._call(name, "update", request_id, token, asked)
-        note = str(given.get("notes", ""))
 
         def turn(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], scheduler.Answer]]:
             if paused == bool(schedule.paused):
@@ -105,10 +108,11 @@ class Forms(Schedules):
             return (yield from edit(schedule, live))
 
         def keep(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], scheduler.Answer]]:
-            yield from _keep(schedule, form)
+            rows = yield sql("forms_of", [(schedule.id,)])
+            yield from _keep(schedule, form(_form(rows[0], schedule) if rows else None))
             return schedule, [], {}
 
-        redefine = scheduler.updating(call, lambda one: define(one, given, doors))
+        redefine = scheduler.updating(call, lambda one: define(one, given(one), doors))
         edits = [turn, redefine, keep]
         answer = await self._run(lambda: scheduler.change(call, scheduler.together(edits), mends=True), call)
         return int(answer["token"])
@@ -155,8 +159,22 @@ class Forms(Schedules):
 
 
 def _keep(schedule: Schedule, form: Form) -> Operation[None]:
-    row = (schedule.id, schedule.namespace, form.workflow_id, int(form.keep), form.action, form.about)
+    action, about = said(schedule)
+    row = (schedule.id, schedule.namespace, form.workflow_id, int(form.keep), form.action, action, form.about, about)
     yield sql("put_forms", [row])
+
+
+def said(schedule: Schedule) -> tuple[str, str]:
+    """What a schedule says of its action, and about itself, short."""
+    return digest(write_action(schedule.action)), digest(dump([schedule.memo, dict(schedule.attributes)]))
+
+
+def _form(row: Row, schedule: Schedule) -> Form:
+    _, workflow_id, keep, action, action_said, about, about_said = row
+    now = said(schedule)
+    return Form(
+        workflow_id, bool(keep), action if action_said == now[0] else None, about if about_said == now[1] else None
+    )
 
 
 def _edits(call: Call, patch: Patch, filling: Sequence[Backfill]) -> list[Edit]:
@@ -192,7 +210,8 @@ def _around_of(schedules: Sequence[Schedule], recent: int) -> Operation[list[See
         return []
     ids = [(one.id,) for one in schedules]
     live = yield from live_of([one.id for one in schedules])
-    forms = {row[0]: Form(row[1], bool(row[2]), row[3], row[4]) for row in (yield sql("forms_of", ids))}
+    by_id = {one.id: one for one in schedules}
+    forms = {row[0]: _form(row, by_id[row[0]]) for row in (yield sql("forms_of", ids))}
     ranges = [(one.namespace, *key_range(one.id)) for one in schedules]
     rows = yield sql("recent_actions", ranges, limit=2 * recent)
     runs = yield from newest_of([whole_run(row) for row in rows])

@@ -32,6 +32,7 @@ class Configuration:
     allow_host: tuple[str, ...] = ()
     allow_origin: tuple[str, ...] = ()
     require_token: bool = False
+    temporal: str | None = None
     tls_certificate: str | None = None
     tls_key: str | None = None
     no_engine: bool = False

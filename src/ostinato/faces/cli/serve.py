@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,11 @@ from ostinato.faces.cli import demo as the_demo
 from ostinato.faces.cli.configuration import Configuration, configuration
 from ostinato.faces.cli.loading import load_app
 from ostinato.faces.cli.logs import configure_logs
+
+if TYPE_CHECKING:  # only what serves pays for loading the faces
+    from ostinato.faces.door import Door
+    from ostinato.faces.http.server import Listening
+    from ostinato.faces.temporal.server import WireServer
 
 _APP = Annotated[str | None, typer.Option("--app", help="Your app, as module:name. [default: one without jobs]")]
 _STORE = Annotated[
@@ -47,6 +52,9 @@ def serve(
     allow_origin: Annotated[list[str] | None, typer.Option(help="A site whose pages may write here.")] = None,
     require_token: Annotated[
         bool | None, typer.Option("--require-token/--no-require-token", help="Ask for a token on loopback, too.")
+    ] = None,
+    temporal: Annotated[
+        str | None, typer.Option(help="Speak Temporal's protocol, too: HOST:PORT, such as 127.0.0.1:7233.")
     ] = None,
     tls_certificate: Annotated[str | None, typer.Option(help="A PEM file: serve HTTPS.")] = None,
     tls_key: Annotated[str | None, typer.Option(help="Its key, a PEM file.")] = None,
@@ -161,6 +169,7 @@ async def _answer(
     beside: Callable[[str], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
     """Serve the app until it is to stop; `beside` goes on meanwhile and is waited for before the app is closed."""
+    from ostinato.faces.door import Door
     from ostinato.faces.http.server import Listening, bind, check_listening, serve
 
     where = Listening(
@@ -179,14 +188,54 @@ async def _answer(
         if beside is not None:
             tasks.append(asyncio.create_task(beside(address)))
 
-    if not where.loopback:  # before a node begins to work that would be stopped at once
+    beyond = [one for one in (where, _wire_place(settings)) if one is not None and not one.loopback]
+    if beyond:  # before a node begins to work that would be stopped at once
         async with app.connected():
-            await check_listening(app, where)
+            for one in beyond:
+                await check_listening(app, one)
+    entry = Door(app, open_on_loopback=where.open)
     with bind(where, any_port=any_port) as door:
+        wire = _wire(settings, entry)
         opened: AbstractAsyncContextManager[Any] = app if engine else app.connected()
-        async with opened:
-            await serve(app, where, door, stop, listening=heard, linger=settings.linger)
+        async with opened, AsyncExitStack() as faces:
+            if wire is not None:
+                address = await faces.enter_async_context(wire.serving())
+                words = f"Ostinato speaks Temporal's protocol on {address}"
+                _announce(settings, words, "listening_temporal", address=address)
+            await serve(app, where, door, stop, listening=heard, linger=settings.linger, entry=entry)
             await asyncio.gather(*tasks)
+
+
+def _wire_place(settings: Configuration) -> Listening | None:
+    """Where Temporal's clients are to be answered, if they are."""
+    from ostinato.faces.http.server import Listening
+
+    if settings.temporal is None:
+        return None
+    host, _, port = settings.temporal.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdigit() or int(port) > 65_535:
+        raise OstinatoError(f"temporal {settings.temporal!r} is not HOST:PORT; write 127.0.0.1:7233")
+    return Listening(
+        host=host,
+        port=int(port),
+        require_token=settings.require_token,
+        tls_certificate=settings.tls_certificate,
+        tls_key=settings.tls_key,
+    )
+
+
+def _wire(settings: Configuration, entry: Door) -> WireServer | None:
+    where = _wire_place(settings)
+    if where is None:
+        return None
+    try:
+        from ostinato.faces.temporal.server import WireServer
+    except ImportError as problem:
+        raise OstinatoError(
+            f"Temporal's protocol needs {problem.name}, which is not installed: pip install 'ostinato[temporal]'"
+        ) from None
+    return WireServer(entry.beside(open_on_loopback=where.open), where)
 
 
 def _announce(settings: Configuration, words: str, action: str, **more: str) -> None:

@@ -19,6 +19,7 @@ from fastapi import APIRouter, FastAPI
 
 from ostinato.app import Ostinato
 from ostinato.errors import OstinatoError
+from ostinato.faces.door import Door
 from ostinato.faces.http import (
     admin,
     backfills,
@@ -80,6 +81,11 @@ class Listening:
     tls_key: str | None = None
 
     @property
+    def open(self) -> bool:
+        """Whether the machine's own user needs no token."""
+        return self.loopback and not self.require_token
+
+    @property
     def loopback(self) -> bool:
         if self.host == "localhost":
             return True
@@ -89,8 +95,8 @@ class Listening:
             return False
 
 
-def api(app: Ostinato, listening: Listening | None = None) -> FastAPI:
-    """The ASGI application for an app that is running."""
+def api(app: Ostinato, listening: Listening | None = None, entry: Door | None = None) -> FastAPI:
+    """The ASGI application for an app that is running. `entry`: a door that another face shares."""
     where = listening or Listening()
     found = FastAPI(
         title="Ostinato",
@@ -100,7 +106,7 @@ def api(app: Ostinato, listening: Listening | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    found.state.door = Door(app, open_on_loopback=where.loopback and not where.require_token)
+    found.state.door = entry or Door(app, open_on_loopback=where.open)
     found.state.closing = asyncio.Event()
     for router in ROUTERS:
         found.include_router(router, prefix="/api/v1", responses=_ERRORS)
@@ -204,11 +210,12 @@ async def serve(
     *,
     listening: Callable[[str], None] = lambda _: None,
     linger: float = 0.0,
+    entry: Door | None = None,
 ) -> None:
     """Answer requests until `stop`. Then: not ready any more, and streams end; for `linger` seconds requests are still
     answered, so that whoever sends them here can notice; then the door is closed and what was begun is finished."""
     await check_listening(app, where)
-    application = api(app, where)
+    application = api(app, where, entry)
     server = make_server(application, where)
     serving = asyncio.create_task(server.serve(sockets=[door]))
     stopped = asyncio.create_task(stop.wait())

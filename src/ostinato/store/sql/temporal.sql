@@ -1,11 +1,12 @@
 -- put_forms: what the wire keeps of schedules.
-INSERT INTO ostinato_forms (schedule_id, namespace, workflow_id, keep, action, about)
-SELECT * FROM {rows r(schedule_id text, namespace text, workflow_id text, keep int, action text, about text)} WHERE true
+INSERT INTO ostinato_forms (schedule_id, namespace, workflow_id, keep, action, action_said, about, about_said)
+SELECT * FROM {rows r(schedule_id text, namespace text, workflow_id text, keep int, action text, action_said text, about text,
+    about_said text)} WHERE true
 ON CONFLICT (schedule_id) DO UPDATE SET workflow_id = excluded.workflow_id, keep = excluded.keep, action = excluded.action,
-    about = excluded.about
+    action_said = excluded.action_said, about = excluded.about, about_said = excluded.about_said
 
 -- forms_of: what the wire keeps of these schedules.
-SELECT f.schedule_id, f.workflow_id, f.keep, f.action, f.about FROM {rows r(id text)}
+SELECT f.schedule_id, f.workflow_id, f.keep, f.action, f.action_said, f.about, f.about_said FROM {rows r(id text)}
 JOIN ostinato_forms f ON f.schedule_id = r.id
 
 -- any_form: whether any schedule came over the wire at all.
@@ -42,6 +43,10 @@ SELECT w.run_id, w.workflow_id, w.action FROM {rows r(id text)} JOIN ostinato_wo
 SELECT u.* FROM {rows r(namespace text, low text, high text)} JOIN ostinato_runs u ON u.id IN (
     SELECT o.id FROM ostinato_runs o WHERE o.namespace = r.namespace AND o.key >= r.low AND o.key < r.high AND o.key IS NOT NULL
         AND o.status NOT IN ('skipped', 'missed') AND coalesce(o.hold, '') <> 'overlap' ORDER BY o.key DESC LIMIT :limit)
+
+-- count_workflows: how many chains stand where, without what never ran.
+SELECT status, count(*) FROM ostinato_runs WHERE namespace = :namespace AND superseded = 0
+    AND status NOT IN ('skipped', 'missed') AND coalesce(hold, '') <> 'overlap' GROUP BY status
 
 -- drop_forms [sqlite each]: (id) remove what the wire kept of a schedule.
 DELETE FROM ostinato_forms WHERE schedule_id = :id

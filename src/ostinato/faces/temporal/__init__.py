@@ -1,0 +1,1 @@
+"""Temporal's gRPC surface, so that its unmodified clients drive schedules and runs here."""

@@ -1,0 +1,105 @@
+"""Our errors as gRPC statuses with the details that Temporal's clients look for.
+
+What a client tries again by itself (UNAVAILABLE, INTERNAL, RESOURCE_EXHAUSTED and a few more) is chosen for what may
+be tried again: every change carries a request id, and is done once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from google.protobuf.message import Message
+from temporalio.api.common.v1.grpc_status_pb2 import GrpcStatus
+from temporalio.api.errordetails.v1 import (
+    NamespaceNotFoundFailure,
+    NotFoundFailure,
+    PermissionDeniedFailure,
+    WorkflowExecutionAlreadyStartedFailure,
+)
+
+from ostinato.engine.telemetry import log
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable
+from ostinato.faces.door import Refused
+from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
+
+_LONGEST = 2000  # characters of a message: it travels in a header
+_REFUSED = {
+    401: grpc.StatusCode.UNAUTHENTICATED,
+    403: grpc.StatusCode.PERMISSION_DENIED,
+    429: grpc.StatusCode.RESOURCE_EXHAUSTED,
+}
+
+
+class Wrong(OstinatoError):
+    """A field that cannot be taken as it is."""
+
+    def __init__(self, field: str, words: str) -> None:
+        super().__init__(f"{field}: {words}")
+        self.field = field
+
+
+class Absent(OstinatoError):
+    """A call that Temporal has and Ostinato has not."""
+
+
+class NoNamespace(NotFound):
+    def __init__(self, namespace: str) -> None:
+        super().__init__(f"Namespace {namespace} is not found; make it with `ostinato namespace create {namespace}`")
+        self.namespace = namespace
+
+
+class AlreadyStarted(Conflict):
+    """A workflow by this id is there, and the policies of the start do not let another take its place."""
+
+    def __init__(self, words: str, run_id: str, request_id: str = "") -> None:
+        super().__init__(words)
+        self.run_id = run_id
+        self.request_id = request_id
+
+
+def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
+    """The status of an error, its words, and its detail if there is one for it."""
+    code = grpc.StatusCode
+    match error:
+        case Refused():
+            detail = PermissionDeniedFailure(reason=error.title) if error.status == 403 else None
+            return _REFUSED.get(error.status, code.INVALID_ARGUMENT), str(error), detail
+        case NoNamespace():
+            return code.NOT_FOUND, str(error), NamespaceNotFoundFailure(namespace=error.namespace)
+        case NotFound():
+            return code.NOT_FOUND, str(error), NotFoundFailure()
+        case AlreadyExists():
+            words = f'schedule "{error.name}" is already registered'
+            return code.ALREADY_EXISTS, words, WorkflowExecutionAlreadyStartedFailure()
+        case AlreadyStarted():
+            return (
+                code.ALREADY_EXISTS,
+                str(error),
+                WorkflowExecutionAlreadyStartedFailure(start_request_id=error.request_id, run_id=error.run_id),
+            )
+        case TokenMismatch():
+            return code.FAILED_PRECONDITION, f"mismatched conflict token: {error}", None
+        case Conflict():
+            return code.FAILED_PRECONDITION, str(error), None
+        case StoreUnavailable():
+            return code.UNAVAILABLE, str(error), None
+        case Absent():
+            return code.UNIMPLEMENTED, str(error), None
+        case SpecError():
+            return code.INVALID_ARGUMENT, f"Invalid schedule spec: {error}", None
+        case OstinatoError():
+            return code.INVALID_ARGUMENT, str(error), None
+        case _:
+            log.error("a call failed", action="call_failed", exc_info=error)
+            return code.INTERNAL, "something went wrong here; the server's log has the details", None
+
+
+async def refuse(context: Any, error: Exception) -> None:
+    """End a call with an error; never returns."""
+    code, words, detail = status_of(error)
+    words = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+    status = GrpcStatus(code=code.value[0], message=words)
+    if detail is not None:
+        status.details.add().Pack(detail)
+    await context.abort(code, words, (("grpc-status-details-bin", status.SerializeToString()),))

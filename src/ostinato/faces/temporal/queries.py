@@ -1,0 +1,275 @@
+"""The language that lists are filtered by: `TaskQueue = 'mail' AND StartTime > '2026-01-01T00:00:00Z'`.
+
+A text becomes a tree of small functions over a thing's attributes. Names and types are checked when it is read, so
+that a wrong query is an error and not an empty list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.when.instants import from_datetime
+
+Values: TypeAlias = Callable[[str], Any]
+Test: TypeAlias = Callable[[Values], bool]
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<text>'(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*")
+    | (?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
+    | (?P<name>[A-Za-z_]\w* | `[^`]+`)
+    | (?P<sign><=|>=|<>|!=|=|<|>|\(|\)|,)
+    )""",
+    re.VERBOSE,
+)
+_WORDS = frozenset("AND OR NOT IN BETWEEN IS NULL STARTS_WITH TRUE FALSE ORDER GROUP BY".split())
+_LONGEST = 10_000
+_DEEPEST = 50
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda there, given: bool(there == given),
+    "!=": lambda there, given: bool(there != given),
+    "<": lambda there, given: bool(there < given),
+    "<=": lambda there, given: bool(there <= given),
+    ">": lambda there, given: bool(there > given),
+    ">=": lambda there, given: bool(there >= given),
+}
+
+
+class QueryError(OstinatoError):
+    def __init__(self, words: str) -> None:
+        super().__init__(f"invalid query: {words}")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`names`: the attributes it looks at. `exactly`: those that must have one value, whatever else it says.
+    `group`: the attribute that a count is to be split by."""
+
+    test: Test
+    names: frozenset[str]
+    exactly: Mapping[str, Any]
+    group: str | None = None
+
+    def __call__(self, values: Values) -> bool:
+        return self.test(values)
+
+
+def read_query(text: str, types: Mapping[str, str], *, grouping: bool = False) -> Query:
+    """`types`: the attributes there are, and what each is."""
+    if len(text) > _LONGEST:
+        raise QueryError(f"it has {len(text):,} characters; {_LONGEST:,} are the most")
+    return _Reader(text, types, grouping).whole()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str  # text, number, name, word, sign, end
+    value: Any
+    at: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            if not text[at:].strip():
+                break
+            raise QueryError(f"{shown(text[at : at + 20].strip())} at character {at + 1} cannot be read")
+        begin, at = match.end() - len(match[match.lastgroup or 0]), match.end()
+        kind, found = match.lastgroup or "", match[match.lastgroup or 0]
+        if kind == "text":
+            quote = found[0]
+            yield _Token("text", re.sub(r"\\(.)", r"\1", found[1:-1].replace(quote * 2, quote)), begin)
+        elif kind == "number":
+            yield _Token("number", float(found) if re.search(r"[.eE]", found) else int(found), begin)
+        elif kind == "name" and found.upper() in _WORDS:
+            yield _Token("word", found.upper(), begin)
+        else:
+            yield _Token(kind, found.strip("`"), begin)
+    yield _Token("end", "the end", len(text))
+
+
+class _Reader:
+    def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:
+        self._tokens = list(_tokens(text))
+        self._types = types
+        self._grouping = grouping
+        self._at = 0
+        self._depth = 0
+        self._names: set[str] = set()
+
+    def whole(self) -> Query:
+        exactly: dict[str, Any] = {}
+        test: Test = lambda values: True  # noqa: E731
+        if not self._next_is("end") and not self._next_is("word", "GROUP", "ORDER"):
+            test, exactly = self._either()
+        group = None
+        if self._take("word", "GROUP"):
+            self._need("word", "BY")
+            group = self._need("name").value
+            if not self._grouping or group != "ExecutionStatus":
+                raise QueryError(f"GROUP BY {group} is not possible here; counts of runs have GROUP BY ExecutionStatus")
+        if self._next_is("word", "ORDER"):
+            raise QueryError("ORDER BY is not possible; runs come newest first, schedules by their ids")
+        self._need("end")
+        return Query(test, frozenset(self._names), exactly, group)
+
+    def _either(self) -> tuple[Test, dict[str, Any]]:
+        tests = [self._all()]
+        while self._take("word", "OR"):
+            tests.append(self._all())
+        if len(tests) == 1:
+            return tests[0]
+        parts = [test for test, _ in tests]
+        return lambda values: any(part(values) for part in parts), {}
+
+    def _all(self) -> tuple[Test, dict[str, Any]]:
+        tests = [self._one()]
+        while self._take("word", "AND"):
+            tests.append(self._one())
+        if len(tests) == 1:
+            return tests[0]
+        parts = [test for test, _ in tests]
+        exactly = {name: value for _, known in tests for name, value in known.items()}
+        return lambda values: all(part(values) for part in parts), exactly
+
+    def _one(self) -> tuple[Test, dict[str, Any]]:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise QueryError(f"it is nested more than {_DEEPEST} levels deep")
+        try:
+            if self._take("word", "NOT"):
+                test, _ = self._one()
+                return lambda values: not test(values), {}
+            if self._take("sign", "("):
+                found = self._either()
+                self._need("sign", ")")
+                return found
+            return self._comparison()
+        finally:
+            self._depth -= 1
+
+    def _comparison(self) -> tuple[Test, dict[str, Any]]:
+        token = self._need("name")
+        name, kind = token.value, self._types.get(token.value)
+        if kind is None:
+            hint = did_you_mean(name, self._types)
+            raise OstinatoError(f'invalid query: cannot filter on "{name}"{"; " + hint if hint else ""}')
+        self._names.add(name)
+        if self._take("word", "IS"):
+            there = self._take("word", "NOT")
+            self._need("word", "NULL")
+            return lambda values: (values(name) is not None) is there, {}
+        if self._next_is("sign", *_COMPARE, "<>"):
+            sign = self._need("sign").value
+            return self._compared(name, kind, "!=" if sign == "<>" else sign)
+        negated = self._take("word", "NOT")
+        test = self._worded(name, kind)
+        return (lambda values: not test(values)) if negated else test, {}
+
+    def _compared(self, name: str, kind: str, sign: str) -> tuple[Test, dict[str, Any]]:
+        given = self._value(name, kind)
+        if kind in ("KeywordList", "Text", "Bool") and sign not in ("=", "!="):
+            raise QueryError(f"{name} is {kind}, which has no order; use = or !=")
+        same = _equal(kind, given)
+        if sign == "=":
+            return lambda values: same(values(name)), {name: given}
+        if sign == "!=":
+            return lambda values: not same(values(name)), {}
+        compare = _COMPARE[sign]
+        return lambda values: (there := values(name)) is not None and compare(there, given), {}
+
+    def _worded(self, name: str, kind: str) -> Test:
+        if self._take("word", "IN"):
+            self._need("sign", "(")
+            tests = [_equal(kind, self._value(name, kind))]
+            while self._take("sign", ","):
+                tests.append(_equal(kind, self._value(name, kind)))
+            self._need("sign", ")")
+            return lambda values: any(test(values(name)) for test in tests)
+        if self._take("word", "BETWEEN"):
+            low = self._value(name, kind)
+            self._need("word", "AND")
+            high = self._value(name, kind)
+            if kind in ("KeywordList", "Text", "Bool"):
+                raise QueryError(f"{name} is {kind}, which has no order; BETWEEN is not possible")
+            return lambda values: (there := values(name)) is not None and low <= there <= high
+        if self._take("word", "STARTS_WITH"):
+            if kind not in ("Keyword", "KeywordList"):
+                raise QueryError(f"{name} is {kind}; STARTS_WITH is for Keyword")
+            begin = self._value(name, "Keyword")
+            return lambda values: any(one.startswith(begin) for one in _list(values(name)))
+        raise QueryError(f"after {name} a comparison is missing, before {shown(self._tokens[self._at].value)}")
+
+    def _value(self, name: str, kind: str) -> Any:
+        token = self._tokens[self._at]
+        self._at += 1
+        if token.kind == "word" and token.value in ("TRUE", "FALSE"):
+            value: Any = token.value == "TRUE"
+        elif token.kind in ("text", "number"):
+            value = token.value
+        else:
+            raise QueryError(f"{shown(token.value)} is not a value for {name}; texts stand in quotes")
+        return _as(kind, value, name)
+
+    def _next_is(self, kind: str, *values: str) -> bool:
+        token = self._tokens[self._at]
+        return token.kind == kind and (not values or token.value in values)
+
+    def _take(self, kind: str, *values: str) -> bool:
+        if self._next_is(kind, *values):
+            self._at += 1
+            return True
+        return False
+
+    def _need(self, kind: str, *values: str) -> _Token:
+        token = self._tokens[self._at]
+        if not self._next_is(kind, *values):
+            wanted = " or ".join(values) or {"name": "an attribute", "end": "the end"}.get(kind, kind)
+            raise QueryError(f"{shown(token.value)} at character {token.at + 1}, where {wanted} was expected")
+        self._at += 1
+        return token
+
+
+def _as(kind: str, value: Any, name: str) -> Any:
+    """A value in the query as one of the attribute's type."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    match kind:
+        case "Keyword" | "Text" | "KeywordList" if isinstance(value, str):
+            return value
+        case "Bool" if isinstance(value, bool):
+            return value
+        case "Bool" if isinstance(value, str) and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        case "Int" | "Double" if number:
+            return value
+        case "Datetime" if isinstance(value, int):
+            return value // 1000  # nanoseconds since 1970
+        case "Datetime" if isinstance(value, str):
+            try:
+                moment = datetime.fromisoformat(value)
+            except ValueError:
+                moment = None
+            if moment is not None and moment.tzinfo is not None:
+                return from_datetime(moment)
+    raise QueryError(f"{shown(value)} is not a value for {name}, which is {kind}")
+
+
+def _equal(kind: str, given: Any) -> Callable[[Any], bool]:
+    """A list has a value if it contains it; a text if it has all its words."""
+    if kind == "KeywordList":
+        return lambda there: given in _list(there)
+    if kind == "Text":
+        words = set(given.lower().split())
+        return lambda there: isinstance(there, str) and words <= set(re.findall(r"\w+", there.lower()))
+    return lambda there: there is not None and there == given
+
+
+def _list(there: Any) -> list[Any]:
+    return [] if there is None else there if isinstance(there, list) else [there]

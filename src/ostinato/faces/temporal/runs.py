@@ -1,0 +1,323 @@
+"""The calls about runs: Temporal's workflow executions."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from temporalio.api.enums.v1 import (
+    HistoryEventFilterType,
+    WorkflowExecutionStatus,
+    WorkflowIdConflictPolicy,
+    WorkflowIdReusePolicy,
+)
+from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
+from temporalio.api.workflowservice.v1 import (
+    CountWorkflowExecutionsResponse,
+    DescribeWorkflowExecutionResponse,
+    GetWorkflowExecutionHistoryResponse,
+    GetWorkflowExecutionHistoryReverseResponse,
+    ListWorkflowExecutionsResponse,
+    RequestCancelWorkflowExecutionResponse,
+    StartWorkflowExecutionResponse,
+    TerminateWorkflowExecutionResponse,
+)
+
+from ostinato.engine.access import Role
+from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.rows import whole_run
+from ostinato.errors import Conflict, NotFound
+from ostinato.faces.temporal.actions import read_start
+from ostinato.faces.temporal.attributes import OF_RUNS, custom, read_attributes
+from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
+from ostinato.faces.temporal.definitions import STATUSES, scheduled_by, status_of
+from ostinato.faces.temporal.errors import Wrong
+from ostinato.faces.temporal.histories import closed, configure, describe, history, pending, search_attributes
+from ostinato.faces.temporal.payloads import pack, payload_of
+from ostinato.faces.temporal.queries import Query, read_query
+from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
+from ostinato.faces.temporal.times import read_length
+from ostinato.faces.temporal.workflows import Asked, Workflow, look, shown, start_by_id, workflows_of
+from ostinato.model import Status
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import to_datetime
+
+_SCAN = 500
+_PATIENCE = 20.0  # seconds until a call that waits for an end is answered without one
+_CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
+_AGAIN = b"wait"
+_NAMES: dict[int, str] = {
+    number: "".join(word.capitalize() for word in name.removeprefix("WORKFLOW_EXECUTION_STATUS_").split("_"))
+    for name, number in WorkflowExecutionStatus.items()
+}
+
+
+class RunCalls(Calls):
+    @call(Role.OPERATOR)
+    async def StartWorkflowExecution(self, request: Any, call: Call) -> StartWorkflowExecutionResponse:
+        app = call.app
+        for name, enum in (
+            ("workflow_id_reuse_policy", WorkflowIdReusePolicy),
+            ("workflow_id_conflict_policy", WorkflowIdConflictPolicy),
+        ):
+            if getattr(request, name) not in enum.values():
+                raise Wrong(name, f"{getattr(request, name)} is not one of the policies")
+        _check_policies(request)
+        found = read_start(request, app.engine.known, await call.attributes(), "")
+        delay = read_length(request.workflow_start_delay, "workflow_start_delay")
+        at = to_datetime(app.engine.clock.now() + delay) if delay else None
+        run, deadline = app.prepare(found.job, found.input, at=at, **found.options)
+        asked = Asked(
+            workflow_id=request.workflow_id,
+            request=read_request_id(request.request_id) or secrets.token_hex(16),
+            what=f"start workflow {asked_by(request)}",
+            reuse=request.workflow_id_reuse_policy,
+            conflict=request.workflow_id_conflict_policy,
+            form=pack(_form(request)),
+        )
+        run_id, new = await start_by_id(app, asked, run, deadline)
+        return StartWorkflowExecutionResponse(
+            run_id=run_id,
+            first_execution_run_id=run_id,
+            started=new,
+            status=WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING,
+        )
+
+    @call(Role.READER)
+    async def DescribeWorkflowExecution(self, request: Any, call: Call) -> DescribeWorkflowExecutionResponse:
+        workflow = await _named(call, request.execution)
+        return DescribeWorkflowExecutionResponse(
+            execution_config=configure(workflow),
+            workflow_execution_info=describe(workflow, await call.attributes()),
+            pending_activities=pending(workflow),
+        )
+
+    @call(Role.READER)
+    async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
+        """With `wait_new_event`, answered when there is an end, or after a while without one, to be asked again."""
+        workflow = await _named(call, request.execution)
+        waits = request.wait_new_event and not workflow.over
+        if waits and (request.history_event_filter_type == _CLOSE or request.next_page_token):
+            await _until_over(call, workflow)
+            workflow = await look(call.app, workflow.id, workflow.run_id)
+        answer = GetWorkflowExecutionHistoryResponse()
+        if request.history_event_filter_type == _CLOSE:
+            answer.history.events.extend([closed(workflow)] if workflow.over else [])
+        else:
+            events = history(workflow, await call.attributes())
+            answer.history.events.extend(events[1:] if request.next_page_token else events)
+        if request.wait_new_event and not workflow.over:
+            answer.next_page_token = _AGAIN
+        return answer
+
+    @call(Role.READER)
+    async def GetWorkflowExecutionHistoryReverse(
+        self, request: Any, call: Call
+    ) -> GetWorkflowExecutionHistoryReverseResponse:
+        workflow = await _named(call, request.execution)
+        answer = GetWorkflowExecutionHistoryReverseResponse()
+        answer.history.events.extend(reversed(history(workflow, await call.attributes())))
+        return answer
+
+    @call(Role.OPERATOR)
+    async def RequestCancelWorkflowExecution(self, request: Any, call: Call) -> RequestCancelWorkflowExecutionResponse:
+        workflow = await _going(call, request)
+        request_id = read_request_id(request.request_id)
+        await call.app.cancel(workflow.run_id, request.reason, request_id=request_id)
+        return RequestCancelWorkflowExecutionResponse()
+
+    @call(Role.OPERATOR)
+    async def TerminateWorkflowExecution(self, request: Any, call: Call) -> TerminateWorkflowExecutionResponse:
+        workflow = await _going(call, request)
+        await call.app.terminate(workflow.run_id, request.reason)
+        return TerminateWorkflowExecutionResponse()
+
+    @call(Role.OPERATOR)
+    async def SignalWorkflowExecution(self, request: Any, call: Call) -> Any:
+        read_id(request.signal_name, "signal_name")
+        workflow = await _going(call, request)
+        raise Conflict(
+            f"workflow type {workflow.run.name!r} is a job, and a job takes no signals; signal {request.signal_name!r} "
+            "was not delivered"
+        )
+
+    @call(Role.READER)
+    async def ListWorkflowExecutions(self, request: Any, call: Call) -> ListWorkflowExecutionsResponse:
+        known = await call.attributes()
+        query = read_query(request.query, {**OF_RUNS, **known})
+        size = read_page_size(request.page_size, "page_size")
+        answer = ListWorkflowExecutionsResponse()
+        last = ""
+        async for one in _matching(call, query, known, read_page(request.next_page_token) or None):
+            if len(answer.executions) == size:
+                answer.next_page_token = last.encode()
+                break
+            answer.executions.append(describe(one, known))
+            last = one.run.id
+        return answer
+
+    @call(Role.READER)
+    async def CountWorkflowExecutions(self, request: Any, call: Call) -> CountWorkflowExecutionsResponse:
+        known = await call.attributes()
+        query = read_query(request.query, {**OF_RUNS, **known}, grouping=True)
+        counts: dict[int, int] = {}
+        if query.names:
+            async for one in _matching(call, query, known, None):
+                status = status_of(one.run)
+                counts[status] = counts.get(status, 0) + 1
+        else:
+            running = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
+            for stands, count in await call.app.store.read(lambda _: _counted(call.app.namespace)):
+                status = STATUSES.get(Status(stands), running)
+                counts[status] = counts.get(status, 0) + int(count)
+        answer = CountWorkflowExecutionsResponse(count=sum(counts.values()))
+        if query.group is not None:
+            for status, count in sorted(counts.items()):
+                group = answer.groups.add(count=count)
+                group.group_values.append(payload_of(_NAMES[status]))
+                group.group_values[0].metadata["type"] = b"Keyword"
+        return answer
+
+
+def _check_policies(request: Any) -> None:
+    terminates = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_TERMINATE_IF_RUNNING
+    if request.workflow_id_reuse_policy == terminates and request.workflow_id_conflict_policy:
+        raise Wrong("workflow_id_conflict_policy", "cannot be set together with the reuse policy TERMINATE_IF_RUNNING")
+
+
+def _form(request: Any) -> NewWorkflowExecutionInfo:
+    """What is kept of a start: the fields that it has in common with a schedule's action."""
+    found = NewWorkflowExecutionInfo()
+    theirs = request.DESCRIPTOR.fields_by_name
+    for field in found.DESCRIPTOR.fields:
+        if field.name not in theirs:
+            continue
+        value = getattr(request, field.name)
+        if field.message_type is None:
+            setattr(found, field.name, value)
+        elif request.HasField(field.name):
+            getattr(found, field.name).CopyFrom(value)
+    return found
+
+
+async def _named(call: Call, execution: Any) -> Workflow:
+    return await look(call.app, read_id(execution.workflow_id, "execution.workflow_id"), execution.run_id)
+
+
+async def _going(call: Call, request: Any) -> Workflow:
+    """The one that a call is about, if it is not over."""
+    execution = request.workflow_execution
+    read_id(execution.workflow_id, "workflow_execution.workflow_id")
+    workflow = await look(call.app, execution.workflow_id, execution.run_id)
+    first = getattr(request, "first_execution_run_id", "")
+    if first and first != workflow.run_id:
+        raise NotFound(f"workflow not found for ID: {workflow.id} with first run id {first!r}")
+    if workflow.over:
+        raise NotFound("workflow execution already completed")
+    return workflow
+
+
+async def _until_over(call: Call, workflow: Workflow) -> None:
+    """Until it is, the patience is at its end, or the server is about to stop."""
+    waiting = asyncio.ensure_future(call.app.engine.waiters.wait(workflow.run_id))
+    done = asyncio.Event()
+    waiting.add_done_callback(lambda _: done.set())
+    stopping = asyncio.ensure_future(call.wire.closing.wait())
+    stopping.add_done_callback(lambda _: done.set())
+    try:
+        await wait_for_event(done, call.remaining(_PATIENCE))
+    finally:
+        waiting.cancel()
+        stopping.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(waiting, stopping, return_exceptions=True)
+
+
+def _counted(namespace: str) -> Operation[list[Row]]:
+    return (yield sql("count_workflows", namespace=namespace))
+
+
+async def _matching(call: Call, query: Query, known: Mapping[str, str], before: str | None) -> AsyncIterator[Workflow]:
+    """Workflows that a query finds, newest first."""
+    app = call.app
+    wanted = query.exactly.get("WorkflowId")
+    if wanted is not None:
+        for one in await _by_id(call, wanted):
+            if (before is None or one.run.id < before) and query(values_of(one, known)):
+                yield one
+        return
+    while True:
+
+        def page(_: int, before: str | None = before) -> Operation[tuple[list[Workflow], str | None]]:
+            name = query.exactly.get("WorkflowType")
+            given = {"namespace": app.namespace, "name": name, "status": None, "parent": None, "before": before}
+            rows = yield sql("list_runs", attempts=0, limit=_SCAN, **given)
+            runs = [whole_run(row) for row in rows]
+            found = yield from workflows_of([run for run in runs if shown(run)])
+            return found, runs[-1].id if len(runs) == _SCAN else None
+
+        found, before = await app.store.read(page)
+        for one in found:
+            if query(values_of(one, known)):
+                yield one
+        if before is None:
+            return
+
+
+async def _by_id(call: Call, workflow_id: str) -> list[Workflow]:
+    app = call.app
+
+    def runs(_: int) -> Operation[list[Row]]:
+        return (yield sql("workflows_by_id", namespace=app.namespace, id=workflow_id, limit=10_000))
+
+    found = []
+    for row in await app.store.read(runs):
+        with suppress(NotFound):
+            found.append(await look(app, workflow_id, row[0]))
+    if not found:
+        with suppress(NotFound):
+            found.append(await look(app, workflow_id))
+    return found
+
+
+def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], Any]:
+    """What a query sees of a run."""
+    first, run = workflow.first, workflow.run
+
+    def value(name: str) -> Any:
+        match name:
+            case "WorkflowId":
+                return workflow.id
+            case "RunId":
+                return workflow.run_id
+            case "WorkflowType":
+                return run.name
+            case "TaskQueue":
+                return run.queue
+            case "ExecutionStatus":
+                return _NAMES[status_of(run)]
+            case "StartTime":
+                return first.created
+            case "ExecutionTime":
+                return max(first.due, first.created)
+            case "CloseTime":
+                return run.finished if workflow.over else None
+            case "ExecutionDuration":
+                return (run.finished - first.created) * 1000 if workflow.over and run.finished is not None else None
+            case "TemporalScheduledById" | "TemporalScheduledStartTime":
+                return scheduled_by(run).get(name)
+            case _:
+                given = search_attributes(workflow, known)
+                return custom(read_attributes(_only(given, name), known, "search_attributes"), name, known)
+
+    return value
+
+
+def _only(given: Any, name: str) -> Any:
+    found = type(given)()
+    if name in given.indexed_fields:
+        found.indexed_fields[name].CopyFrom(given.indexed_fields[name])
+    return found
