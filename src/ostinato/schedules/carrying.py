@@ -15,8 +15,9 @@ from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
 from ostinato.schedules.making import BEHIND, Maker
-from ostinato.schedules.model import Overlap, Reason, Schedule
-from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail, workflow_row
+from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule
+from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
+from ostinato.schedules.workflow_ids import workflow_row
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -104,6 +105,7 @@ class _Works:
         self.save = save
         self.taken: list[Decision] = []
         self.runs: list[Run] = []
+        self.named: list[tuple[Run, Schedule, Occurrence]] = []
         self.gated: list[Run] = []
         self.outcomes: list[Row] = []
         self.extended: list[Row] = []
@@ -176,6 +178,7 @@ class _Works:
             self.timers.append(timer_row(deadline))
         step_back(run, one.origin)
         self.runs.append(run)
+        self.named.append((run, schedule, one))
         return run
 
     def _unmade(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
@@ -224,7 +227,7 @@ class _Works:
         if self.runs:
             yield sql("insert_runs", [insert_row(run) for run in self.runs])
             if (yield sql("any_form")):
-                yield sql("name_workflows", [workflow_row(run) for run in self.runs])
+                yield sql("name_workflows", [workflow_row(*one) for one in self.named])
         if self.outcomes:
             yield sql("insert_outcomes", self.outcomes)
         if self.extended:

@@ -37,6 +37,7 @@ class Form:
     keep: bool
     action: str | None
     about: str | None
+    updated: Micros | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class Forms(Schedules):
 
         def keep(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], scheduler.Answer]]:
             rows = yield sql("forms_of", [(schedule.id,)])
-            yield from _keep(schedule, form(_form(rows[0], schedule) if rows else None))
+            yield from _keep(schedule, form(_form(rows[0], schedule) if rows else None), call.now)
             return schedule, [], {}
 
         redefine = scheduler.updating(call, lambda one: define(one, given(one), doors))
@@ -158,10 +159,10 @@ class Forms(Schedules):
         return [await self._backfill(schedule, first, last, overlap) for first, last, overlap in patch.backfills]
 
 
-def _keep(schedule: Schedule, form: Form) -> Operation[None]:
+def _keep(schedule: Schedule, form: Form, updated: Micros | None = None) -> Operation[None]:
     action, about = said(schedule)
-    row = (schedule.id, schedule.namespace, form.workflow_id, int(form.keep), form.action, action, form.about, about)
-    yield sql("put_forms", [row])
+    called = (schedule.id, schedule.namespace, form.workflow_id, int(form.keep))
+    yield sql("put_forms", [(*called, form.action, action, form.about, about, updated)])
 
 
 def said(schedule: Schedule) -> tuple[str, str]:
@@ -170,10 +171,14 @@ def said(schedule: Schedule) -> tuple[str, str]:
 
 
 def _form(row: Row, schedule: Schedule) -> Form:
-    _, workflow_id, keep, action, action_said, about, about_said = row
+    _, workflow_id, keep, action, action_said, about, about_said, updated = row
     now = said(schedule)
     return Form(
-        workflow_id, bool(keep), action if action_said == now[0] else None, about if about_said == now[1] else None
+        workflow_id,
+        bool(keep),
+        action if action_said == now[0] else None,
+        about if about_said == now[1] else None,
+        updated,
     )
 
 
@@ -205,6 +210,11 @@ def _seen(rows: Sequence[Row], recent: int) -> Operation[list[Seen]]:
     return (yield from _around_of([read_anyway(row) for row in rows], recent))
 
 
+def newest(runs: Sequence[Run], count: int) -> list[Run]:
+    """The last of them by when they started, in that order."""
+    return sorted(runs, key=lambda run: (run.started or run.created, run.root_id))[-count:]
+
+
 def _around_of(schedules: Sequence[Schedule], recent: int) -> Operation[list[Seen]]:
     if not schedules:
         return []
@@ -218,9 +228,7 @@ def _around_of(schedules: Sequence[Schedule], recent: int) -> Operation[list[See
     by_schedule: dict[str, list[Run]] = {one.id: [] for one in schedules}
     for run in runs:
         by_schedule[run.schedule_id or ""].append(run)
-    for one in by_schedule.values():
-        one.sort(key=lambda run: run.root_id)  # ids are in the order of their making
-        del one[:-recent]
+    by_schedule = {id: newest(found, recent) for id, found in by_schedule.items()}
     roots = {run.root_id for found in by_schedule.values() for run in found}
     roots |= {one.root_id for found in live.values() for one in found}
     names = {}

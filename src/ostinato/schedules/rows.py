@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from ostinato.model import Run
 from ostinato.schedules.model import (
     Action,
     CatchUp,
@@ -24,7 +23,7 @@ from ostinato.schedules.model import (
 )
 from ostinato.store.contract import Row
 from ostinato.when import Spec, manual, read_spec
-from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.instants import Micros
 
 _NO_MEMORY = Memory()
 _NO_OUTCOMES = Outcomes()
@@ -308,13 +307,6 @@ def key_range(schedule_id: str, first: Micros | None = None, last: Micros | None
     """Every key of a schedule from one nominal time to another lies between these two."""
     low = f"{schedule_id}/" if first is None else f"{schedule_id}/{first:016d}/"
     return low, f"{schedule_id}/~" if last is None else f"{schedule_id}/{last:016d}/~"
-
-
-def workflow_row(run: Run) -> Row:
-    """For `name_workflows`: the nominal time in whole seconds, as it stands in the ids of workflows."""
-    assert run.key is not None
-    nominal = int(run.key.split("/")[1]) // SECOND * SECOND
-    return (run.id, run.schedule_id, format_instant(nominal))
 
 
 def read_detail(text: str | None) -> Mapping[str, Any]:

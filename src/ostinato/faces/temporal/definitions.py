@@ -268,8 +268,9 @@ def write_info(seen: Seen, now: Micros) -> ScheduleInfo:
         future_action_times=[write_timestamp(at) for at in future(schedule, now)],
         create_time=write_timestamp(schedule.created),
     )
-    if schedule.updated != schedule.created:
-        found.update_time.CopyFrom(write_timestamp(schedule.updated))
+    updated = max(schedule.updated, (seen.form.updated if seen.form else None) or 0)
+    if updated != schedule.created:
+        found.update_time.CopyFrom(write_timestamp(updated))
     if schedule.state is State.PARKED:
         found.invalid_schedule_error = schedule.reason or "parked"
     return found

@@ -11,7 +11,12 @@ from temporalio.api.enums.v1 import EventType, PendingActivityState, RetryState
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflow.v1 import PendingActivityInfo, WorkflowExecutionConfig, WorkflowExecutionInfo
+from temporalio.api.workflow.v1 import (
+    PendingActivityInfo,
+    WorkflowExecutionConfig,
+    WorkflowExecutionExtendedInfo,
+    WorkflowExecutionInfo,
+)
 
 from ostinato.faces.temporal.attributes import typed, write_attributes
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
@@ -82,6 +87,15 @@ def configure(workflow: Workflow) -> WorkflowExecutionConfig:
         found.workflow_run_timeout.CopyFrom(workflow.form.workflow_run_timeout)
         found.default_workflow_task_timeout.CopyFrom(workflow.form.workflow_task_timeout)
         found.user_metadata.CopyFrom(workflow.form.user_metadata)
+    return found
+
+
+def extend(workflow: Workflow) -> WorkflowExecutionExtendedInfo:
+    """Which request it was started by, and whether someone wants it stopped."""
+    found = WorkflowExecutionExtendedInfo(cancel_requested=workflow.run.cancel_requested is not None)
+    if workflow.request_id:
+        found.request_id_infos[workflow.request_id].event_id = 1
+        found.request_id_infos[workflow.request_id].event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED
     return found
 
 

@@ -35,7 +35,7 @@ from ostinato.faces.temporal.attributes import OF_RUNS, custom, read_attributes
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
 from ostinato.faces.temporal.definitions import STATUSES, scheduled_by, status_of
 from ostinato.faces.temporal.errors import Wrong
-from ostinato.faces.temporal.histories import closed, configure, describe, history, pending, search_attributes
+from ostinato.faces.temporal.histories import closed, configure, describe, extend, history, pending, search_attributes
 from ostinato.faces.temporal.payloads import pack, payload_of
 from ostinato.faces.temporal.queries import Query, read_query
 from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
@@ -93,6 +93,7 @@ class RunCalls(Calls):
             execution_config=configure(workflow),
             workflow_execution_info=describe(workflow, await call.attributes()),
             pending_activities=pending(workflow),
+            workflow_extended_info=extend(workflow),
         )
 
     @call(Role.READER)

@@ -20,7 +20,7 @@ from temporalio.api.workflowservice.v1 import (
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
-from ostinato.errors import TooManyExclusions
+from ostinato.errors import OstinatoError, TooManyExclusions
 from ostinato.faces.temporal.attributes import OF_SCHEDULES, custom
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
 from ostinato.faces.temporal.definitions import (
@@ -37,6 +37,7 @@ from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.queries import Query, read_query
 from ostinato.faces.temporal.times import read_timestamp, write_timestamp
 from ostinato.schedules import model
+from ostinato.schedules.define import read_name
 from ostinato.schedules.forms import Forms, Patch
 from ostinato.when.instants import SECOND, Micros
 
@@ -49,7 +50,7 @@ _MATCHING = 1000
 class ScheduleCalls(Calls):
     @call(Role.OPERATOR)
     async def CreateSchedule(self, request: Any, call: Call) -> CreateScheduleResponse:
-        name = read_id(request.schedule_id, "schedule_id", most=_SCHEDULE_ID)
+        name = _new_id(request.schedule_id)
         found = read_definition(request, call.app.engine.known, await call.attributes(), new=True)
         patch = read_patch(request.initial_patch, "initial_patch")
         made = call.app.schedules.draft(name, paused=found.paused, **found.given())
@@ -143,6 +144,15 @@ class ScheduleCalls(Calls):
         except TooManyExclusions:
             raise Wrong("schedule.spec", "too many exclusions") from None
         return ListScheduleMatchingTimesResponse(start_time=[write_timestamp(at) for at in found])
+
+
+def _new_id(given: str) -> str:
+    try:
+        return read_name(read_id(given, "schedule_id", most=_SCHEDULE_ID))
+    except Wrong:
+        raise
+    except OstinatoError as problem:
+        raise Wrong("schedule_id", str(problem)) from None
 
 
 def _moments(schedule: model.Schedule, first: Micros, last: Micros) -> list[Micros]:

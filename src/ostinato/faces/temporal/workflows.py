@@ -36,6 +36,7 @@ class Workflow:
     first: Run
     run: Run
     form: NewWorkflowExecutionInfo | None = None
+    request_id: str = ""
 
     @property
     def run_id(self) -> str:
@@ -65,7 +66,7 @@ def _workflow(run: Run, first: Run, row: Row | None) -> Workflow:
     if row is None:
         given = first.key if first.schedule_id is None else None
         return Workflow(given or run.root_id, first, run)
-    return Workflow(row[1], first, run, unpack(row[2], NewWorkflowExecutionInfo()))
+    return Workflow(row[1], first, run, unpack(row[3], NewWorkflowExecutionInfo()), row[2])
 
 
 def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Workflow]:
@@ -121,7 +122,7 @@ async def start_by_id(app: Ostinato, asked: Asked, run: Run, deadline: Timer | N
                 yield from stop(there.run_id, Status.TERMINATED, _MAKES_PLACE, now, force=True, actor=app.actor)
                 stopped.append(there.run)
         (started,) = yield from start([run], now, [deadline] if deadline is not None else [])
-        yield sql("put_workflows", [(started.id, app.namespace, asked.workflow_id, asked.form)])
+        yield sql("put_workflows", [(started.id, app.namespace, asked.workflow_id, asked.request, asked.form)])
         return [started.id, True]
 
     id, new = await app.store.run(lambda _: once(app.namespace, asked.request, asked.what, now, work()))
@@ -155,7 +156,7 @@ def _check(asked: Asked, there: Workflow) -> None:
         )
         if not terminates:
             words = f"Workflow execution is already running. WorkflowId: {there.id}, RunId: {there.run_id}."
-            raise AlreadyStarted(words, there.run_id)
+            raise AlreadyStarted(words, there.run_id, there.request_id)
         return
     failed_only = asked.reuse == _REUSE.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
     if asked.reuse == _REUSE.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE or (
@@ -165,4 +166,4 @@ def _check(asked: Asked, there: Workflow) -> None:
             f"Workflow execution already finished{' successfully' if failed_only else ''}. "
             f"WorkflowId: {there.id}, RunId: {there.run_id}. Workflow Id reuse policy: {_REUSE.Name(asked.reuse)}."  # type: ignore[arg-type]
         )
-        raise AlreadyStarted(words, there.run_id)
+        raise AlreadyStarted(words, there.run_id, there.request_id)

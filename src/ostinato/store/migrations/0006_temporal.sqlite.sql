@@ -9,7 +9,8 @@ CREATE TABLE ostinato_forms (
     action text NOT NULL,
     action_said text NOT NULL,
     about text NOT NULL,
-    about_said text NOT NULL
+    about_said text NOT NULL,
+    updated integer
 ) WITHOUT ROWID;
 
 -- What chains are called on the wire, and what they were started with. An id may have been used again and again.
@@ -17,6 +18,7 @@ CREATE TABLE ostinato_workflows (
     run_id text PRIMARY KEY,
     namespace text NOT NULL,
     workflow_id text NOT NULL,
+    request_id text NOT NULL,
     action text NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX ostinato_workflows_id ON ostinato_workflows (namespace, workflow_id, run_id);

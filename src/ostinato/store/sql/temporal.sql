@@ -1,12 +1,12 @@
 -- put_forms: what the wire keeps of schedules.
-INSERT INTO ostinato_forms (schedule_id, namespace, workflow_id, keep, action, action_said, about, about_said)
+INSERT INTO ostinato_forms (schedule_id, namespace, workflow_id, keep, action, action_said, about, about_said, updated)
 SELECT * FROM {rows r(schedule_id text, namespace text, workflow_id text, keep int, action text, action_said text, about text,
-    about_said text)} WHERE true
+    about_said text, updated int)} WHERE true
 ON CONFLICT (schedule_id) DO UPDATE SET workflow_id = excluded.workflow_id, keep = excluded.keep, action = excluded.action,
-    action_said = excluded.action_said, about = excluded.about, about_said = excluded.about_said
+    action_said = excluded.action_said, about = excluded.about, about_said = excluded.about_said, updated = excluded.updated
 
 -- forms_of: what the wire keeps of these schedules.
-SELECT f.schedule_id, f.workflow_id, f.keep, f.action, f.action_said, f.about, f.about_said FROM {rows r(id text)}
+SELECT f.schedule_id, f.workflow_id, f.keep, f.action, f.action_said, f.about, f.about_said, f.updated FROM {rows r(id text)}
 JOIN ostinato_forms f ON f.schedule_id = r.id
 
 -- any_form: whether any schedule came over the wire at all.
@@ -14,12 +14,12 @@ SELECT 1 FROM ostinato_forms LIMIT 1
 
 -- name_workflows: what runs of schedules that came over the wire are called there. An id that is taken gets the run's own
 -- id behind it, unless the schedule wants it kept as it is. Uses ostinato_forms_pkey, ostinato_workflows_id.
-INSERT INTO ostinato_workflows (run_id, namespace, workflow_id, action)
+INSERT INTO ostinato_workflows (run_id, namespace, workflow_id, request_id, action)
 SELECT n.run, n.namespace, CASE WHEN n.keep = 0 AND EXISTS (SELECT 1 FROM ostinato_workflows o
-        WHERE o.namespace = n.namespace AND o.workflow_id = n.id) THEN n.id || '-' || n.run ELSE n.id END, n.action
-FROM (SELECT r.run, f.namespace, f.keep, f.action,
+        WHERE o.namespace = n.namespace AND o.workflow_id = n.id) THEN n.id || '-' || n.run ELSE n.id END, n.request, n.action
+FROM (SELECT r.run, r.request, f.namespace, f.keep, f.action,
         CASE WHEN f.keep = 1 THEN f.workflow_id ELSE f.workflow_id || '-' || r.moment END AS id
-    FROM {rows r(run text, schedule text, moment text)} JOIN ostinato_forms f ON f.schedule_id = r.schedule) n
+    FROM {rows r(run text, schedule text, moment text, request text)} JOIN ostinato_forms f ON f.schedule_id = r.schedule) n
 WHERE true ON CONFLICT DO NOTHING
 
 -- lock_workflow [sqlite]: no other writer can come between on SQLite.
@@ -29,15 +29,15 @@ SELECT 1 WHERE :namespace <> '' AND :id <> ''
 SELECT pg_advisory_xact_lock(hashtextextended(:namespace || '/' || :id, 7032118440))
 
 -- put_workflows: what these chains are called on the wire.
-INSERT INTO ostinato_workflows (run_id, namespace, workflow_id, action)
-SELECT * FROM {rows r(run_id text, namespace text, workflow_id text, action text)} WHERE true ON CONFLICT DO NOTHING
+INSERT INTO ostinato_workflows (run_id, namespace, workflow_id, request_id, action)
+SELECT * FROM {rows r(run_id text, namespace text, workflow_id text, request_id text, action text)} WHERE true ON CONFLICT DO NOTHING
 
 -- workflows_by_id: the chains with this id, the newest first. Uses ostinato_workflows_id.
-SELECT run_id, workflow_id, action FROM ostinato_workflows WHERE namespace = :namespace AND workflow_id = :id
+SELECT run_id, workflow_id, request_id, action FROM ostinato_workflows WHERE namespace = :namespace AND workflow_id = :id
 ORDER BY run_id DESC LIMIT :limit
 
 -- workflows_of: what these chains are called. Uses the primary key.
-SELECT w.run_id, w.workflow_id, w.action FROM {rows r(id text)} JOIN ostinato_workflows w ON w.run_id = r.id
+SELECT w.run_id, w.workflow_id, w.request_id, w.action FROM {rows r(id text)} JOIN ostinato_workflows w ON w.run_id = r.id
 
 -- recent_actions: of each of these ranges of keys the occurrences that were let go, the newest. Uses ostinato_runs_key.
 SELECT u.* FROM {rows r(namespace text, low text, high text)} JOIN ostinato_runs u ON u.id IN (
