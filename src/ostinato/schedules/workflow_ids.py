@@ -1,4 +1,4 @@
-"""What the runs of a schedule are called on the wire: ids by the rules of Temporal, to be compared with its own. Pure."""
+"""What the runs of a schedule are called on the wire: ids by Temporal's rules. Pure."""
 
 from __future__ import annotations
 

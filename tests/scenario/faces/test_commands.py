@@ -235,9 +235,9 @@ def test_a_file_is_planned_applied_pruned_and_exported(place: Place, tmp_path: P
     assert (done["done"], done["counts"]["create"]) == (True, 2)
     assert done["steps"][0]["words"] == "Every hour → report"
     exported = tmp_path / "out.yaml"
-    place.run("export", str(exported))
+    place.run("export", "file", str(exported))
     assert "zone: Europe/Berlin" in exported.read_text()
-    assert list(place.json("export", "--match", "h*")["schedules"]) == ["hourly"]
+    assert list(place.json("export", "file", "--match", "h*")["schedules"]) == ["hourly"]
     file.write_text(FILE.replace("0 2 *", "30 3 *").split("  hourly")[0])
     assert "~  nightly" in place.text("apply", str(file), "--dry-run", "--prune")
     assert "no longer declared; goes on unless pruned" in place.text("apply", str(file))

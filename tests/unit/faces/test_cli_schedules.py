@@ -72,11 +72,11 @@ def test_a_file_is_applied_changed_pruned_and_exported(run: Run, tmp_path: Path)
     assert len(step["before"]) == len(step["after"]) == 3
     assert names(tmp_path) == ["nightly"]
 
-    exported = run("export", *STORE, "-o", "out.yaml")
+    exported = run("export", "file", *STORE, "-o", "out.yaml")
     assert exported.returncode == 0, exported.stderr
     assert run("apply", "out.yaml", "--store", "sqlite:///other.db").returncode == 0
-    assert run("export", "--store", "sqlite:///other.db").stdout == (tmp_path / "out.yaml").read_text()
-    assert list(json.loads(run("export", *STORE, "--json").stdout)["schedules"]) == ["nightly"]
+    assert run("export", "file", "--store", "sqlite:///other.db").stdout == (tmp_path / "out.yaml").read_text()
+    assert list(json.loads(run("export", "file", *STORE, "--json").stdout)["schedules"]) == ["nightly"]
 
 
 def test_mistakes_are_two_and_say_where(run: Run, tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_mistakes_are_two_and_say_where(run: Run, tmp_path: Path) -> None:
         (("apply", "none.yaml", *STORE), 2, "none.yaml cannot be read: No such file"),
         (("apply", "s.yaml", "--store", "mysql://x"), 2, "unknown scheme"),
         (("apply", "s.yaml", *STORE, "--dry-run"), 3, "there is no store sqlite:///s.db"),
-        (("export", *STORE), 3, "there is no store"),
-        (("export", "a.yaml", "-o", "b.yaml", *STORE), 2, "give one of them"),
+        (("export", "file", *STORE), 3, "there is no store"),
+        (("export", "file", "a.yaml", "-o", "b.yaml", *STORE), 2, "give one of them"),
     ]:
         done = run(*args)
         assert (done.returncode, told in done.stderr) == (code, True), done.stderr

@@ -17,6 +17,7 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import Answers, as_text
 from ostinato.faces.cli.plans import refused, show_plan
 from ostinato.faces.cli.target import Where, is_there, place_command, reach
+from ostinato.faces.cli.temporal_commands import export_temporal, import_temporal
 from ostinato.schedules.crontabs import JOB, Crontab, read_crontab
 from ostinato.schedules.files import parse_schedules, write_document
 from ostinato.schedules.marked import FileError, read_marked
@@ -29,7 +30,10 @@ Take = Annotated[bool, typer.Option("--take", help="Take over schedules that som
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 Output = Annotated[str | None, typer.Option("--output", "-o", help="Write to this file. [default: standard output]")]
 
+export_app = typer.Typer(help="Take schedules elsewhere.", no_args_is_help=True, rich_markup_mode=None)
 import_app = typer.Typer(help="Bring schedules from elsewhere.", no_args_is_help=True, rich_markup_mode=None)
+place_command(export_app, "temporal")(export_temporal)
+place_command(import_app, "temporal")(import_temporal)
 
 
 async def apply(
@@ -45,6 +49,7 @@ async def apply(
     show_plan(out, await _applied(place, out, _read(file), file, dry_run, prune=prune, take=take, name=name))
 
 
+@place_command(export_app, "file")
 async def export(
     place: Where,
     out: Answers,

@@ -23,7 +23,7 @@ COMMANDS = {
     "runs": ("run_commands:runs", "Runs: look, stop, do again."),
     "jobs": ("job_commands:jobs", "Jobs: which are known, and starting one."),
     "apply": ("declared_commands:apply", "Make the schedules say what a file says: all of it, or nothing."),
-    "export": ("declared_commands:export", "Write schedules as a file that `ostinato apply` takes."),
+    "export": ("declared_commands:export_app", "Take schedules elsewhere: to a file, to a Temporal cluster."),
     "import": ("declared_commands:import_app", "Bring schedules from elsewhere."),
     "events": ("events:events", "What happened, the newest last."),
     "upcoming": ("upcoming:upcoming", "What is to come, soonest first; what is late, with what will become of it."),

@@ -19,7 +19,7 @@ from temporalio.api.errordetails.v1 import (
 )
 
 from ostinato.engine.telemetry import log
-from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreUnavailable
 from ostinato.faces.door import Refused
 from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
 
@@ -45,7 +45,7 @@ class Absent(OstinatoError):
 
 class NoNamespace(NotFound):
     def __init__(self, namespace: str) -> None:
-        super().__init__(f"Namespace {namespace} is not found; make it with `ostinato namespace create {namespace}`")
+        super().__init__(f"Namespace {namespace} is not found; make it with `ostinato namespaces create {namespace}`")
         self.namespace = namespace
 
 
@@ -84,6 +84,9 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
             return code.FAILED_PRECONDITION, str(error), None
         case StoreUnavailable():
             return code.UNAVAILABLE, str(error), None
+        case StoreError():
+            log.error("the store refused a call", action="call_failed", problem=str(error))
+            return code.INTERNAL, str(error), None
         case Absent():
             return code.UNIMPLEMENTED, str(error), None
         case SpecError():

@@ -23,7 +23,7 @@ _WHY = {
     "UpdateWorkflowExecution": _JOBS.format("updates"),
     "PollWorkflowExecutionUpdate": _JOBS.format("updates"),
     "ExecuteMultiOperation": _JOBS.format("updates") + "; nothing was started",
-    "ResetWorkflow": "there is no history to go back in; start it anew, or `ostinato run retry`",
+    "ResetWorkflow": "there is no history to go back in; start it anew, or `ostinato runs retry`",
     "DeleteWorkflow": "runs are removed when they are older than keep_runs",
     "Respond": _WORKERS,
     "Record": _WORKERS,
@@ -33,8 +33,8 @@ _WHY = {
     "ListClosed": "use ListWorkflowExecutions with a query on ExecutionStatus",
     "ListArchived": "nothing is archived; runs are kept for keep_runs",
     "Scan": "use ListWorkflowExecutions",
-    "UpdateNamespace": "use `ostinato namespace`, or the HTTP API",
-    "DeleteNamespace": "use `ostinato namespace delete`, or the HTTP API",
+    "UpdateNamespace": "use `ostinato namespaces`, or the HTTP API",
+    "DeleteNamespace": "use `ostinato namespaces delete`, or the HTTP API",
     "GetSearchAttributes": "use the operator service's ListSearchAttributes",
 }
 _OTHERWISE = "it belongs to Temporal's workers, deployments or other services, which are not here"
