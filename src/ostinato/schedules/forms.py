@@ -102,15 +102,19 @@ class Forms(Schedules):
         doors = self._around.doors
         call = self._call(name, "update", request_id, token, asked)
 
+        before: Form | None = None
+
         def turn(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], scheduler.Answer]]:
+            nonlocal before
+            rows = yield sql("forms_of", [(schedule.id,)])
+            before = _form(rows[0], schedule) if rows else None
             if paused == bool(schedule.paused):
                 return schedule, [], {}
             edit = scheduler.pausing(call, note) if paused else scheduler.resuming(call, note)
             return (yield from edit(schedule, live))
 
         def keep(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], scheduler.Answer]]:
-            rows = yield sql("forms_of", [(schedule.id,)])
-            yield from _keep(schedule, form(_form(rows[0], schedule) if rows else None), call.now)
+            yield from _keep(schedule, form(before), call.now)
             return schedule, [], {}
 
         redefine = scheduler.updating(call, lambda one: define(one, given(one), doors))

@@ -268,8 +268,10 @@ def write_info(seen: Seen, now: Micros) -> ScheduleInfo:
         future_action_times=[write_timestamp(at) for at in future(schedule, now)],
         create_time=write_timestamp(schedule.created),
     )
-    updated = max(schedule.updated, (seen.form.updated if seen.form else None) or 0)
-    if updated != schedule.created:
+    updated = None if seen.form is None else seen.form.updated
+    if schedule.updated != schedule.created:
+        updated = max(schedule.updated, updated or 0)
+    if updated is not None:
         found.update_time.CopyFrom(write_timestamp(updated))
     if schedule.state is State.PARKED:
         found.invalid_schedule_error = schedule.reason or "parked"

@@ -32,8 +32,8 @@ _PATIENCE = 60.0  # seconds that a poll is held
 
 
 class SystemCalls(Calls):
-    @call(Role.READER)
-    async def GetSystemInfo(self, request: Any, call: Call) -> GetSystemInfoResponse:
+    async def GetSystemInfo(self, request: Any, context: Any) -> GetSystemInfoResponse:
+        """Anyone may ask what this is: clients do so before anything else, to find out how to speak."""
         capabilities = GetSystemInfoResponse.Capabilities(
             signal_and_query_header=True,
             internal_error_differentiation=True,
