@@ -63,16 +63,25 @@ class Serving:
     @property
     def address(self) -> str:
         """Where it listens, once it does."""
+        return self._hear(r"listening on (http\S+)")
 
+    @property
+    def wire(self) -> str:
+        """Where Temporal's clients are answered, once they are."""
+        found = self._hear(r"Temporal's protocol on (\S+)")
+        assert self.address  # the engine runs, too
+        return found
+
+    def _hear(self, pattern: str) -> str:
         def look() -> str | None:
             for line in list(self.said):
-                found = re.search(r"listening on (http\S+)", line)
+                found = re.search(pattern, line)
                 if found:
                     return found[1]
             assert self.process.poll() is None, "".join(self.said)
             return None
 
-        return until(look, "listening")
+        return until(look, pattern)
 
     @property
     def port(self) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.configuration import KEYS, Configuration, configuration
+from ostinato.faces.cli.serve import wire_place
 
 
 def toml(folder: Path, text: str) -> str:
@@ -36,6 +37,7 @@ def test_every_key_can_be_said_in_all_three_places(tmp_path: Path) -> None:
         "allow_host": ("a,b", ("a", "b")),
         "allow_origin": ("https://a", ("https://a",)),
         "require_token": ("yes", True),
+        "temporal": ("127.0.0.1:7233", "127.0.0.1:7233"),
         "tls_certificate": ("c.pem", "c.pem"),
         "tls_key": ("k.pem", "k.pem"),
         "no_engine": ("1", True),
@@ -99,3 +101,13 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_what_was_not_said_is_left_to_the_app() -> None:
     assert Configuration().settings == {}
     assert configuration({"queue": ["a"], "grace": "2s"}, None, {}).settings == {"queues": ("a",), "grace": "2s"}
+
+
+@pytest.mark.parametrize("place", ["nowhere", "127.0.0.1:", ":7233", "127.0.0.1:99999", "127.0.0.1:x"])
+def test_where_temporals_clients_are_answered(place: str) -> None:
+    with pytest.raises(OstinatoError, match="is not HOST:PORT"):
+        wire_place(configuration({"temporal": place}, environ={}))
+    found = wire_place(configuration({"temporal": "[::1]:7233", "require_token": True}, environ={}))
+    assert found is not None
+    assert (found.host, found.port, found.loopback, found.open) == ("::1", 7233, True, False)
+    assert wire_place(configuration({}, environ={})) is None

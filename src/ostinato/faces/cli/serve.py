@@ -188,7 +188,7 @@ async def _answer(
         if beside is not None:
             tasks.append(asyncio.create_task(beside(address)))
 
-    beyond = [one for one in (where, _wire_place(settings)) if one is not None and not one.loopback]
+    beyond = [one for one in (where, wire_place(settings)) if one is not None and not one.loopback]
     if beyond:  # before a node begins to work that would be stopped at once
         async with app.connected():
             for one in beyond:
@@ -206,7 +206,7 @@ async def _answer(
             await asyncio.gather(*tasks)
 
 
-def _wire_place(settings: Configuration) -> Listening | None:
+def wire_place(settings: Configuration) -> Listening | None:
     """Where Temporal's clients are to be answered, if they are."""
     from ostinato.faces.http.server import Listening
 
@@ -226,7 +226,7 @@ def _wire_place(settings: Configuration) -> Listening | None:
 
 
 def _wire(settings: Configuration, entry: Door) -> WireServer | None:
-    where = _wire_place(settings)
+    where = wire_place(settings)
     if where is None:
         return None
     try:
