@@ -30,7 +30,9 @@ Take = Annotated[bool, typer.Option("--take", help="Take over schedules that som
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 Output = Annotated[str | None, typer.Option("--output", "-o", help="Write to this file. [default: standard output]")]
 
-export_app = typer.Typer(help="Take schedules elsewhere.", no_args_is_help=True, rich_markup_mode=None)
+export_app = typer.Typer(
+    help="Take schedules elsewhere: to a file, to a Temporal cluster.", no_args_is_help=True, rich_markup_mode=None
+)
 import_app = typer.Typer(help="Bring schedules from elsewhere.", no_args_is_help=True, rich_markup_mode=None)
 place_command(export_app, "temporal")(export_temporal)
 place_command(import_app, "temporal")(import_temporal)
