@@ -49,6 +49,8 @@ def test_a_run_is_waited_for_and_its_end_is_the_exit_code(server: str) -> None:
     assert (done["status"], done["result"]) == ("succeeded", 42)
     failed = run(server, "jobs", "start", "fail", "--wait", code=1)
     assert (failed["status"], failed["error"]["message"]) == ("failed", "no such luck")
+    misspelt = CliRunner().invoke(app, ["jobs", "start", "ad", "--at", "2036-01-01", "--server", server])
+    assert "note: no node knows the job 'ad' yet; did you mean 'add'?" in misspelt.stderr
     shown = CliRunner().invoke(app, ["jobs", "start", "add", "--wait", "--server", server])
     assert "succeeded" in shown.stdout
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ostinato.errors import did_you_mean
 from ostinato.faces.cli.given import only_given, read_object, read_time
 from ostinato.faces.cli.run_commands import page
 from ostinato.faces.cli.target import Session, command
@@ -30,6 +31,14 @@ async def list_jobs(session: Session) -> None:
     )
 
 
+async def _tell_unknown(session: Session, job: str) -> None:
+    """A job that nobody knows may be declared later, or be a slip of the hand."""
+    names = [one["name"] for one in await session.client.jobs()]
+    if job not in names:
+        hint = did_you_mean(job, names)
+        typer.echo(f"note: no node knows the job {job!r} yet{f'; {hint}' if hint else ''}", err=True)
+
+
 @command(jobs, creates=True)
 async def start(
     session: Session,
@@ -50,6 +59,8 @@ async def start(
     words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
     if not wait:
         session.out.say(answer, words)
+    await _tell_unknown(session, job)
+    if not wait:
         return
     found = await run_over(session, answer["id"])
     session.out.draw(found, lambda: page(found))
