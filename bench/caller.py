@@ -30,7 +30,9 @@ class Connection:
             raise RuntimeError(f"{method} {path}: {answer.splitlines()[0]!r} {told!r}")
 
 
-async def measure(connections: Sequence[Connection], asked: Sequence[Sequence[str]]) -> dict[str, Any]:
+async def measure(port: int, at_once: int, asked: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """On connections of its own: those that were idle for long are closed by the server."""
+    pairs = [await asyncio.open_connection("127.0.0.1", port, limit=1 << 24) for _ in range(at_once)]
     rest = iter(asked)
     taken: list[float] = []
 
@@ -41,18 +43,17 @@ async def measure(connections: Sequence[Connection], asked: Sequence[Sequence[st
             taken.append((time.perf_counter() - begin) * 1000)
 
     begin = time.perf_counter()
-    await asyncio.gather(*(worker(one) for one in connections))
-    return {"seconds": time.perf_counter() - begin, "taken": taken}
+    await asyncio.gather(*(worker(Connection(*one)) for one in pairs))
+    seconds = time.perf_counter() - begin
+    for _, writer in pairs:
+        writer.close()
+    return {"seconds": seconds, "taken": taken}
 
 
 async def main(port: int, at_once: int) -> None:
-    pairs = [await asyncio.open_connection("127.0.0.1", port, limit=1 << 24) for _ in range(at_once)]
-    connections = [Connection(*one) for one in pairs]
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(await measure(connections, json.loads(line))) + "\n")
+        sys.stdout.write(json.dumps(await measure(port, at_once, json.loads(line))) + "\n")
         sys.stdout.flush()
-    for _, writer in pairs:
-        writer.close()
 
 
 class Caller:

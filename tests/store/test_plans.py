@@ -59,6 +59,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     ),
     "late_schedules": ({"before": 1, "namespace": "x", "limit": 10}, None, "ostinato_timers_due"),
     "history": ({"namespace": "default", "low": "a", "high": "b", "limit": 10}, None, "ostinato_runs_key"),
+    "backfills_of": ({"schedule": "s", "before": "~", "limit": 10}, None, "ostinato_backfills_schedule"),
     "stale_schedules": ({"rules": "0", "limit": 10}, None, "ostinato_schedules_rules"),
     "schedules_by_name": ({}, ("default", "name"), "ostinato_schedules_name"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),

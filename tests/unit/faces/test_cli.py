@@ -192,6 +192,7 @@ def test_everything_that_is_offered_is_there() -> None:
 
 def test_version_names_the_zone_rules() -> None:
     assert re.match(r"ostinato \d+\.\d+\.\d+, time-zone rules \d{4}", run("version").stdout)
+    assert set(json.loads(run("version", "--json").stdout)) == {"version", "zone_rules", "zone_source"}
 
 
 def test_the_page_answers_each_line_where_there_is_no_terminal() -> None:

@@ -116,7 +116,10 @@ def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more:
     }
 
 
-def version() -> None:
+def version(as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False) -> None:
     """Say which Ostinato this is, and which edition of the time-zone rules it uses."""
     rules = rules_in_force()
+    if as_json:
+        typer.echo(json.dumps({"version": __version__, "zone_rules": rules.version, "zone_source": rules.source}))
+        return
     typer.echo(f"ostinato {__version__}, time-zone rules {rules.version} from {rules.source}")
