@@ -263,7 +263,7 @@ class Looks:
                         "list_schedules",
                         namespace=namespace,
                         after=after,
-                        low=low,
+                        low=max(low, after),
                         high=low + "\U0010ffff",
                         limit=size,
                     )

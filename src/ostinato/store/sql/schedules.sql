@@ -74,8 +74,9 @@ JOIN ostinato_schedules s ON s.namespace = r.namespace AND s.name = r.name AND s
 -- schedules_of_origin: open schedules that one place declares. Uses ostinato_schedules_origin.
 SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND origin = :origin AND closed IS NULL
 
--- list_schedules: open schedules of a namespace by name, from a cursor on. Uses ostinato_schedules_name.
-SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND name > :after AND name >= :low AND name < :high
+-- list_schedules: open schedules of a namespace by name, from :low on, which may be the cursor itself. Uses
+-- ostinato_schedules_name. With two lower bounds SQLite would begin at the first of them and read all that lies between.
+SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND name >= :low AND name < :high AND name <> :after
 ORDER BY name LIMIT :limit
 
 -- count_schedules: open schedules of a namespace.
