@@ -23,7 +23,8 @@ BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "ou
 def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Language]:
     made = functools.partial(SandboxedLanguage, settings=settings or ExpressionSettings())
     found = (
-        made("dataweave", "dataweave", answered_here=plain, suggest=suggestion),
+        # `output` is a word of DataWeave, so nothing can be called that there.
+        made("dataweave", "dataweave", answered_here=plain, suggest=suggestion, called={"output": "result"}),
         made("jq", "jq"),
         made("jsonata", "jsonata"),
     )
@@ -41,12 +42,14 @@ class SandboxedLanguage:
         settings: ExpressionSettings,
         answered_here: Callable[[str, Mapping[str, Json]], Json] | None = None,
         suggest: Callable[[str, str, frozenset[str]], str] | None = None,
+        called: Mapping[str, str] | None = None,
     ) -> None:
         self._name = name
         self._module = module
         self._settings = settings
         self._answered_here = answered_here
         self._suggest = suggest
+        self._called = called or {}
         self.pool = Pool(name, settings)
 
     @property
@@ -71,14 +74,15 @@ class SandboxedLanguage:
         if problem := self.missing:
             return problem
         deadline = self._settings.check_deadline_s
-        request = self._encode(Evaluation(expr, dict.fromkeys(sorted(BINDINGS)), deadline))
+        known: dict[str, Json] = dict.fromkeys(sorted(BINDINGS))
+        request = self._encode(Evaluation(expr, known, deadline))
         (answer,) = self.pool.settle([(request, deadline)], "check")
         if "code" in answer:
             return f"it cannot be checked: {answer['message']}"
         if (found := answer["value"]) is None:
             return None
         where = f"line {found['line']}, column {found['column']}: " if "line" in found else ""
-        hint = self._suggest(expr, found["message"], BINDINGS) if self._suggest else ""
+        hint = self._suggest(expr, found["message"], frozenset(self._named(known))) if self._suggest else ""
         message = found["message"].rstrip(".")
         return f"{where}{message}. {hint[0].upper()}{hint[1:]}." if hint else f"{where}{message}."
 
@@ -115,7 +119,7 @@ class SandboxedLanguage:
             return Failure(Code.TIMEOUT, "its deadline was over before it began")
         if self._answered_here is None:
             return None
-        value = self._answered_here(request.expr, request.bindings)
+        value = self._answered_here(request.expr, self._named(request.bindings))
         return None if value is NOT_PLAIN else Value(value)
 
     def _encoded(self, request: Evaluation) -> bytes | Failure:
@@ -130,7 +134,15 @@ class SandboxedLanguage:
 
     def _encode(self, request: Evaluation) -> bytes:
         deadline = min(request.deadline_s, _LONGEST_S)
-        return orjson.dumps({"expr": request.expr, "bindings": dict(request.bindings), "deadline": deadline})
+        return orjson.dumps(
+            {"expr": request.expr, "bindings": dict(self._named(request.bindings)), "deadline": deadline}
+        )
+
+    def _named(self, bindings: Mapping[str, Json]) -> Mapping[str, Json]:
+        """The bindings under the names that they have in this language."""
+        if self._called.keys().isdisjoint(bindings):
+            return bindings
+        return {self._called.get(name, name): value for name, value in bindings.items()}
 
     def _too_large(self, expr: str) -> str | None:
         most = self._settings.max_expression_bytes

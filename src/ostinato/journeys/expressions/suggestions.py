@@ -9,6 +9,7 @@ import re
 
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _FOREIGN = [
+    (r"^(?!.*---).*\boutput\b", "`output` is a word of DataWeave: as a key it is quoted, and the binding is `result`"),
     (r"===|!==", "DataWeave compares with == and !="),
     (r"&&", "DataWeave writes `and` for &&"),
     (r"\|\|", "DataWeave writes `or` for ||"),

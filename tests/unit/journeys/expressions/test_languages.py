@@ -9,7 +9,7 @@ import pytest
 
 from ostinato.errors import OstinatoError
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
-from ostinato.journeys.expressions.languages import SandboxedLanguage, languages
+from ostinato.journeys.expressions.languages import BINDINGS, SandboxedLanguage, languages
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.testing.virtual import run_virtual
 from tests.unit.journeys.expressions.conftest import Spoken
@@ -106,6 +106,9 @@ NOT_DATAWEAVE = [
     ("$x := 1", "lang: jsonata"),
     ("durationBetween(context.a, context.b)", "subtracted"),
     ("checks.done == true", "`context.checks`"),
+    ("output.status", "the binding is `result`"),
+    ("{output: 1}", "as a key it is quoted"),
+    ("context.default", "wrap `default` into quotes"),
     ("context.", "line 1, column 9"),
     ("{a: 1,\n b: ", "line 2"),
     ("import lines from my::own\n---\n1", "my::own"),
@@ -305,6 +308,19 @@ def test_the_languages_there_are() -> None:
     (answer,) = asyncio.run(found["dataweave"].evaluate([Evaluation("context.a", {"context": {"a": 1}}, 1.0)]))
     assert answer == Value(1)
     assert all(isinstance(one, SandboxedLanguage) and one.pool.pids() == [] for one in found.values())
+
+
+def test_every_binding_can_be_read_in_every_language(spoken: Spoken) -> None:
+    bindings = {name: {"of": name} for name in BINDINGS}
+    for name, language in languages().items():
+        assert isinstance(language, SandboxedLanguage)
+        language.pool = spoken[name].pool
+        for binding in BINDINGS:
+            called = "result" if (name, binding) == ("dataweave", "output") else binding
+            exprs = {"jq": [f".{called}.of", f"${called}.of"], "jsonata": [f"{called}.of", f"${called}.of"]}
+            for expr in exprs.get(name, [f"{called}.of", f"{called}.of ++ ''"]):
+                assert language.check(expr) is None
+                assert asyncio.run(language.evaluate([Evaluation(expr, bindings, 5.0)])) == [Value(binding)]
 
 
 def test_virtual_time_stands_still_meanwhile(spoken: Spoken) -> None:

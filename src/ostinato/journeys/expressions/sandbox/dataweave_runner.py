@@ -94,7 +94,7 @@ class DataWeaveRunner:
         if found["kind"] != "CompilationException":
             return None
         message = " ".join(found["message"].split("\n\n", 1)[0].split())
-        message = re.sub(r" \(line \d+, column \d+\):$", "", message)
+        message = re.sub(r" \(line \d+, column \d+\):$| List of reserved words:.*async\.", "", message)
         return {"message": message, "line": found["line"], "column": found["column"]}
 
     def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
