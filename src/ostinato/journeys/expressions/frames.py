@@ -1,6 +1,7 @@
 """Messages between the two sides of a pipe: four bytes that say how long, then JSON.
 
 Both sides import this; it must stay free of everything else of ours, for the worker is to be small and quick to start.
+Times are the machine's own and not the engine's clock: a process takes as long as it takes, on virtual time, too.
 """
 
 from __future__ import annotations
