@@ -27,7 +27,8 @@ class Place:
     kind: str
 
     def run(self, *args: str, code: int = 0, input: str | None = None) -> Any:
-        done = CliRunner().invoke(app, list(args), env=self.environ, input=input, catch_exceptions=False)
+        env = {**self.environ, "COLUMNS": None}  # a terminal of the tests would fold what is shown
+        done = CliRunner().invoke(app, list(args), env=env, input=input, catch_exceptions=False)
         assert done.exit_code == code, f"{args}: {done.exit_code}\n{done.output}"
         return done
 
