@@ -31,6 +31,7 @@ SERVES = re.compile(r"(?P<settings>(?:OSTINATO_\w+=\S+ )*)ostinato (?P<args>(?:s
 NOT_RUN = {"text", "json", "yaml", "toml"}
 BOUNDED = {"OSTINATO_DEMO_SECONDS": "3"}
 PORT = "8471"
+WIRE = "7233"
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "environ", os.environ.copy())  # what a page sets is its own affair
     names: dict[str, object] = {"__name__": "__main__"}
-    port = free_port()
+    port, wire = free_port(), free_port()
     with ExitStack() as serving:
         for block in blocks(page):
-            body = block.body.replace(PORT, port)
+            body = block.body.replace(PORT, port).replace(WIRE, wire)
             match block.language:
                 case "python":
                     code = compile("\n" * block.line + body, str(page), "exec")
