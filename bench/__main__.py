@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import engine, expressions, http, idle, peers, schedules, when
+from bench import engine, expressions, http, idle, peers, schedules, when, wire
 
 BENCHES: dict[str, Callable[[], bool]] = {
     "when": when.main,
@@ -15,6 +15,7 @@ BENCHES: dict[str, Callable[[], bool]] = {
     "schedules": schedules.main,
     "http": http.main,
     "expressions": expressions.main,
+    "wire": wire.main,
 }
 
 names = sys.argv[1:] or list(BENCHES)

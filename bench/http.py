@@ -41,18 +41,18 @@ def figure(seconds: float, taken: list[float]) -> Figure:
     return Figure(len(taken) / seconds, sorted(taken)[int(len(taken) * 0.99)])
 
 
-async def fill(app: Ostinato) -> None:
+async def fill(app: Ostinato, schedules: int = SCHEDULES) -> None:
     """Paused, so that what is measured is the API and not the beat. One in a thousand starts another job."""
     spec = cron(SPEC["cron"][0])  # read once
-    for begin in range(0, SCHEDULES, BATCH):
-        numbers = range(begin, min(begin + BATCH, SCHEDULES))
+    for begin in range(0, schedules, BATCH):
+        numbers = range(begin, min(begin + BATCH, schedules))
         await app.schedules.create_many([app.schedules.draft(name(n), spec, job(n), paused=True) for n in numbers])
         if begin and begin % 200_000 == 0:
             show(f"  … {begin:,}")
 
 
-def name(n: int) -> str:
-    return f"s-{n % SCHEDULES:07}"
+def name(n: int, among: int = SCHEDULES) -> str:
+    return f"s-{n % among:07}"
 
 
 def job(n: int) -> str:
@@ -75,19 +75,19 @@ def over_http(what: str, n: int) -> Ask:
             return "GET", f"/api/v1/schedules/{name(at)}", ""
 
 
-async def in_python(app: Ostinato, what: str, n: int) -> None:
+async def in_python(app: Ostinato, what: str, n: int, among: int = SCHEDULES) -> None:
     calls, at = app.schedules, n * 7919
     match what:
         case "create":
             await calls.create(f"python-{n}", SPEC, "nothing", paused=True)
         case "list":
-            await calls.find(after=name(at), limit=PAGE)
+            await calls.find(after=name(at, among), limit=PAGE)
         case "by prefix":
-            await calls.find(match=f"{name(at)[:-1]}*", limit=PAGE)
+            await calls.find(match=f"{name(at, among)[:-1]}*", limit=PAGE)
         case "by job":
-            await calls.find(job="rare", after=name(at), limit=5)
+            await calls.find(job="rare", after=name(at, among), limit=5)
         case _:
-            await calls.get(name(at))
+            await calls.get(name(at, among))
 
 
 async def measure(call: Callable[[int], Awaitable[object]], numbers: range) -> Figure:
@@ -140,13 +140,18 @@ async def rounds(app: Ostinato, caller: Caller) -> None:
             own = await measure(lambda n, what=what: in_python(app, what, n), numbers)  # type: ignore[misc]
             found.setdefault((what, "Python"), []).append(own)
             first += count
-    for what in WHAT:
-        rate = {face: statistics.median(one.rate for one in found[what, face]) for face in ("HTTP", "Python")}
-        p99 = {face: statistics.median(one.p99 for one in found[what, face]) for face in ("HTTP", "Python")}
+    tell(found, "HTTP")
+
+
+def tell(found: dict[tuple[str, str], list[Figure]], face: str) -> None:
+    """Medians of the rounds, a line for each kind of call."""
+    for what in dict.fromkeys(what for what, _ in found):
+        rate = {one: statistics.median(each.rate for each in found[what, one]) for one in (face, "Python")}
+        p99 = {one: statistics.median(each.p99 for each in found[what, one]) for one in (face, "Python")}
         show(
-            f"  {what:10} HTTP {rate['HTTP']:8,.0f}/s, p99 {p99['HTTP']:6.1f} ms"
+            f"  {what:10} {face} {rate[face]:8,.0f}/s, p99 {p99[face]:6.1f} ms"
             f"   Python {rate['Python']:8,.0f}/s, p99 {p99['Python']:6.1f} ms"
-            f"   HTTP is {rate['HTTP'] / rate['Python']:.2f} of it"
+            f"   {face} is {rate[face] / rate['Python']:.2f} of it"
         )
 
 

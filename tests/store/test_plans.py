@@ -62,6 +62,10 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "backfills_of": ({"schedule": "s", "before": "~", "limit": 10}, None, "ostinato_backfills_schedule"),
     "stale_schedules": ({"rules": "0", "limit": 10}, None, "ostinato_schedules_rules"),
     "schedules_by_name": ({}, ("default", "name"), "ostinato_schedules_name"),
+    "name_workflows": ({}, ("run", "schedule", "2026-01-01T00:00:00Z", "request"), "ostinato_forms_pkey"),
+    "workflows_of": ({}, ("run",), "ostinato_workflows_pkey"),
+    "workflows_by_id": ({"namespace": "default", "id": "w", "limit": 10}, None, "ostinato_workflows_id"),
+    "recent_actions": ({"limit": 10}, ("default", "key1", "key2"), "ostinato_runs_key"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),
     "lock_limits": ({}, ("default", "k"), "ostinato_limits_pkey"),
 }
@@ -71,6 +75,8 @@ OWN = {
     "ostinato_runs_pkey": "sqlite_autoindex_ostinato_runs_1",
     "ostinato_events_pkey": "INTEGER PRIMARY KEY",
     "ostinato_schedules_pkey": "sqlite_autoindex_ostinato_schedules_1",
+    "ostinato_forms_pkey": "PRIMARY KEY",
+    "ostinato_workflows_pkey": "PRIMARY KEY",
     "ostinato_serials_pkey": "PRIMARY KEY",
     "ostinato_limits_pkey": "PRIMARY KEY",
 }

@@ -39,10 +39,15 @@ ORDER BY run_id DESC LIMIT :limit
 -- workflows_of: what these chains are called. Uses the primary key.
 SELECT w.run_id, w.workflow_id, w.request_id, w.action FROM {rows r(id text)} JOIN ostinato_workflows w ON w.run_id = r.id
 
--- recent_actions: of each of these ranges of keys the occurrences that were let go, the newest. Uses ostinato_runs_key.
+-- recent_actions [sqlite]: of each of these ranges of keys the occurrences that were let go, the newest. Uses ostinato_runs_key.
 SELECT u.* FROM {rows r(namespace text, low text, high text)} JOIN ostinato_runs u ON u.id IN (
     SELECT o.id FROM ostinato_runs o WHERE o.namespace = r.namespace AND o.key >= r.low AND o.key < r.high AND o.key IS NOT NULL
-        AND o.status NOT IN ('skipped', 'missed') AND coalesce(o.hold, '') <> 'overlap' ORDER BY o.key DESC LIMIT :limit)
+        AND o.status || '' NOT IN ('skipped', 'missed') AND coalesce(o.hold, '') <> 'overlap' ORDER BY o.key DESC LIMIT :limit)
+
+-- recent_actions [postgres]: the same; one look at the index for each range.
+SELECT u.* FROM {rows r(namespace text, low text, high text)} CROSS JOIN LATERAL (
+    SELECT * FROM ostinato_runs o WHERE o.namespace = r.namespace AND o.key >= r.low AND o.key < r.high AND o.key IS NOT NULL
+        AND o.status || '' NOT IN ('skipped', 'missed') AND coalesce(o.hold, '') <> 'overlap' ORDER BY o.key DESC LIMIT :limit) u
 
 -- count_workflows: how many chains stand where, without what never ran.
 SELECT status, count(*) FROM ostinato_runs WHERE namespace = :namespace AND superseded = 0
