@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ostinato.app import Ostinato
-from ostinato.engine.access import Role, TokenInfo, allows, check_token, list_namespaces
+from ostinato.engine.access import Role, TokenInfo, allows, check_token
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.store.contract import sql
 from ostinato.when.instants import SECOND, Micros
@@ -90,10 +90,9 @@ class Door:
         if own is not None and namespace not in (None, own):
             raise NotFound(f"there is no namespace {namespace!r}")
         within = namespace or own or self.app.namespace
-        if namespace is not None and own is None:
-            names = {one.name for one in await self.app.store.read(lambda _: list_namespaces())}
-            if namespace not in names and namespace != self.app.namespace:
-                raise NotFound(f"there is no namespace {namespace!r}")
+        elsewhere = own is None and namespace not in (None, self.app.namespace)
+        if elsewhere and namespace not in {one.name for one in await self.app.namespaces()}:
+            raise NotFound(f"there is no namespace {namespace!r}")
         actor = "local" if token is None else f"token:{token.label or token.id}"
         return Who(self.app.within(within, actor), has, actor, token, within)
 

@@ -52,13 +52,14 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A schedule with what is live and recent of it, and what its runs are called."""
+    """A schedule with what is live and recent of it, what its runs are called, and the types of search attributes."""
 
     schedule: Schedule
     live: Sequence[Live] = ()
     recent: Sequence[Run] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 class Forms(Schedules):
@@ -238,4 +239,5 @@ def _around_of(schedules: Sequence[Schedule], recent: int) -> Operation[list[See
     names = {}
     if roots:
         names = {row[0]: row[1] for row in (yield sql("workflows_of", [(root,) for root in sorted(roots)]))}
-    return [Seen(one, live[one.id], by_schedule[one.id], names, forms.get(one.id)) for one in schedules]
+    types = {row[0]: row[1] for row in (yield sql("search_attributes", namespace=schedules[0].namespace))}
+    return [Seen(one, live[one.id], by_schedule[one.id], names, forms.get(one.id), types) for one in schedules]

@@ -10,12 +10,16 @@ import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import (
     GetWorkflowExecutionHistoryRequest,
+    RequestCancelWorkflowExecutionRequest,
     SignalWithStartWorkflowExecutionRequest,
     StartWorkflowExecutionRequest,
     StartWorkflowExecutionResponse,
 )
 from temporalio.client import (
     Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleSpec,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
@@ -38,6 +42,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCStatusCode
 
+from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
 from tests.scenario.temporal.test_schedules import register
 from tests.wire import refused, wired
@@ -157,6 +162,41 @@ async def test_cancel_terminate_and_signal(world: World) -> None:
             await client.workflow_service.signal_with_start_workflow_execution(request)
         with refused(RPCStatusCode.NOT_FOUND):
             await client.get_workflow_handle("terminated", first_execution_run_id="another").cancel()
+
+
+async def test_a_cancel_that_comes_again_is_one(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        await start(wire.client, "twice")
+        await wire.settle()
+        request = RequestCancelWorkflowExecutionRequest(namespace="default", request_id="c")
+        request.workflow_execution.workflow_id = "twice"
+        for _ in range(3):
+            await wire.client.workflow_service.request_cancel_workflow_execution(request)
+            await wire.settle()
+        request.request_id = "d"
+        with refused(RPCStatusCode.NOT_FOUND, "already completed"):
+            await wire.client.workflow_service.request_cancel_workflow_execution(request)
+
+
+async def test_what_is_old_is_forgotten_by_its_id_too(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        await wire.client.execute_workflow("nothing", id="old", **QUEUE)
+        handle = await wire.client.create_schedule(
+            "old", Schedule(ScheduleActionStartWorkflow("nothing", id="n", task_queue="default"), spec=ScheduleSpec())
+        )
+        await handle.trigger()
+        await handle.delete()
+        await wire.advance("32d")
+
+        def left(_: int) -> Operation[list[Any]]:
+            runs = yield sql("workflows_by_id", namespace="default", id="old", limit=10)
+            return [*runs, *(yield sql("any_form"))]
+
+        assert await wire.app.store.read(left) == []
+        with refused(RPCStatusCode.NOT_FOUND):
+            await wire.client.get_workflow_handle("old").describe()
 
 
 async def test_what_an_id_may_be_used_for_again(world: World) -> None:

@@ -125,8 +125,13 @@ class RunCalls(Calls):
 
     @call(Role.OPERATOR)
     async def RequestCancelWorkflowExecution(self, request: Any, call: Call) -> RequestCancelWorkflowExecutionResponse:
-        workflow = await _going(call, request)
         request_id = read_request_id(request.request_id)
+        try:
+            workflow = await _going(call, request)
+        except NotFound:
+            if request_id is not None and await _asked_before(call, request_id):
+                return RequestCancelWorkflowExecutionResponse()  # the answer to that was lost, not the cancel
+            raise
         await call.app.cancel(workflow.run_id, request.reason, request_id=request_id)
         return RequestCancelWorkflowExecutionResponse()
 
@@ -219,6 +224,14 @@ async def _going(call: Call, request: Any) -> Workflow:
     if workflow.over:
         raise NotFound("workflow execution already completed")
     return workflow
+
+
+async def _asked_before(call: Call, request_id: str) -> bool:
+    def found(_: int) -> Operation[bool]:
+        rows = yield sql("request", namespace=call.app.namespace, id=request_id)
+        return bool(rows) and str(rows[0][0]).startswith(f"{Status.CANCELLED.value} ")
+
+    return await call.app.store.read(found)
 
 
 async def _until_over(call: Call, workflow: Workflow) -> None:

@@ -62,10 +62,9 @@ class ScheduleCalls(Calls):
     @call(Role.READER)
     async def DescribeSchedule(self, request: Any, call: Call) -> DescribeScheduleResponse:
         seen = await call.forms.see(read_id(request.schedule_id, "schedule_id"), RECENT)
-        known = await call.attributes()
-        memo, search = write_about(seen, known)
+        memo, search = write_about(seen, seen.types)
         return DescribeScheduleResponse(
-            schedule=write_schedule(seen, known),
+            schedule=write_schedule(seen, seen.types),
             info=write_info(seen, call.app.engine.clock.now()),
             memo=memo,
             search_attributes=search,
@@ -111,7 +110,7 @@ class ScheduleCalls(Calls):
         after = read_page(request.next_page_token)
         found: list[model.Schedule] = []
         more = False
-        async for schedule in matching(call.forms, query, known, after):
+        async for schedule in matching(call.forms, query, known, after, _SCAN if query.names else size + 1):
             if len(found) == size:
                 more = True
                 break
@@ -162,12 +161,12 @@ def _moments(schedule: model.Schedule, first: Micros, last: Micros) -> list[Micr
 
 
 async def matching(
-    forms: Forms, query: Query, known: Mapping[str, str], after: str = ""
+    forms: Forms, query: Query, known: Mapping[str, str], after: str = "", scan: int = _SCAN
 ) -> AsyncIterator[model.Schedule]:
     """Open schedules that a query finds, by name."""
     counting = "ScheduleRunningWorkflowCount" in query.names
     while True:
-        page = await forms.page(after, _SCAN)
+        page = await forms.page(after, scan)
         running: dict[str, int] = {}
         if counting:
             for seen in await forms.closer(page, 1):
@@ -175,7 +174,7 @@ async def matching(
         for one in page:
             if query(values_of(one, running.get(one.id, 0), known)):
                 yield one
-        if len(page) < _SCAN:
+        if len(page) < scan:
             return
         after = page[-1].name
 

@@ -4,6 +4,7 @@ form."""
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import lru_cache
 from typing import Any
 
 from google.protobuf.json_format import ParseDict
@@ -60,6 +61,14 @@ def _strings(one: CalendarSpec) -> dict[str, Any]:
 
 def write_spec(spec: Spec) -> ScheduleSpec:
     """The canonical form with its ranges written out. A spec that Temporal's form cannot hold is an error."""
+    found = ScheduleSpec()
+    found.CopyFrom(_written(spec))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _written(spec: Spec) -> ScheduleSpec:
+    """Many schedules have the same."""
     found: ScheduleSpec = ParseDict(spec_to_temporal(spec), ScheduleSpec())
     for calendar in (*found.structured_calendar, *found.exclude_structured_calendar):
         for name in _FIELDS:
