@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
@@ -27,6 +28,7 @@ from ostinato.engine.engine import Engine, Settings
 from ostinato.engine.executor import Stop
 from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.http_action import http_handler
+from ostinato.engine.kinds import RULES
 from ostinato.engine.listeners import Callback, Ended
 from ostinato.engine.nodes import NodeInfo, list_nodes
 from ostinato.engine.requests import digest, once
@@ -36,6 +38,14 @@ from ostinato.engine.scanner import Finding, scan
 from ostinato.engine.telemetry import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
+from ostinato.journeys import firing as journey_timers
+from ostinato.journeys.calls import Journeys
+from ostinato.journeys.conductor import Conductor
+from ostinato.journeys.evaluating import Evaluator, Platform, Tools
+from ostinato.journeys.looks import Around as JourneysAround
+from ostinato.journeys.moves import KIND as JOURNEY
+from ostinato.journeys.plugins import Plugins
+from ostinato.journeys.rule import RULE as JOURNEY_RULE
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
@@ -60,6 +70,7 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=Callback)
+RULES[JOURNEY] = JOURNEY_RULE
 
 
 class RunHandle:
@@ -123,6 +134,9 @@ class Ostinato:
         actor: str | None = None,
         name: str | None = None,
         prune_schedules: bool = False,
+        journeys: Sequence[str | Path] = (),
+        journey_plugins: Plugins | None = None,
+        platform: Platform | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
         dice: random.Random | None = None,
@@ -154,6 +168,16 @@ class Ostinato:
         self._declarations = Declarations(self._name_of, name)
         self._implied: dict[Callable[..., Any], str] = {}  # jobs that are declared by their schedule alone
         self._prune_schedules = prune_schedules
+        self.journey_plugins = journey_plugins or Plugins()
+        self._journey_sources = tuple(journeys)
+        self._journey_tools = Tools(
+            plugins=self.journey_plugins,
+            evaluator=Evaluator(self.journey_plugins.languages),
+            platform=platform or Platform(),
+            services={"egress": self._way_out},
+            now=lambda: self.engine.clock.now(),
+        )
+        self._conductor: Conductor | None = None
         self._attach(open_url(store) if isinstance(store, str) else store)
         self._dispatcher: Dispatcher | None = None
         self._engine: Engine | None = None
@@ -189,6 +213,23 @@ class Ostinato:
             )
         )
 
+        self.journeys = Journeys(
+            JourneysAround(
+                store=store,
+                engine=lambda: self.engine,
+                conductor=self._conducting,
+                node=lambda: self.engine.node if self._is_node else None,
+                tools=self._journey_tools,
+                new_id=self._ids.new,
+                namespace=self.namespace,
+                actor=self.actor,
+            )
+        )
+
+    def _conducting(self) -> Conductor:
+        assert self._conductor is not None
+        return self._conductor
+
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
         """The same running app, acting in another namespace or under another name."""
         if namespace == self.namespace and actor == self.actor:
@@ -197,6 +238,7 @@ class Ostinato:
         view.namespace, view.actor = namespace, actor
         view.schedules = self.schedules.within(namespace, actor)
         view.webhooks = self.webhooks.within(namespace, actor)
+        view.journeys = self.journeys.within(namespace, actor)
         return view
 
     def configure(self, store: str | None = None, **settings: Any) -> None:
@@ -247,7 +289,11 @@ class Ostinato:
         engine.listeners.namespace = self.namespace
         engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
         engine.purposes.update(keeping.purposes(self.settings.keep_runs))
+        engine.purposes.update(journey_timers.purposes())
         engine.preparations.append(self._prepare_schedules)
+        engine.preparations.append(self._deploy_journeys)
+        conductor = self._conductor = Conductor(engine, self._journey_tools)
+        engine.kinds[JOURNEY] = conductor
         dispatcher = Dispatcher(self.store, engine.clock, engine.listeners, self._ids.new, engine.nudge)
         engine.parts.append((dispatcher.run, "webhooks"))
         self._dispatcher = dispatcher
@@ -255,13 +301,15 @@ class Ostinato:
             engine.listeners.add(pattern, callback, name)
         self._starts = Committer(self._commit_starts, lambda _: None, hopeful=False)
         self._engine = engine
+        conductor.start()
+        self._is_node = node
         try:
             await (engine.start() if node else engine.connect())
         except BaseException:
             self._engine = None
+            await conductor.stop()
             raise
         self._starts.start()
-        self._is_node = node
 
     def _webhooks_changed(self) -> None:
         if self._dispatcher is not None:
@@ -279,6 +327,11 @@ class Ostinato:
         await self.store.run(lambda _: keeping.first_timer(now))
         await recompute_zones(self.store)
         await self._declare_schedules()
+
+    async def _deploy_journeys(self) -> None:
+        """Definitions that came with the code, put on record by whichever process is first."""
+        if self._journey_sources:
+            await self.journeys.deploy(*self._journey_sources)
 
     async def _declare_schedules(self) -> None:
         """Make the store say what the code declares. What is wrong with the code stops the start; what the store will
@@ -305,6 +358,8 @@ class Ostinato:
             self._starts = None
         if engine is not None:
             await (engine.stop() if self._is_node else engine.disconnect())
+        if self._conductor is not None:
+            await self._conductor.stop()
         await self.store.close()
 
     async def _close_after_crash(self) -> None:
@@ -313,6 +368,8 @@ class Ostinato:
         if self._starts is not None:
             await self._starts.stop()
             self._starts = None
+        if self._conductor is not None:
+            await self._conductor.stop()
         await self.store.close()
 
     # Declaring

@@ -7,8 +7,8 @@ import asyncio
 import os
 import random
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from opentelemetry.trace import StatusCode
@@ -20,6 +20,7 @@ from ostinato.engine.commits import Committer
 from ostinato.engine.context import Context, clean
 from ostinato.engine.executor import Executor, Outcome, Stop
 from ostinato.engine.handlers import Declaration, Handler
+from ostinato.engine.kinds import Body
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
 from ostinato.engine.outcomes import after_failure
 from ostinato.engine.rows import read_options, whole_run
@@ -124,6 +125,7 @@ class Engine:
         self.beat_at: Micros = 0
         self.declared: dict[str, Declaration] = {}  # what other processes have said about jobs that this one lacks
         self.preparations: list[Callable[[], Awaitable[None]]] = []  # to be done before the first beat
+        self.kinds: dict[str, Body] = {}  # what is done with claimed runs that are no jobs
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # what else goes on while this is a node
 
     def known(self, name: str) -> Handler | Declaration | None:
@@ -382,8 +384,6 @@ class Engine:
     async def _unpark(self) -> None:
         """Runs that waited for a handler which this node has."""
         names = [(name,) for name in self.handlers]
-        if not names:
-            return
         now = self.clock.now()
 
         def parked(_: int) -> Operation[int]:
@@ -531,6 +531,10 @@ class Engine:
 
     def _begin(self, run: Run) -> None:
         self._begun[run.id] = run.claim
+        if run.kind in self.kinds:
+            running = self._running[run.id] = _Task(run)
+            running.task = asyncio.get_running_loop().create_task(self._body_of_kind(running, self.kinds[run.kind]))
+            return
         handler = self.handlers.get(run.name)
         if handler is None:
             self._ends.put(End(run, Status.WAITING, "no_handler", finished=False, event="run:parked"))
@@ -568,6 +572,56 @@ class Engine:
         del self._running[run.id]
         self._room.set()
 
+    async def _body_of_kind(self, running: _Task, body: Body) -> None:
+        """The same for a run of another kind, which puts on record itself what becomes of it."""
+        run = running.run
+        ending: End | None = None
+        running.begun = True
+        try:
+            if running.stop is not None:
+                raise asyncio.CancelledError
+            with self._spans.of(f"run {run.name}", run_id=run.root_id):
+                await body(run)
+        except asyncio.CancelledError:
+            if running.stop is not None and running.stop.status is Status.READY:
+                ending = self._stopped(run, running.stop)
+        except Exception as problem:
+            log.exception("a run could not be executed", action="execution_failed", run=run.id)
+            ending = End(run, Status.FAILED, clean(f"it could not be executed: {problem!r}"))
+        if ending is not None:
+            self._ends.put(ending)
+        else:
+            self._let_go(run)
+        if self._running.get(run.id) is running:  # it may have been claimed again meanwhile
+            del self._running[run.id]
+        self._room.set()
+
+    def _let_go(self, run: Run) -> None:
+        if self._begun.get(run.id) == run.claim:
+            del self._begun[run.id]
+
+    @asynccontextmanager
+    async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
+        """Within it a run is claimed for this node by a transaction of its own, and begun by calling what is given. A
+        claim whose fate is unknown is found by the next heartbeat."""
+        taken = False
+
+        def begin(run: Run) -> None:
+            nonlocal taken
+            taken = True
+            self._begin(run)
+
+        before = self._begun.get(run_id)
+        self._begun[run_id] = run_claim
+        try:
+            yield begin
+        finally:
+            if not taken and self._begun.get(run_id) == run_claim:
+                if before is None:
+                    del self._begun[run_id]
+                else:
+                    self._begun[run_id] = before
+
     async def _execute_traced(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
         with self._spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
             outcome = await self._executor.execute(run, handler, context, timeout)
@@ -599,6 +653,8 @@ class Engine:
         return ending
 
     def _at_most_once(self, run: Run) -> bool:
+        if run.kind in self.kinds:
+            return False
         own = read_options(run.options).at_most_once
         return self.handlers[run.name].at_most_once if own is None else own
 
@@ -641,14 +697,17 @@ class Engine:
         if lost:
             self.metrics.refused.inc(len(lost))
             log.warning("late outcomes were refused", action="writes_refused", count=len(lost))
+        for e in ends:
+            self._let_go(e.run)
+        self.tell_ends([e for e in ends if e.run.id not in lost] if lost else ends)
+        return [None] * len(ends)
+
+    def tell_ends(self, ends: Sequence[End]) -> None:
+        """These are written: who waits for them is told, and what they make room for is looked at."""
         following = False
         counts: dict[str, int] = {}
         for e in ends:
             run = e.run
-            if self._begun.get(run.id) == run.claim:
-                del self._begun[run.id]
-            if run.id in lost:
-                continue
             status = e.status.value
             counts[status] = counts.get(status, 0) + 1
             if e.following is not None or not e.finished:
@@ -664,7 +723,6 @@ class Engine:
         if following:
             self._ready.set()
             self._due.set()
-        return [None] * len(ends)
 
     def _unwritable(self, ending: End, problem: Exception) -> End | None:
         """An outcome that the store will not take is written as what it is: a failure to write it."""

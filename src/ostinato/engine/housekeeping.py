@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
+from ostinato.engine.kinds import RULES
 from ostinato.engine.rows import timer_row
 from ostinato.engine.scanner import scan
 from ostinato.engine.timers import Fire
@@ -50,6 +51,8 @@ def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
     if ids:
         yield sql("drop_logs", ids)
         yield sql("drop_workflows", ids)
+        for rule in RULES.values():
+            yield from rule.forget([row[0] for row in rows])
         yield sql("drop_runs", ids)
     events = yield sql("drop_events", before=events_before, limit=_BITE)
     return max(len(ids), len(events))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from ostinato.engine.outcomes import after_crash
+from ostinato.engine import outcomes
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, end
 from ostinato.model import Status
@@ -90,7 +90,7 @@ def recover(node: str, now: Micros, new_id: Callable[[Micros], str]) -> Operatio
     if len(rows) < _BITE:
         yield sql("drop_node", id=node)
     if rows:
-        yield from end([after_crash(run, new_id(now), now) for run in map(whole_run, rows)], node, now)
+        yield from outcomes.recover([whole_run(row) for row in rows], node, now, new_id)
     return len(rows)
 
 

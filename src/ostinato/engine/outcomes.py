@@ -1,12 +1,15 @@
-"""What follows an attempt: pure decisions on failure, crash and retry."""
+"""What follows an attempt: decisions on failure, crash and retry."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ostinato.engine.kinds import RULES
 from ostinato.engine.rows import read_options
-from ostinato.engine.runs import End
+from ostinato.engine.runs import End, end
 from ostinato.model import Retry, Run, Status
+from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
 CRASHES = 3  # attempts of a chain that a crash may end before it fails
@@ -61,3 +64,14 @@ def after_crash(run: Run, id: str, now: Micros) -> End:
     following = next_attempt(run, id, now, now)
     following.crashes = run.crashes + 1
     return End(run, Status.CRASHED, "node lost", following=following)
+
+
+def recover(runs: Sequence[Run], node: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[None]:
+    """Runs that a node held which is gone: each follows its kind's own rule."""
+    jobs = [run for run in runs if run.kind not in RULES]
+    if jobs:
+        yield from end([after_crash(run, new_id(now), now) for run in jobs], node, now)
+    for kind, rule in RULES.items():
+        own = [run for run in runs if run.kind == kind]
+        if own:
+            yield from rule.recover(own, node, now)

@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
 from ostinato.engine.gates import let_in, let_out
+from ostinato.engine.kinds import RULES
 from ostinato.engine.rows import event_row, insert_row, start_row, timer_row, whole_run
 from ostinato.errors import NotFound
 from ostinato.model import Run, Status, Timer
@@ -156,9 +157,13 @@ class End:
     lines: Sequence[Row] = ()
 
 
-def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
+# What else is written with ends that were accepted; returns events to write.
+Also: TypeAlias = Callable[[], Operation[list[Row]]]
+
+
+def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -> Operation[list[End]]:
     """The outcomes of claimed runs, those still fenced to `node` only. Returns the ends that were refused."""
-    if all(map(_is_all, ends)):
+    if also is None and all(map(_is_all, ends)):
         return (yield from _finish(ends, node, now))
     rows = [
         (
@@ -175,7 +180,7 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
         )
         for e in ends
     ]
-    owners = yield from _owners(e.run for e in ends)
+    owners = yield from lock_owners(e.run for e in ends)
     accepted = yield sql("end_runs", rows, node=node)
     refused: list[End] = []
     taken: Sequence[End] = ends
@@ -190,13 +195,15 @@ def end(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
         yield from _cancel_instead([e for e in taken if e.run.id in asked], now)
     yield from _after(taken, now)
     events = [_ended(e, now) for e in taken]
+    if also is not None:
+        events += yield from also()
     over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken if e.finished and e.following is None]
     events += yield from _after_chains(owners, over, now)
     yield sql("insert_events", events)
     return refused
 
 
-def _owners(runs: Iterable[Run]) -> Operation[list[Row]]:
+def lock_owners(runs: Iterable[Run]) -> Operation[list[Row]]:
     """The schedules of these runs, locked. Always before the runs themselves: who fires a schedule does it so too."""
     ids = {run.schedule_id for run in runs if run.schedule_id is not None}
     if not ids:
@@ -323,7 +330,7 @@ def stop(
     """Cancel or terminate a chain. A run that a node holds is asked to stop, or with `force` ended at once.
     Returns where it stands then, and whether this changed it."""
     newest = yield sql("run_of_chain", root=root)
-    owners = yield from _owners(map(whole_run, newest))
+    owners = yield from lock_owners(map(whole_run, newest))
     found, events, ended = yield from stop_chain(root, status, reason, now, force)
     events += yield from _after_chains(owners, ended, now)
     if events:
@@ -340,6 +347,8 @@ def stop_chain(
     run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, [], []
+    if run.kind in RULES:
+        return (yield from RULES[run.kind].stop(run, status, reason, now))
     if run.status is Status.ACTIVE and not force:
         asked = yield sql("request_cancel", [(run.id, reason)], now=now)
         return run.status, [event_row(now, run, "run:cancel_requested", reason=reason)] if asked else [], []
@@ -371,7 +380,7 @@ def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
     newest: list[Run] = []
     for root in roots:
         newest += map(whole_run, (yield sql("run_of_chain", root=root)))
-    owners = yield from _owners(newest)
+    owners = yield from lock_owners(newest)
     for run in newest:
         _, more, over = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True)
         events += more

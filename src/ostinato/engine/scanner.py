@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ostinato.engine.gates import Gate, let_in, let_out, open_by_rate
-from ostinato.engine.outcomes import after_crash
+from ostinato.engine.outcomes import recover
 from ostinato.engine.rows import whole_run
-from ostinato.engine.runs import end, wake
+from ostinato.engine.runs import wake
 from ostinato.model import Run
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
@@ -53,7 +53,7 @@ def _orphans(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Oper
         by_node.setdefault(run.node or "", []).append(run)
     if repair:
         for node, held in by_node.items():
-            yield from end([after_crash(run, new_id(now), now) for run in held], node, now)
+            yield from recover(held, node, now, new_id)
     return [
         Finding("active_under_no_node", r.id, f"is active under node {r.node}, which is gone", repair) for r in runs
     ]

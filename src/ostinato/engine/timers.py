@@ -14,6 +14,7 @@ from ostinato.when.instants import SECOND, Micros
 
 # What to do with due timers of one purpose; returns the events to write.
 Fire: TypeAlias = Callable[[Sequence[Timer], Micros], Operation[list[Row]]]
+ANY = "*"  # in place of a purpose: whatever this kind of owner wants to be woken for
 _STRANGER = 5 * SECOND
 
 
@@ -32,7 +33,8 @@ def fire(now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire]) -> O
         return 0
     groups: dict[tuple[str, str], list[Timer]] = {}
     for timer in sorted(due, key=lambda t: (t.due, t.owner)):
-        groups.setdefault((timer.kind, timer.purpose), []).append(timer)
+        key = timer.kind, timer.purpose
+        groups.setdefault(key if key in purposes else (timer.kind, ANY), []).append(timer)
     events: list[Row] = []
     for key, timers in groups.items():
         act = purposes.get(key)

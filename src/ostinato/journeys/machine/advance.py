@@ -14,6 +14,7 @@ from ostinato.journeys.machine.decision import (
     Evaluated,
     Fired,
     Input,
+    Stopped,
     Submitted,
     TaskEnded,
 )
@@ -91,6 +92,11 @@ def _accepted(moving: Moving, given: Input) -> bool:
         case Cancelled():
             moving.stop(Termination.CANCEL, "JOURNEY_CANCELLED", given.reason)
             return True
+        case Stopped():
+            moving.stop(given.kind, given.code, given.reason)
+            if not given.compensates:
+                moving.compensating = Compensating.NO
+            return True
 
 
 def _time_out(definition: Definition, moving: Moving) -> None:
@@ -123,7 +129,8 @@ def _compensation(definition: Definition, moving: Moving, ending: Ending) -> Com
 
 
 def _decision(definition: Definition, before: Instance | None, moving: Moving, refused: Sequence[Input]) -> Decision:
-    if moving.ending is not None and (before is None or before.ending is None):
+    undecided = moving.compensating is Compensating.OPEN
+    if moving.ending is not None and (before is None or before.ending is None) and undecided:
         moving.compensating = _compensation(definition, moving, moving.ending)
     instance = moving.instance()
     had, have = ({} if before is None else timers(before)), timers(instance)

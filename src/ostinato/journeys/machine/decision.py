@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Task
-from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.model import Instance, Termination
 from ostinato.journeys.plugins import Outcome, Problem, Result
 from ostinato.model import Json
 from ostinato.when.instants import Micros
@@ -89,7 +89,18 @@ class Cancelled:
     reason: str = "Cancelled by user"
 
 
-Input: TypeAlias = Evaluated | TaskEnded | Submitted | Fired | Cancelled
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """It ends here, for a reason that lies outside of it: terminated by somebody, or its node died of it again and
+    again."""
+
+    kind: Termination
+    code: str
+    reason: str
+    compensates: bool = True
+
+
+Input: TypeAlias = Evaluated | TaskEnded | Submitted | Fired | Cancelled | Stopped
 
 
 @dataclass(frozen=True, slots=True)

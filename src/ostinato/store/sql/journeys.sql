@@ -36,6 +36,32 @@ SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.r
 -- lock_journeys [postgres]: the same, locked in the order of their ids.
 SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.run_id ORDER BY j.run_id FOR UPDATE OF j
 
+-- hold_journeys [sqlite]: where the runs of these instances stand, and when the instances were last moved.
+SELECT u.id, u.status, u.node, u.claim, j.updated FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+LEFT JOIN ostinato_journeys j ON j.run_id = r.id
+
+-- hold_journeys [postgres]: the same, the runs locked in the order of their ids.
+SELECT u.id, u.status, u.node, u.claim, j.updated FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+LEFT JOIN ostinato_journeys j ON j.run_id = r.id ORDER BY u.id FOR UPDATE OF u
+
+-- forget_journeys [sqlite each]: (id) what is kept of an instance.
+DELETE FROM ostinato_journeys WHERE run_id = :id
+
+-- forget_journeys [postgres]: what is kept of these instances.
+DELETE FROM ostinato_journeys j USING {rows r(id text)} WHERE j.run_id = r.id
+
+-- forget_labels [sqlite each]: (id) what an instance is found by.
+DELETE FROM ostinato_journey_labels WHERE run_id = :id
+
+-- forget_labels [postgres]: what these instances are found by. Uses ostinato_journey_labels_run.
+DELETE FROM ostinato_journey_labels l USING {rows r(id text)} WHERE l.run_id = r.id
+
+-- forget_answers [sqlite each]: (id) the answers to an instance's steps.
+DELETE FROM ostinato_journey_answers WHERE run_id = :id
+
+-- forget_answers [postgres]: the answers to these instances' steps. Uses the primary key.
+DELETE FROM ostinato_journey_answers a USING {rows r(id text)} WHERE a.run_id = r.id
+
 -- list_journeys: those of a namespace, latest first, from a cursor on; '' is any. Uses ostinato_journeys_listed.
 SELECT j.* FROM ostinato_journeys j
 WHERE j.namespace = :namespace AND j.run_id < :before
@@ -61,6 +87,9 @@ SELECT digest, answer FROM ostinato_journey_answers WHERE run_id = :run_id AND s
 -- keep_step_answer: the first answer stays.
 INSERT INTO ostinato_journey_answers (run_id, step, key, digest, answer, at)
 VALUES (:run_id, :step, :key, :digest, :answer, :at) ON CONFLICT DO NOTHING RETURNING run_id
+
+-- fill_step_answer: what the first caller was told, once it is known.
+UPDATE ostinato_journey_answers SET answer = :answer WHERE run_id = :run_id AND step = :step AND key = :key AND answer = ''
 
 -- cached: values that have not run out. Uses the primary key.
 SELECT c.key, c.value FROM {rows r(key text)} JOIN ostinato_journey_cache c ON c.namespace = :namespace AND c.key = r.key

@@ -209,7 +209,7 @@ SELECT * FROM ostinato_runs WHERE status = 'active' AND node = :node ORDER BY id
 
 -- unpark: runs that waited for a handler which this node knows. Uses ostinato_runs_parked.
 SELECT id FROM ostinato_runs WHERE status = 'waiting' AND reason = 'no_handler'
-    AND name IN (SELECT name FROM {rows r(name text)}) LIMIT :limit
+    AND (name IN (SELECT name FROM {rows r(name text)}) OR kind <> 'job') LIMIT :limit
 
 -- list_runs [sqlite]: runs by what they are, newest first, from a cursor on; only the last attempt of each chain unless :attempts.
 SELECT * FROM ostinato_runs
@@ -234,3 +234,36 @@ SELECT * FROM {rows r(run_id text, line int, at int, level text, message text)} 
 
 -- logs_of: the lines of a run.
 SELECT line, at, level, message FROM ostinato_logs WHERE run_id = :run ORDER BY line
+
+-- count_crashes: how often runs that keep their id were lost with their node since they last got on.
+UPDATE ostinato_runs SET crashes = r.crashes FROM {rows r(id text, crashes int)} WHERE ostinato_runs.id = r.id
+
+-- take_runs [sqlite]: these runs, as the caller knows them, are this node's now, whoever holds them. A node that is not
+-- on record gets nothing.
+UPDATE ostinato_runs SET status = 'active', node = :node, claim = ostinato_runs.claim + 1, token = 0, started = :now, reason = NULL
+FROM {rows r(id text, claim int)} WHERE ostinato_runs.id = r.id AND ostinato_runs.claim = r.claim
+    AND ostinato_runs.status || '' IN ('ready', 'waiting', 'active') AND EXISTS (SELECT 1 FROM ostinato_nodes n WHERE n.id = :node)
+RETURNING ostinato_runs.id
+
+-- take_runs [postgres]: the same; nobody may give this node up for dead until it is committed.
+WITH n AS MATERIALIZED (SELECT id FROM ostinato_nodes WHERE id = :node FOR KEY SHARE)
+UPDATE ostinato_runs u SET status = 'active', node = :node, claim = u.claim + 1, token = 0, started = :now, reason = NULL
+FROM {rows r(id text, claim int)} WHERE u.id = r.id AND u.claim = r.claim
+    AND u.status || '' IN ('ready', 'waiting', 'active') AND EXISTS (SELECT 1 FROM n)
+RETURNING u.id
+
+-- free_runs [sqlite]: these runs, whole; no other writer can come between on SQLite.
+SELECT u.* FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+
+-- free_runs [postgres]: these runs, whole and locked, but those that someone else holds.
+SELECT u.* FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id ORDER BY u.id FOR UPDATE OF u SKIP LOCKED
+
+-- end_anywhere: runs, locked by who asks, that end wherever they stand. The claim moves on, so that a holder is refused.
+UPDATE ostinato_runs SET status = r.status, reason = r.reason, error = r.error, finished = :now, hold = NULL,
+    claim = ostinato_runs.claim + 1
+FROM {rows r(id text, status text, reason text, error text)} WHERE ostinato_runs.id = r.id
+
+-- release_runs: these runs, as the caller knows them, are to be claimed anew, whoever holds them.
+UPDATE ostinato_runs SET status = 'ready', ready_at = :now, claim = ostinato_runs.claim + 1, reason = NULL
+FROM {rows r(id text, claim int)} WHERE ostinato_runs.id = r.id AND ostinato_runs.claim = r.claim
+    AND ostinato_runs.status || '' IN ('ready', 'waiting', 'active')

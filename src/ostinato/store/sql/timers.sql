@@ -31,6 +31,13 @@ DELETE FROM ostinato_timers WHERE kind = :kind AND owner = :owner
 DELETE FROM ostinato_timers WHERE ctid = ANY (ARRAY(SELECT t.ctid FROM {rows r(kind text, owner text)}
     JOIN ostinato_timers t ON t.kind = r.kind AND t.owner = r.owner FOR UPDATE OF t SKIP LOCKED))
 
+-- clear_timers [sqlite each]: (kind, owner, purpose) one timer.
+DELETE FROM ostinato_timers WHERE kind = :kind AND owner = :owner AND purpose = :purpose
+
+-- clear_timers [postgres]: these timers, but those that a beat is firing right now.
+DELETE FROM ostinato_timers WHERE ctid = ANY (ARRAY(SELECT t.ctid FROM {rows r(kind text, owner text, purpose text)}
+    JOIN ostinato_timers t ON t.kind = r.kind AND t.owner = r.owner AND t.purpose = r.purpose FOR UPDATE OF t SKIP LOCKED))
+
 -- next_due: when the next timer is due. Uses ostinato_timers_due.
 SELECT due FROM ostinato_timers WHERE parked IS NULL ORDER BY due LIMIT 1
 

@@ -1,0 +1,283 @@
+"""`app.journeys`: every call that users make about journeys. It checks what is given, makes the operation, and says
+what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ostinato.engine.requests import digest
+from ostinato.engine.runs import stop
+from ostinato.errors import Conflict, OstinatoError
+from ostinato.journeys.asking import asked_to_start, bound, handed_on, step_binding, step_body
+from ostinato.journeys.documents import SUFFIXES
+from ostinato.journeys.language import Definition
+from ostinato.journeys.language.states import Wait, Webhook
+from ostinato.journeys.library import Checked, DefinitionInfo, checked, keep
+from ostinato.journeys.loading import Loaded
+from ostinato.journeys.looks import Looks
+from ostinato.journeys.machine.decision import Submitted
+from ostinato.journeys.plugins import Request
+from ostinato.journeys.steps import Busy, Looked, StepAnswered, StepNotActive, answer_row, new_run, start, submit
+from ostinato.journeys.views import JourneyOutcome, JourneyStatus, active_steps, status_of
+from ostinato.model import Run, Status, read_length
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND
+
+WAIT = "30s"  # how long a call waits for an instance to rest before it is answered with where it stands
+_TRIES = 20
+_LOOK_S = 0.1
+
+
+class Journeys(Looks):
+    # Definitions
+
+    async def deploy(self, *sources: str | Path) -> list[DefinitionInfo]:
+        """Put definitions on record: texts, files, or folders of `*.journey.yaml`. All of them or none; what is on
+        record already with the same content stays, with another it is refused."""
+        texts = await asyncio.to_thread(lambda: [one for source in sources for one in _texts(source)])
+        plugins = self._around.tools.plugins
+        ready = [await asyncio.to_thread(checked, text, file, plugins) for text, file in texts]
+        await self._keep(ready)
+        return [await self.definition(one.definition.name, one.definition.version) for one in ready]
+
+    async def deploy_text(self, text: str, file: str = "journey.yaml") -> tuple[DefinitionInfo, bool]:
+        """One definition by its text, and whether it is new."""
+        ready = await asyncio.to_thread(checked, text, file, self._around.tools.plugins)
+        (new,) = await self._keep([ready])
+        return await self.definition(ready.definition.name, ready.definition.version), new
+
+    async def _keep(self, ready: Sequence[Checked]) -> list[bool]:
+        around = self._around
+        for one in ready:
+            _configured(one.definition, around.tools.platform.config)
+        if not ready:
+            return []
+        now = around.engine().clock.now()
+        return await around.store.run(lambda _: keep(ready, around.namespace, around.actor, now))
+
+    # Instances
+
+    async def start(
+        self,
+        name: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        version: str | None = None,
+        id: str | None = None,
+        mode: str | None = None,
+        wait: Any = WAIT,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
+        request: Request | None = None,
+    ) -> JourneyStatus:
+        """Start a journey: its latest version, unless one is named. `mode`: `sync` answers when it rests or is over,
+        or after `wait`; `async` at once; else as its definition says. With an `id` it is started once."""
+        around = self._around
+        definition = await self.read_definition(name, version)
+        if definition.is_api:
+            raise OstinatoError(f"{name!r} is an API, which is called and not started")
+        lifecycle = definition.spec.lifecycle
+        mode = mode or (None if lifecycle is None else lifecycle.start_mode) or "sync"
+        if mode not in ("sync", "async"):
+            raise OstinatoError(f"mode {mode!r} is unknown; use 'sync' or 'async'")
+        asked = asked_to_start(definition, input or {}, request, around.limits, tuple(tags), attributes)
+        now = around.engine().clock.now()
+        run = new_run(definition, around.new_id(now), around.namespace, around.actor, id, now)
+        node = around.node() if mode == "sync" or request is not None else None
+        rest = None
+        async with around.engine().taking(run.id, 1) as begin:
+            begun = await around.store.run(lambda _: start(replace(run), definition, asked, node, now))
+            if begun.loaded is not None and begun.run.node is not None:
+                rest = self._begin(begun.run, begun.loaded, asked.request, begin)
+        around.engine().nudge()
+        if mode == "async":
+            return await self.status(begun.run.id)
+        return await self._rested(begun.run.id, wait, rest)
+
+    async def submit(
+        self,
+        id: str,
+        step: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        wait: Any = WAIT,
+        request: Request | None = None,
+    ) -> JourneyStatus:
+        """Give an instance the input that one of its steps waits for; answered when it rests again, or is over. With a
+        `key`, the same input is taken once, and whoever brings it again gets the first answer."""
+        around = self._around
+        asked = digest(body)
+        if key is not None and not 0 < len(key) <= 255:
+            raise OstinatoError(f"the key {key!r} is not a text of 1 to 255 characters")
+        rest: asyncio.Future[None] | None = None
+        for _ in range(_TRIES):
+            seen = await self._seen(id)
+            if key is not None and (again := await self._answered(seen, step, key, asked, wait)) is not None:
+                return again
+            with suppress(Busy):
+                rest = await self._submit(seen, step, body, key, asked, request)
+                break
+        else:
+            raise Conflict(f"journey {id!r} moves on too fast for an input of step {step!r}; try again")
+        status = await self._rested(id, wait, rest, step)
+        if key is not None:
+            await around.store.run(lambda _: _answer(id, step, key, _written(status)))
+        return status
+
+    async def cancel(self, id: str, reason: str = "") -> JourneyStatus:
+        """End an instance, wherever it stands; one that is over stays as it is."""
+        seen = await self._seen(id)
+        lifecycle = seen.definition.spec.lifecycle
+        if not seen.run.status.over and lifecycle is not None and not lifecycle.cancellable:
+            raise Conflict(f"journey {id!r} cannot be cancelled: its definition says so")
+        now = self._around.engine().clock.now()
+        await self._around.store.run(
+            lambda _: stop(id, Status.CANCELLED, reason or "cancelled", now, actor=self._around.actor)
+        )
+        self._around.engine().attend()
+        await self._around.engine().waiters.look([id])
+        return await self.status(id)
+
+    async def wait(self, id: str, timeout: Any = None) -> JourneyOutcome:
+        """The outcome, when there is one."""
+        await self._seen(id)
+        async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
+            await self._around.engine().waiters.wait(id)
+            seen = await self._seen(id)
+            if await self._withheld(seen):
+                await self._around.engine().waiters.wait(f"{id}c")
+        return await self.result(id)
+
+    # Inside
+
+    def _begin(
+        self, run: Run, loaded: Loaded, request: Request | None, begin: Callable[[Run], None]
+    ) -> asyncio.Future[None]:
+        conductor = self._around.conductor()
+        conductor.hand(run, loaded, request)
+        rest = conductor.rest_of(run.id)
+        begin(run)
+        return rest
+
+    async def _submit(
+        self, seen: Looked, step: str, body: Any, key: str | None, asked: str, request: Request | None
+    ) -> asyncio.Future[None] | None:
+        around, run = self._around, seen.run
+        frame = active_steps(seen.definition, seen.kept.instance).get(step)
+        if frame is None:
+            raise StepNotActive(run.id, step)
+        state = seen.definition.graph(frame.path).states[step]
+        assert isinstance(state, Wait | Webhook)
+        step_body(seen.definition, step, state.external.input.schema, body, around.limits)
+        binding = step_binding(seen.definition, step)
+        given = Submitted(step, body, bound(binding, request))
+        keep_answer = None if key is None else answer_row(run.id, step, key, asked)
+        request = handed_on(binding, request)
+        work = around.conductor().at_work(run.id)
+        if work is not None:
+            done = work.give(given, request, keep_answer)
+            if done is None:
+                raise Busy
+            resting = around.conductor().rest_of(run.id)
+            if not await done:
+                raise StepNotActive(run.id, step)
+            return resting
+        now, node = around.engine().clock.now(), around.node()
+        async with around.engine().taking(run.id, run.claim + 1) as begin:
+            taken, loaded = await around.store.run(lambda _: submit(seen, given, keep_answer, node, now))
+            rest = self._begin(taken, loaded, request, begin) if node is not None and taken.node == node else None
+        around.engine().nudge()
+        return rest
+
+    async def _rested(
+        self, id: str, wait: Any, rest: asyncio.Future[None] | None = None, step: str | None = None
+    ) -> JourneyStatus:
+        """Where an instance stands when it rests or is over, or after a while. `rest`: it is at work here."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(read_length(wait, "wait") / SECOND):
+                if rest is not None:
+                    await rest
+                while True:
+                    seen = await self._seen(id)
+                    if seen.run.status.over and await self._withheld(seen):
+                        await self._around.engine().waiters.wait(f"{id}c")
+                    if seen.run.status.over or seen.run.status is Status.WAITING:
+                        break
+                    await asyncio.sleep(_LOOK_S)  # someone else works on it
+        seen = await self._seen(id)
+        return status_of(seen.definition, seen.kept, step=step, withheld=await self._withheld(seen))
+
+    async def _answered(self, seen: Looked, step: str, key: str, asked: str, wait: Any) -> JourneyStatus | None:
+        """What was told to who brought this input first. While that is not known, it is waited for."""
+        id = seen.run.id
+
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("step_answer", run_id=id, step=step, key=key))
+
+        rows = await self._around.store.read(found)
+        if not rows:
+            return None
+        if rows[0][0] != asked:
+            raise StepAnswered(f"the key {key!r} came to step {step!r} of journey {id!r} with another input")
+        if rows[0][1]:
+            return _read_status(rows[0][1])
+        return await self._rested(id, wait, None, step)
+
+
+def _texts(source: str | Path) -> list[tuple[str, str]]:
+    """The texts that are meant, each with the name of its file."""
+    if isinstance(source, str) and "\n" in source:
+        return [(source, "journey.yaml")]
+    path = Path(source)
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES))
+        if not files:
+            raise OstinatoError(f"{path}: there is no file *{SUFFIXES[0]} in this folder")
+    elif path.is_file():
+        files = [path]
+    else:
+        raise OstinatoError(f"{path}: there is no such file")
+    return [(one.read_text(encoding="utf-8"), str(one)) for one in files]
+
+
+def _configured(definition: Definition, config: Mapping[str, Any]) -> None:
+    """What a definition needs of the platform is there, and of the kind it says."""
+    kinds: dict[str, tuple[type, ...]] = {
+        "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "object": (dict,),
+    }  # fmt: skip
+    for name, setting in definition.spec.platform.config.items():
+        if name not in config:
+            if setting.required:
+                raise OstinatoError(
+                    f"journey {definition.name!r} needs platform.config.{name}, which is not configured"
+                )
+            continue
+        value = config[name]
+        if not isinstance(value, kinds[setting.type]) or (isinstance(value, bool) and setting.type != "boolean"):
+            raise OstinatoError(f"journey {definition.name!r}: platform.config.{name} is not of type {setting.type}")
+
+
+def _answer(id: str, step: str, key: str, answer: str) -> Operation[None]:
+    yield sql("fill_step_answer", run_id=id, step=step, key=key, answer=answer)
+
+
+def _written(status: JourneyStatus) -> str:
+    return orjson.dumps(status).decode()
+
+
+def _read_status(text: str) -> JourneyStatus:
+    found = orjson.loads(text)
+    for name in ("started", "updated"):
+        found[name] = datetime.fromisoformat(found[name])
+    for name in ("steps", "tags"):
+        found[name] = tuple(found[name])
+    return JourneyStatus(**found)

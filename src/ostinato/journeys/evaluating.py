@@ -1,0 +1,155 @@
+"""What an instance needs from outside, done: expressions, gathered into batches over all instances that are at work
+here, and tasks by their kinds. What goes wrong is an answer, never an exception."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ostinato.engine.secrets import resolve
+from ostinato.engine.telemetry import log
+from ostinato.journeys.expressions.contract import Evaluation, Failure, Language
+from ostinato.journeys.language import Definition, Expression
+from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
+from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.plugins import Outcome, Plugins, Problem, Request, TaskCall
+from ostinato.model import Json
+from ostinato.when.instants import SECOND, Micros, format_instant
+
+NO_LANGUAGE = "EXPRESSION_LANGUAGE_UNKNOWN"
+NO_KIND = "TASK_KIND_UNKNOWN"
+FAILED = "TASK_FAILED"
+_LONGEST_S = 5.0  # one expression
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What expressions see as `platform`, but for the run."""
+
+    environment: str = ""
+    config: Mapping[str, Json] = field(default_factory=dict)
+
+
+class Evaluator:
+    """Expressions of many callers, each language's together. What is asked for while nothing else can run goes in one
+    call."""
+
+    def __init__(self, languages: Mapping[str, Language]) -> None:
+        self._languages = languages
+        self._waiting: dict[str, list[tuple[Evaluation, asyncio.Future[Outcome]]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def evaluate(self, expressions: Sequence[Expression], bindings: Mapping[str, Json]) -> tuple[Outcome, ...]:
+        return tuple(await asyncio.gather(*(self._one(one, bindings) for one in expressions)))
+
+    def _one(self, expression: Expression, bindings: Mapping[str, Json]) -> asyncio.Future[Outcome]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Outcome] = loop.create_future()
+        if expression.lang not in self._languages:
+            answer.set_result(
+                Failure(NO_LANGUAGE, f"the expression language {expression.lang!r} is not installed here")
+            )
+            return answer
+        if not self._waiting:
+            loop.call_soon(self._flush)
+        asked = Evaluation(expression.expr, bindings, _LONGEST_S)
+        self._waiting.setdefault(expression.lang, []).append((asked, answer))
+        return answer
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        for lang, asked in waiting.items():
+            task = asyncio.get_running_loop().create_task(self._ask(self._languages[lang], asked))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _ask(self, language: Language, asked: Sequence[tuple[Evaluation, asyncio.Future[Outcome]]]) -> None:
+        try:
+            outcomes: Sequence[Outcome] = await language.evaluate([one for one, _ in asked])
+        except Exception:
+            log.exception("an expression language failed", action="language_failed", language=language.name)
+            outcomes = [Failure("EXPRESSION_ENGINE_ERROR", "the expression language failed")] * len(asked)
+        for (_, answer), outcome in zip(asked, outcomes, strict=True):
+            if not answer.done():
+                answer.set_result(outcome)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What the work on instances needs of the app."""
+
+    plugins: Plugins
+    evaluator: Evaluator
+    platform: Platform
+    services: Mapping[str, Any]
+    now: Callable[[], Micros]
+
+
+def platform_of(tools: Tools, definition: Definition, instance: Instance, request: Request | None) -> dict[str, Json]:
+    """Only what the definition declares of the configuration is shown to it."""
+    traceparent = None if request is None else request.headers.get("traceparent")
+    declared = definition.spec.platform.config
+    return {
+        "environment": tools.platform.environment,
+        "journey": {"name": definition.name, "kind": definition.kind, "version": definition.version},
+        "run": {"id": instance.id, "startedAt": format_instant(instance.started), "traceparent": traceparent},
+        "config": {name: one for name, one in tools.platform.config.items() if name in declared},
+    }
+
+
+async def do(
+    tools: Tools, definition: Definition, instance: Instance, effect: Evaluate | RunTask, request: Request | None
+) -> Input:
+    """The answer to what the machine asks for."""
+    platform = platform_of(tools, definition, instance, request)
+    if isinstance(effect, Evaluate):
+        bindings = {**effect.bindings, "platform": platform}
+        return Evaluated(effect.frame, effect.visit, await tools.evaluator.evaluate(effect.expressions, bindings))
+    return TaskEnded(
+        effect.frame, effect.visit, await _run_task(tools, definition, instance, effect, request, platform)
+    )
+
+
+async def _run_task(
+    tools: Tools,
+    definition: Definition,
+    instance: Instance,
+    effect: RunTask,
+    request: Request | None,
+    platform: Mapping[str, Json],
+) -> Any:
+    kind = tools.plugins.kinds.get(effect.task.plugin)
+    if kind is None:
+        return Problem(NO_KIND, f"the task kind {effect.task.kind!r} is not installed here", internal=True)
+    known: dict[str, Json] = {
+        **instance.given,
+        "context": effect.context,
+        "payload": effect.context.get("payload"),
+        "platform": platform,
+    }
+
+    async def evaluate(expression: Expression, /, **bindings: Json) -> Outcome:
+        return (await tools.evaluator.evaluate([expression], {**known, **bindings}))[0]
+
+    now = tools.now()
+    call = TaskCall(
+        definition=definition,
+        settings=effect.task.settings,
+        context=effect.context,
+        run_id=instance.id,
+        state=effect.state,
+        key=effect.key,
+        now=now,
+        remaining_s=None if instance.deadline is None else max(0.0, (instance.deadline - now) / SECOND),
+        request=request,
+        evaluate=evaluate,
+        secret=lambda reference: str(resolve(reference).value),
+        services=tools.services,
+    )
+    try:
+        return await kind.run(call)
+    except Exception as problem:
+        log.exception("a task failed", action="task_failed", run=instance.id, state=effect.state, kind=effect.task.kind)
+        return Problem(FAILED, f"the task failed: {type(problem).__name__}", internal=True)

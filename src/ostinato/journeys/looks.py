@@ -1,0 +1,198 @@
+"""Looking at journeys: definitions, instances, outcomes. Nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from ostinato.engine.engine import Engine
+from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.journeys.asking import Limits
+from ostinato.journeys.conductor import Conductor
+from ostinato.journeys.evaluating import Tools
+from ostinato.journeys.guarding import may_read
+from ostinato.journeys.language import Definition
+from ostinato.journeys.library import (
+    DefinitionInfo,
+    definition_info,
+    find,
+    load,
+    problems_of,
+    whole_definition_info,
+)
+from ostinato.journeys.machine.model import Compensating
+from ostinato.journeys.outcomes import outcome_id
+from ostinato.journeys.plugins import Request
+from ostinato.journeys.problems import Problem
+from ostinato.journeys.rows import read_kept
+from ostinato.journeys.steps import Busy, Looked, look
+from ostinato.journeys.views import JourneyOutcome, JourneyStatus, outcome_of, status_of
+from ostinato.model import DEFAULT_NAMESPACE, Run
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when.instants import Micros
+
+_PAGE = 1000
+_AGAIN_S = 0.05
+_TRIES = 40
+_LIMITS = Limits()
+
+
+class NotOver(Conflict):
+    """The outcome of a journey that has none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the calls need of the app they belong to. `node`: this process's, if it is one."""
+
+    store: Store
+    engine: Callable[[], Engine]
+    conductor: Callable[[], Conductor]
+    node: Callable[[], str | None]
+    tools: Tools
+    new_id: Callable[[Micros], str]
+    limits: Limits = _LIMITS
+    namespace: str = DEFAULT_NAMESPACE
+    actor: str | None = None
+
+
+class Looks:
+    def __init__(self, around: Around) -> None:
+        self._around = around
+
+    def within(self, namespace: str, actor: str | None) -> Self:
+        """The same calls in another namespace, under another name."""
+        return type(self)(replace(self._around, namespace=namespace, actor=actor))
+
+    # Definitions
+
+    async def check(self, text: str, file: str = "journey.yaml") -> list[Problem]:
+        """Everything that is to be said about a text, errors and warnings, in the order of its lines."""
+        return await asyncio.to_thread(problems_of, text, file, self._around.tools.plugins)
+
+    async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
+        """A version with its text; the latest unless one is named."""
+        made = await self.read_definition(name, version)
+
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("definition", namespace=self._around.namespace, name=made.name, version=made.version))
+
+        return whole_definition_info((await self._around.store.read(found))[0])
+
+    async def read_definition(self, name: str, version: str | None = None) -> Definition:
+        """A definition as values of the language."""
+        return await self._around.store.read(lambda _: find(self._around.namespace, name, version))
+
+    async def definitions(self, *, after: tuple[str, str] = ("", ""), limit: int = 100) -> list[DefinitionInfo]:
+        """The versions on record, by name, from the one after `after` on."""
+
+        def found(_: int) -> Operation[list[Row]]:
+            return (
+                yield sql(
+                    "list_definitions", namespace=self._around.namespace, name=after[0], version=after[1],
+                    limit=max(1, min(limit, _PAGE)),
+                )
+            )  # fmt: skip
+
+        return [definition_info(row) for row in await self._around.store.read(found)]
+
+    async def versions(self, name: str) -> list[DefinitionInfo]:
+        """The versions of one name, latest made first."""
+
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("definition_versions", namespace=self._around.namespace, name=name))
+
+        rows = await self._around.store.read(found)
+        if not rows:
+            raise NotFound(f"there is no journey {name!r} in namespace {self._around.namespace!r}")
+        return [definition_info(row) for row in rows]
+
+    # Instances
+
+    async def status(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyStatus:
+        """Where an instance stands. `guarded`: who asks must pass the definition's read guard, else there is no such
+        journey."""
+        seen = await self._seen(id, request, guarded)
+        return status_of(seen.definition, seen.kept, withheld=await self._withheld(seen))
+
+    async def result(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyOutcome:
+        """How an instance ended; `NotOver` while it has not."""
+        seen = await self._seen(id, request, guarded)
+        if not seen.kept.instance.over or await self._withheld(seen):
+            raise NotOver(f"journey {id!r} is not over; it is at {seen.kept.instance.current_state!r}")
+        return outcome_of(
+            seen.definition, seen.kept, await outcome_id(self._around.tools, seen.definition, seen.kept.instance)
+        )
+
+    async def find(
+        self,
+        *,
+        name: str = "",
+        phase: str = "",
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
+        before: str = "~",
+        limit: int = 100,
+        request: Request | None = None,
+        guarded: bool = False,
+    ) -> list[JourneyStatus]:
+        """Instances, newest first, that have all of these. `before` is the id of the last one of the page before."""
+        if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
+            raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
+        wanted = [f"tag:{one}" for one in tags] + [f"{key}={value}" for key, value in (attributes or {}).items()]
+        namespace = self._around.namespace
+        given: dict[str, Any] = {
+            "namespace": namespace, "definition": name, "phase": phase, "before": before or "~",
+            "limit": max(1, min(limit, _PAGE)),
+        }  # fmt: skip
+
+        def found(_: int) -> Operation[list[Looked]]:
+            if wanted:
+                others = [(one,) for one in wanted[1:]] or [("",)]
+                rows = yield sql("list_labelled_journeys", others, label=wanted[0], **given)
+            else:
+                rows = yield sql("list_journeys", **given)
+            seen = []
+            for row in rows:
+                kept = read_kept(row)
+                definition = yield from load(namespace, kept.instance.definition, kept.instance.version)
+                seen.append(Looked(Run(kept.instance.id, kept.instance.definition), kept, definition))
+            return seen
+
+        seen = await self._around.store.read(found)
+        return [
+            status_of(one.definition, one.kept)
+            for one in seen
+            if not guarded or await may_read(self._around.tools, one.definition, one.kept.instance, request)
+        ]
+
+    # Inside
+
+    async def _seen(self, id: str, request: Request | None = None, guarded: bool = False) -> Looked:
+        around = self._around
+        for _ in range(_TRIES):
+            try:
+                seen = await around.store.read(lambda _: look(id, around.namespace))
+            except Busy:
+                await asyncio.sleep(_AGAIN_S)
+                continue
+            if guarded and not await may_read(around.tools, seen.definition, seen.kept.instance, request):
+                break
+            return seen
+        raise NotFound(f"there is no journey {id!r} in namespace {around.namespace!r}")
+
+    async def _withheld(self, seen: Looked) -> bool:
+        """It is over, but its outcome is told only when its compensation is over, too."""
+        rules = seen.definition.spec.compensation
+        if rules is None or rules.mode != "sync" or seen.kept.instance.compensating is not Compensating.YES:
+            return False
+        return not await self._compensated(seen.run.id)
+
+    async def _compensated(self, id: str) -> bool:
+        def found(_: int) -> Operation[list[Row]]:
+            return (yield sql("states_of", [(f"{id}c",)]))
+
+        rows = await self._around.store.read(found)
+        return bool(rows) and rows[0][1] not in ("ready", "active", "waiting", "buffered")

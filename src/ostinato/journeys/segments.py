@@ -1,0 +1,181 @@
+"""Work on an instance from one pause to the next. What is asked of the outside goes on side by side, as the branches
+do; each answer moves the instance. A move is put on record before a task begins and after it has ended, and where the
+instance comes to rest; expressions between those are evaluated anew after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ostinato.journeys.evaluating import Tools, do
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.advance import advance, timers
+from ostinato.journeys.machine.decision import Compensate, Decision, Evaluate, Fired, Input, RunTask, TaskEnded
+from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.wanting import pending
+from ostinato.journeys.moves import Perform
+from ostinato.journeys.plugins import Problem, Request, Result
+from ostinato.when.instants import SECOND
+
+_HELD = 50  # moves between two writes
+
+
+class Refused(Exception):
+    """The run is no longer ours: someone else moves it now."""
+
+
+@dataclass(slots=True)
+class Given:
+    """An input from outside while the instance is at work here; `done` says whether it found somebody."""
+
+    input: Input
+    request: Request | None
+    perform: Perform | None
+    done: asyncio.Future[bool]
+
+
+# Put what was decided on record: the instance as it is there, or None where the run is no longer ours. The second says
+# that there is nothing more to do.
+Write = Callable[["Work", bool], Awaitable["Instance | None"]]
+
+
+@dataclass(slots=True)
+class Work:
+    """What was decided since the last write."""
+
+    decisions: list[Decision]
+    perform: list[Perform]
+    instead: Callable[[Problem], Decision] | None = None
+
+
+class Segment:
+    def __init__(
+        self, tools: Tools, definition: Definition, instance: Instance, request: Request | None, write: Write
+    ) -> None:
+        self._tools = tools
+        self._definition = definition
+        self.instance = instance
+        self._request = request
+        self._write = write
+        self._work = Work([], [])
+        self._doing: dict[tuple[str, int], asyncio.Task[Input]] = {}
+        self._began: set[tuple[str, int]] = set()
+        self._inbox: list[Given] = []
+        self._post = asyncio.Event()
+        self._open = True
+
+    def give(
+        self, input: Input, request: Request | None, perform: Perform | None = None
+    ) -> asyncio.Future[bool] | None:
+        """Another input, with what is to be written together with it; None where it comes too late."""
+        if not self._open:
+            return None
+        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._inbox.append(Given(input, request, perform, done))
+        self._post.set()
+        return done
+
+    async def go(self, decided: Decision | None = None) -> Instance:
+        """Until it rests or is over. `decided`: what has brought it here and is not on record yet."""
+        if decided is not None:
+            self._work.decisions.append(decided)
+        try:
+            while True:
+                await self._take_what_came()
+                wanted = self._wanted()
+                if not wanted and not self._inbox:
+                    self._open = False
+                    await self._save(rests=True)
+                    return self.instance
+                await self._do(wanted)
+                await self._wait()
+        finally:
+            self._open = False
+            for task in self._doing.values():
+                task.cancel()
+            await asyncio.gather(*self._doing.values(), return_exceptions=True)
+            for one in self._inbox:
+                if not one.done.done():
+                    one.done.set_result(False)
+
+    async def _take_what_came(self) -> None:
+        now = self._tools.now()
+        due = sorted((at, purpose) for purpose, at in timers(self.instance).items() if at <= now)
+        for _, purpose in due:
+            self._advance(Fired(purpose))
+        for key in [key for key, task in self._doing.items() if task.done()]:
+            await self._answered(self._doing.pop(key).result())
+        inbox, self._inbox = self._inbox, []
+        self._post.clear()
+        for one in inbox:
+            accepted = self._advance(one.input)
+            if accepted:
+                self._request = one.request
+                self._work.perform = [] if one.perform is None else [one.perform]
+                await self._save()
+            if not one.done.done():
+                one.done.set_result(accepted)
+
+    async def _answered(self, answer: Input) -> None:
+        if not isinstance(answer, TaskEnded):
+            self._advance(answer)
+            return
+        before, result = self.instance, answer.result
+        now = self._tools.now()
+        if isinstance(result, Result) and result.effects:
+            await self._save()  # so that nothing but this is undone, should it not be possible
+            self._work.perform = [one for one in result.effects if callable(one)]
+            self._work.instead = lambda problem: advance(
+                self._definition, before, [TaskEnded(answer.frame, answer.visit, problem)], now
+            )
+        if self._advance(answer):
+            await self._save()
+        self._work.perform, self._work.instead = [], None
+
+    def _advance(self, input: Input) -> bool:
+        decision = advance(self._definition, self.instance, [input], self._tools.now())
+        if decision.refused and decision.instance == self.instance:
+            return False
+        self.instance = decision.instance
+        self._work.decisions.append(decision)
+        return not decision.refused
+
+    def _wanted(self) -> dict[tuple[str, int], Evaluate | RunTask]:
+        effects = pending(self._definition, self.instance)
+        return {(one.frame, one.visit): one for one in effects if not isinstance(one, Compensate)}
+
+    async def _do(self, wanted: dict[tuple[str, int], Evaluate | RunTask]) -> None:
+        """Begin what is asked for, and stop what is not any more."""
+        for key in [key for key in self._doing if key not in wanted]:
+            task = self._doing.pop(key)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        fresh = {key: one for key, one in wanted.items() if key not in self._doing}
+        if any(isinstance(one, RunTask) for one in fresh.values()) or len(self._work.decisions) > _HELD:
+            await self._save()
+        loop = asyncio.get_running_loop()
+        for key, effect in fresh.items():
+            work = do(self._tools, self._definition, self.instance, effect, self._request)
+            self._doing[key] = loop.create_task(work)
+
+    async def _wait(self) -> None:
+        now = self._tools.now()
+        following = min(timers(self.instance).values(), default=None)
+        timeout = None if following is None else max(0.0, (following - now) / SECOND)
+        post = asyncio.ensure_future(self._post.wait())
+        try:
+            await asyncio.wait([*self._doing.values(), post], timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            post.cancel()
+
+    async def _save(self, *, rests: bool = False) -> None:
+        if not self._work.decisions and not rests:
+            return
+        work, self._work = self._work, Work([], [])
+        written = await self._write(work, rests)
+        if written is None:
+            raise Refused
+        self.instance = written

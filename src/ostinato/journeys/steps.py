@@ -1,0 +1,153 @@
+"""Starting an instance and giving one an input: each is one transaction. Where the request is taken by a node, that
+node holds the run from then on, so that what came with the request need not be stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ostinato.engine.rows import event_row, insert_row, whole_run
+from ostinato.engine.runs import created
+from ostinato.errors import Conflict, NotFound
+from ostinato.journeys.asking import Asked
+from ostinato.journeys.language import Definition
+from ostinato.journeys.library import load
+from ostinato.journeys.loading import Loaded, begun
+from ostinato.journeys.machine.advance import advance, begin
+from ostinato.journeys.machine.decision import Submitted
+from ostinato.journeys.moves import KIND, Move, Perform, write
+from ostinato.journeys.rows import Kept, read_kept
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+
+class StepNotActive(Conflict):
+    """The journey does not wait for this input: it was given, its time is up, or it is not its turn."""
+
+    def __init__(self, journey: str, step: str) -> None:
+        super().__init__(f"journey {journey!r} does not wait for an input of step {step!r}")
+
+
+class StepAnswered(Conflict):
+    """The same key came with another input."""
+
+
+class Busy(Exception):
+    """Someone else has moved the run between the look and the transaction; look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An instance that was put on record. Not `new`: its key was taken before, and it is the one that took it."""
+
+    run: Run
+    new: bool
+    loaded: Loaded | None = None
+
+
+def new_run(definition: Definition, id: str, namespace: str, actor: str | None, key: str | None, now: Micros) -> Run:
+    return Run(
+        id=id,
+        root_id=id,
+        name=definition.name,
+        kind=KIND,
+        namespace=namespace,
+        key=None if key is None else f"{KIND}/{key}",
+        status=Status.READY,
+        due=now,
+        ready_at=now,
+        created=now,
+        actor=actor,
+    )
+
+
+def start(run: Run, definition: Definition, asked: Asked, node: str | None, now: Micros) -> Operation[Begun]:
+    """A new instance. With a `node`, its run is that node's from the beginning."""
+    inserted = yield sql("insert_runs", [insert_row(run)])
+    if not inserted:
+        named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
+        if named and named[0][2] != run.id:
+            return Begun(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
+        kept = read_kept((yield sql("journeys_by_ids", [(run.id,)]))[0])  # an earlier try of this very call
+        claimed = (yield sql("runs_by_ids", [(run.id,)]))[0]
+        return Begun(whole_run(claimed), True, Loaded(definition, kept))
+    decided = begin(definition, run.id, asked.context, now, tags=asked.tags, attributes=asked.attributes)
+    fresh = begun(run, definition, decided)
+    move = Move(run, definition, None, fresh.kept)
+    move.take(decided)
+    move.stamp(now)
+    events = [created(run, now)]
+    events += yield from _taken(run, node, now)
+    events += yield from write([move], now)
+    yield sql("notify")
+    yield sql("insert_events", events)
+    return Begun(run, True, Loaded(definition, move.after))
+
+
+def _taken(run: Run, node: str | None, now: Micros) -> Operation[list[Row]]:
+    """This node's from now on, if it still is one; else it is whoever's claims it first."""
+    if node is None or not (yield sql("take_runs", [(run.id, run.claim)], node=node, now=now)):
+        return []
+    run.status, run.node, run.claim, run.started = Status.ACTIVE, node, run.claim + 1, now
+    return [event_row(now, run, "run:started", node=node)]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """An instance as it was seen."""
+
+    run: Run
+    kept: Kept
+    definition: Definition
+
+
+def look(id: str, namespace: str) -> Operation[Looked]:
+    rows = yield sql("runs_by_ids", [(id,)])
+    if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
+        raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
+    there = yield sql("journeys_by_ids", [(id,)])
+    if not there:
+        raise Busy  # its schedule has just put it on record
+    kept = read_kept(there[0])
+    definition = yield from load(namespace, kept.instance.definition, kept.instance.version)
+    return Looked(run, kept, definition)
+
+
+def answer_row(run: str, step: str, key: str, digest: str) -> Perform:
+    """The place for the answer to a step, taken together with its input."""
+
+    def perform(move: Move, now: Micros) -> Operation[list[Row]]:
+        yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
+        return []
+
+    return perform
+
+
+def submit(
+    seen: Looked, given: Submitted, keep: Perform | None, node: str | None, now: Micros
+) -> Operation[tuple[Run, Loaded]]:
+    """An input for an instance that is not at work here. Whoever holds its run loses it: what is under way there is
+    done again, under the same key."""
+    (row,) = yield sql("runs_for_update", [(seen.run.id,)])
+    run = whole_run(row)
+    (there,) = yield sql("journeys_by_ids", [(run.id,)])
+    kept = read_kept(there)
+    if node is not None and run.claim == seen.run.claim + 1 and run.node == node and kept.updated > seen.kept.updated:
+        return run, Loaded(seen.definition, kept)  # an earlier try of this very call
+    if run.claim != seen.run.claim or run.status.over:
+        raise Busy
+    decision = advance(seen.definition, kept.instance, [given], now)
+    if decision.refused:
+        raise StepNotActive(run.id, given.step)
+    move = Move(run, seen.definition, kept, kept)
+    move.take(decision)
+    move.stamp(now)
+    if keep is not None:
+        move.perform = [keep]
+    events = yield from _taken(run, node, now)
+    if not events:
+        yield sql("release_runs", [(run.id, run.claim)], now=now)
+    events += yield from write([move], now)
+    yield sql("notify")
+    yield sql("insert_events", events)
+    return run, Loaded(seen.definition, move.after)
