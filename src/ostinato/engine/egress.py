@@ -247,8 +247,13 @@ class Egress:
         self, policy: EgressPolicy | None = None, *, resolve: Resolve = resolve, tls: ssl.SSLContext | None = None
     ) -> None:
         self.policy = policy or EgressPolicy()
+        self._resolve = resolve
         self._backend = _CheckedBackend(self.policy, resolve)
         self._given_tls = tls
+
+    def with_tls(self, tls: ssl.SSLContext) -> Egress:
+        """The same policy, with other certificates."""
+        return Egress(self.policy, resolve=self._resolve, tls=tls)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:

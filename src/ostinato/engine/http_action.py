@@ -88,7 +88,7 @@ async def call(
     return {
         "status": answer.status,
         "headers": redact(recorded, found.secrets),
-        "body": _body(answer, text, found),
+        "body": body_of(answer, text, found),
         "truncated": answer.truncated,
         "elapsed_ms": max(0, ctx.now() - begin) // 1000,
     }
@@ -145,7 +145,7 @@ def text_of(answer: Answer, found: Resolved) -> str | None:
     return hidden
 
 
-def _body(answer: Answer, text: str | None, found: Resolved) -> Any:
+def body_of(answer: Answer, text: str | None, found: Resolved) -> Any:
     """JSON as its value, if it is whole and can be kept as such; else text."""
     media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not text or answer.truncated or not (media == "application/json" or media.endswith("+json")):

@@ -39,7 +39,8 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str] = field(default_factory=dict)
     passed_on: Mapping[str, str] = field(default_factory=dict)  # headers for outbound calls
-    client_cert: bytes | None = None  # DER
+    client_cert: bytes | None = None  # DER, as the server's own TLS has seen it
+    peer: str | None = None  # the address that the connection comes from
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ostinato.journeys.language.shapes import (
     map_of,
     mapped,
     mapper,
+    number,
     of,
     one_of,
     open_object,
@@ -198,18 +199,38 @@ class Backoff:
     kind: str = key("kind", one_of("fixed", "exponential"), "fixed")
     base_delay_ms: int | None = key("baseDelayMs", whole(0), None)
     max_delay_ms: int | None = key("maxDelayMs", whole(0), None)
+    initial_delay_ms: int | None = key("initialDelayMs", whole(0), None)  # another name of baseDelayMs
+    factor: float = key("factor", number, 2)
     jitter: str = key("jitter", one_of("none", "full"), "none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Breaker:
+    """Of the last calls so many have failed that no more are made for a while."""
+
+    enabled: bool = key("enabled", yes_no, True)
+    failure_rate: float = key("failureRateThreshold", number, 0.5)
+    window: int = key("slidingWindowSize", whole(1, 10_000), 20)
+    open_s: int = key("openTimeoutSec", whole(1), 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bulkhead:
+    """How many calls are made at once, and how many more may wait for their turn."""
+
+    most: int = key("maxConcurrent", whole(1))
+    queue: int = key("queueSize", whole(0), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resilience:
-    """How an HTTP call is tried again. What a breaker or a bulkhead is set to is checked by who enforces it."""
+    """How an HTTP call is tried again, and when it is not made."""
 
     max_attempts: int = key("maxAttempts", whole(1), 1)
     retry_on: tuple[str, ...] = key("retryOn", list_of(one_of("NETWORK_ERROR", "HTTP_5XX", "HTTP_429")), ())
     backoff: Backoff = key("backoff", of(Backoff), Backoff())
-    circuit_breaker: Mapping[str, Json] | None = key("circuitBreaker", open_object, None)
-    bulkhead: Mapping[str, Json] | None = key("bulkhead", open_object, None)
+    circuit_breaker: Breaker | None = key("circuitBreaker", of(Breaker), None)
+    bulkhead: Bulkhead | None = key("bulkhead", of(Bulkhead), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

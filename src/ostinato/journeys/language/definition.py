@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ostinato.journeys.language.blocks import (
     Access,
@@ -60,10 +60,14 @@ class Spec(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
+    """`documents` are the texts that it refers to and that were deployed with it (OpenAPI documents), by the reference
+    as it stands in the text."""
+
     api_version: str = key("apiVersion", one_of("v1"))
     kind: str = key("kind", one_of("Journey", "Api"))
     metadata: Metadata = key("metadata", of(Metadata))
     spec: Spec = key("spec", of(Spec))
+    documents: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:

@@ -1,0 +1,113 @@
+"""`cache:v1`, and the cache on the store. A value that is put twice after a crash is the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.errors import OstinatoError
+from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.language import Definition, Expression
+from ostinato.journeys.language.shapes import identifier, key, mapped, one_of, whole
+from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
+from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.model import Json
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.instants import SECOND, Micros
+
+LONGEST_KEY = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheSettings:
+    operation: str = key("operation", one_of("get", "put"))
+    named: Expression = key("key", mapped)
+    value: Expression | None = key("value", mapped, None)
+    ttl_s: int | None = key("ttlSeconds", whole(1), None)
+    result_var: str | None = key("resultVar", identifier, None)
+
+
+@dataclass(slots=True)
+class CacheTask:
+    settings: JourneySettings = field(default_factory=JourneySettings)
+    name: str = "cache"
+    major: int = 1
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
+        found, wrong = read_settings(CacheSettings, settings)
+        yield from wrong
+        if found is not None:
+            yield from _faults(found)
+
+    async def run(self, call: TaskCall) -> Result | Problem:
+        settings = settings_of(CacheSettings, call.settings)
+        name = await call.evaluate(settings.named)
+        if isinstance(name, Failure):
+            return _failed(name)
+        spelled = name.value if isinstance(name.value, str) else orjson.dumps(name.value).decode()
+        if name.value is None or not spelled or len(spelled) > LONGEST_KEY:
+            detail = f"the key is null, empty or longer than {LONGEST_KEY} characters"
+            return Problem("CACHE_KEY_INVALID", "The cache has no such key", detail)
+        cache, place = call.services["cache"], f"value:{spelled}"
+        if settings.operation == "get":
+            return Result({**call.context, str(settings.result_var): await cache.get(place)})
+        assert settings.value is not None
+        value = await call.evaluate(settings.value)
+        if isinstance(value, Failure):
+            return _failed(value)
+        try:
+            await cache.put(place, value.value, settings.ttl_s or self.settings.cache_ttl_s)
+        except OstinatoError as problem:
+            return Problem("CACHE_VALUE_INVALID", "The cache cannot keep the value", str(problem))
+        return Result(call.context)
+
+
+def _faults(settings: CacheSettings) -> Iterator[Fault]:
+    if settings.operation == "get":
+        if settings.result_var is None:
+            yield Fault("cache-result", (), "'resultVar' is missing", "say where the value goes")
+        for name, value in (("value", settings.value), ("ttlSeconds", settings.ttl_s)):
+            if value is not None:
+                yield Fault("cache-field", (name,), f"a get has no {name!r}", "leave it out")
+        return
+    if settings.value is None:
+        yield Fault("cache-field", (), "'value' is missing", "say what is kept")
+    if settings.result_var is not None:
+        yield Fault("cache-field", ("resultVar",), "a put has no 'resultVar'", "leave it out")
+
+
+def _failed(failure: Failure) -> Problem:
+    return Problem(failure.code, "An expression of the task failed", failure.message, internal=True)
+
+
+class StoreCache:
+    """The service `cache` of one namespace on the store. `now` is the app's clock."""
+
+    def __init__(self, store: Store, namespace: str, now: Callable[[], Micros]) -> None:
+        self._store = store
+        self._namespace = namespace
+        self._now = now
+
+    async def get(self, key: str) -> Any:
+        now, namespace = self._now(), self._namespace
+
+        def read(_: int) -> Operation[str | None]:
+            rows = yield sql("cached", [(key,)], namespace=namespace, now=now)
+            return rows[0][1] if rows else None
+
+        text = await self._store.run(read)
+        return None if text is None else orjson.loads(text)
+
+    async def put(self, key: str, value: Json, ttl_s: int | None) -> None:
+        expires = None if ttl_s is None else self._now() + ttl_s * SECOND
+        row = (self._namespace, key, to_json(value, "the value"), expires)
+
+        def write(_: int) -> Operation[None]:
+            yield sql("cache", [row])
+
+        await self._store.run(write)

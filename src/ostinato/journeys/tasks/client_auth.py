@@ -1,0 +1,168 @@
+"""How an outbound call shows who it is: a fixed token, a token by OAuth 2 client credentials, a client certificate.
+Tokens are kept in memory, for this node alone, until shortly before they run out; secrets are looked up when they are
+needed and kept nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import os
+import ssl
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import quote_plus, urlencode
+
+import httpx
+import orjson
+
+from ostinato.engine.egress import Answer, Egress
+from ostinato.errors import OstinatoError
+from ostinato.journeys.language.blocks import ClientAuth
+from ostinato.when.instants import SECOND, Micros
+
+_SKEW_S = 30
+_UNSAID_S = 300  # how long a token is good whose server does not say
+_LARGEST = 64 << 10
+
+Secret: TypeAlias = Callable[[str], str]
+_Key: TypeAlias = tuple[str, ...]
+
+
+class NoToken(OstinatoError):
+    """The token endpoint gave none. The words hold nothing that it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a call is made with. `secrets` must not be seen in what comes of it; `key` is the token's, if it has one."""
+
+    egress: Egress
+    headers: dict[str, str] = field(default_factory=dict)
+    secrets: frozenset[str] = frozenset()
+    key: _Key | None = None
+
+    def __repr__(self) -> str:
+        return "<credentials>"
+
+
+@dataclass(slots=True)
+class _Token:
+    value: str = field(repr=False)
+    until: Micros
+
+
+class Authenticator:
+    def __init__(self) -> None:
+        self._tokens: dict[_Key, _Token] = {}
+        self._fetching: defaultdict[_Key, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._contexts: dict[str, ssl.SSLContext] = {}
+
+    async def credentials(
+        self, policy: ClientAuth, egress: Egress, secret: Secret, now: Micros, timeout: float, endpoint: str = ""
+    ) -> Credentials:
+        match policy.kind:
+            case "bearerStatic":
+                token = secret(str(policy.token_ref))
+                return Credentials(egress, _bearer(token), frozenset({token}))
+            case "mtlsClient":
+                anchors = [str(one.get("pem")) for one in policy.trust_anchors]
+                return Credentials(self._with_certificate(egress, secret(str(policy.client_cert_ref)), anchors))
+        key = _key_of(policy, endpoint)
+        async with self._fetching[key]:
+            held = self._tokens.get(key)
+            secrets: set[str] = set()
+            if held is None or held.until <= now:
+                held, secrets = await self._fetched(policy, egress, secret, now, timeout, endpoint)
+                self._tokens[key] = held
+        return Credentials(egress, _bearer(held.value), frozenset({held.value, *secrets}), key)
+
+    def forget(self, credentials: Credentials) -> bool:
+        """Drop a token that was refused, unless another has taken its place; whether a new one may be had."""
+        if credentials.key is None:
+            return False
+        held = self._tokens.get(credentials.key)
+        if held is not None and held.value in credentials.secrets:
+            del self._tokens[credentials.key]
+        return True
+
+    async def _fetched(
+        self, policy: ClientAuth, egress: Egress, secret: Secret, now: Micros, timeout: float, endpoint: str
+    ) -> tuple[_Token, set[str]]:
+        auth = policy.auth
+        assert auth is not None
+        form = {**policy.form, "grant_type": "client_credentials"}
+        headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
+        used = set()
+        if auth.method == "tlsClientAuth":
+            egress = self._with_certificate(egress, secret(str(auth.client_cert_ref)), ())
+            form["client_id"] = auth.client_id
+        else:
+            known = secret(str(auth.client_secret_ref))
+            used.add(known)
+            if auth.method == "clientSecretPost":
+                form |= {"client_id": auth.client_id, "client_secret": known}
+            else:
+                pair = f"{quote_plus(auth.client_id)}:{quote_plus(known)}".encode()
+                headers["authorization"] = "Basic " + base64.b64encode(pair).decode()
+        content = urlencode(form).encode()
+        answer = await egress.request(
+            "POST", endpoint, headers=headers, content=content, timeout=timeout, max_response=_LARGEST
+        )
+        return _read_token(answer, now, httpx.URL(endpoint).host), used
+
+    def _with_certificate(self, egress: Egress, pem: str, anchors: Sequence[str]) -> Egress:
+        digest = hashlib.sha256("\0".join([pem, *anchors]).encode()).hexdigest()
+        if digest not in self._contexts:
+            self._contexts[digest] = tls_context(pem, anchors)
+        return egress.with_tls(self._contexts[digest])
+
+
+def tls_context(pem: str, anchors: Sequence[str] = ()) -> ssl.SSLContext:
+    """TLS that shows a certificate; the text has its private key, too. Without anchors the usual ones are trusted."""
+    context = ssl.create_default_context(cadata="\n".join(anchors)) if anchors else httpx.create_ssl_context()
+    try:
+        if hasattr(os, "memfd_create"):  # OpenSSL reads files only; this one is in memory
+            with os.fdopen(os.memfd_create("certificate"), "w") as file:
+                file.write(pem)
+                file.flush()
+                context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "certificate.pem")
+                with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+                    file.write(pem)
+                context.load_cert_chain(path)
+    except (ssl.SSLError, OSError):
+        raise OstinatoError("the client certificate is not a certificate and its private key as PEM") from None
+    return context
+
+
+def _key_of(policy: ClientAuth, endpoint: str) -> _Key:
+    auth = policy.auth
+    assert auth is not None
+    form = [part for pair in sorted(policy.form.items()) for part in pair]
+    return endpoint, auth.method, auth.client_id, str(auth.client_secret_ref or auth.client_cert_ref), *form
+
+
+def _read_token(answer: Answer, now: Micros, host: str) -> _Token:
+    if not 200 <= answer.status < 300:
+        raise NoToken(f"the token endpoint at {host!r} answered {answer.status}")
+    try:
+        found: Any = orjson.loads(answer.content)
+        token, kind = found["access_token"], str(found.get("token_type", "Bearer"))
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+        raise NoToken(f"the token endpoint at {host!r} answered with no token") from None
+    if not isinstance(token, str) or not token or kind.lower() != "bearer":
+        raise NoToken(f"the token endpoint at {host!r} answered with no bearer token")
+    said = found.get("expires_in")
+    seconds = float(said) if isinstance(said, int | float) and said > 0 else _UNSAID_S
+    seconds = min(seconds, 24 * 3600.0)
+    return _Token(token, now + int(max(seconds - _SKEW_S, seconds / 2) * SECOND))
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}

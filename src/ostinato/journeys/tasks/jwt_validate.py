@@ -1,0 +1,175 @@
+"""`jwtValidate:v1`. The profile says which algorithms, keys, issuer and audience are good; the token is believed in
+nothing before its signature holds. `alg: none`, a public key used as a shared secret, a kid that is no name of ours,
+`crit`, and unencoded payloads are refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jwt
+import orjson
+
+from ostinato.journeys.language import Definition
+from ostinato.journeys.language.shapes import key, of, one_of, text
+from ostinato.journeys.plugins import Fault, Problem, Request, Result, TaskCall
+from ostinato.journeys.settings import JourneySettings, JwtProfile
+from ostinato.journeys.tasks.inbound import (
+    Denied,
+    Inbound,
+    Misconfigured,
+    accepted,
+    denied,
+    misconfigured,
+    profile_fault,
+    sent,
+    unknown_profile,
+)
+from ostinato.journeys.tasks.jwt_keys import Key, KeySets
+from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.model import Json
+from ostinato.when.instants import SECOND, Micros
+
+MEMBER = "jwt"
+LONGEST = 16 << 10  # characters
+DEEPEST = 32
+_MALFORMED = Denied("JWT_TOKEN_MALFORMED", "The token is not a JWT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSource:
+    location: str = key("location", one_of("header", "query", "cookie"), "header")
+    name: str = key("name", text(), "Authorization")
+    scheme: str | None = key("scheme", text(), None)
+
+    def token(self, request: Request | None) -> str | None:
+        """The token, without the scheme that goes before it; in `Authorization` that is Bearer unless said."""
+        value = None if request is None else sent(request, self.location, self.name)
+        scheme = self.scheme
+        if scheme is None and (self.location, self.name.lower()) == ("header", "authorization"):
+            scheme = "Bearer"
+        if value is None or scheme is None:
+            return value
+        first, _, rest = value.strip().partition(" ")
+        return rest.strip() if first.lower() == scheme.lower() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JwtSettings(Inbound):
+    source: TokenSource = key("source", of(TokenSource), TokenSource())
+
+
+@dataclass(slots=True)
+class JwtValidate:
+    settings: JourneySettings = field(default_factory=JourneySettings)
+    name: str = "jwtValidate"
+    major: int = 1
+    _keys: KeySets = field(default_factory=KeySets)
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
+        found, wrong = read_settings(JwtSettings, settings)
+        return [*wrong, *(profile_fault(found.profile, self.settings.jwt) if found else ())]
+
+    async def run(self, call: TaskCall) -> Result | Problem:
+        settings = settings_of(JwtSettings, call.settings)
+        try:
+            found = await self._validated(call, settings)
+        except Denied as reason:
+            return denied(call, settings.auth_var, MEMBER, reason)
+        except Misconfigured as problem:
+            return misconfigured(problem)
+        return accepted(call, settings.auth_var, MEMBER, found)
+
+    async def _validated(self, call: TaskCall, settings: JwtSettings) -> dict[str, Any]:
+        profile = self.settings.jwt.get(settings.profile)
+        if profile is None:
+            raise unknown_profile(settings.profile, self.settings.jwt, "JWT")
+        token = settings.source.token(call.request)
+        if not token:
+            raise Denied("JWT_TOKEN_MISSING", "No token was sent")
+        header = read_header(token, profile)
+        kid = header.get("kid")
+        keys = await self._keys.keys(profile, kid, call.services.get("egress"), call.secret, call.now)
+        claims = verified(token, chosen(keys, kid, header["alg"]), header["alg"])
+        check_claims(claims, profile, call.now)
+        return {"header": header, "claims": claims}
+
+
+def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
+    """The header of a token that may be looked at further."""
+    if len(token) > LONGEST or token.count(".") != 2:
+        raise _MALFORMED
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        raise _MALFORMED from None
+    if not isinstance(header.get("alg"), str) or not isinstance(header.get("kid", ""), str):
+        raise _MALFORMED
+    if "crit" in header or header.get("b64", True) is not True or _deep(header):
+        raise _MALFORMED
+    if header["alg"] not in profile.algorithms:
+        raise Denied("JWT_SIG_INVALID", "The token's algorithm is not one of the profile's")
+    return dict(header)
+
+
+def chosen(keys: tuple[Key, ...], kid: str | None, algorithm: str) -> Key:
+    """The one key for a token: by its kid, or without one the only key there is for its algorithm."""
+    if kid is not None:
+        named = [one for one in keys if one.kid == kid]
+        if not named:
+            raise Denied("JWT_KID_NOT_FOUND", "The token's key is not known")
+        fitting = [one for one in named if algorithm in one.algorithms]
+        if len(fitting) != 1:
+            raise Denied("JWT_SIG_INVALID", "The token's key is not for its algorithm")
+        return fitting[0]
+    fitting = [one for one in keys if algorithm in one.algorithms]
+    if len(fitting) != 1:
+        raise Denied("JWT_KID_NOT_FOUND", "The token names no key, and there is not just one for it")
+    return fitting[0]
+
+
+def verified(token: str, key: Key, algorithm: str) -> dict[str, Any]:
+    try:
+        # The signature alone; what it says is checked below, against the engine's own clock.
+        payload = jwt.PyJWS().decode(token, key.key, algorithms=[algorithm])
+        claims = orjson.loads(payload)
+    except jwt.InvalidSignatureError:
+        raise Denied("JWT_SIG_INVALID", "The token's signature does not hold") from None
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        raise _MALFORMED from None
+    if not isinstance(claims, dict) or _deep(claims):
+        raise _MALFORMED
+    return claims
+
+
+def check_claims(claims: Mapping[str, Any], profile: JwtProfile, now: Micros) -> None:
+    seconds = now / SECOND
+    for name in profile.required:
+        if claims.get(name) is None:
+            raise Denied("JWT_CLAIMS_INVALID", f"The token has no claim {name}")
+    for name in ("exp", "nbf", "iat"):
+        value = claims.get(name)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if name in claims and not number:
+            raise Denied("JWT_CLAIMS_INVALID", f"The claim {name} is not a time")
+    if "exp" in claims and claims["exp"] + profile.leeway_s <= seconds:
+        raise Denied("JWT_EXPIRED", "The token has expired")
+    if "nbf" in claims and claims["nbf"] - profile.leeway_s > seconds:
+        raise Denied("JWT_NOT_YET_VALID", "The token is not valid yet")
+    if profile.issuer is not None and claims.get("iss") != profile.issuer:
+        raise Denied("JWT_ISSUER_MISMATCH", "The token has another issuer")
+    if profile.audience is not None:
+        wanted = {profile.audience} if isinstance(profile.audience, str) else set(profile.audience)
+        given = claims.get("aud")
+        audiences = given if isinstance(given, list) else [given]
+        if not wanted & {one for one in audiences if isinstance(one, str)}:
+            raise Denied("JWT_AUDIENCE_MISMATCH", "The token is for somebody else")
+
+
+def _deep(value: Any, depth: int = 0) -> bool:
+    if depth > DEEPEST:
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_deep(one, depth + 1) for one in inner)

@@ -1,0 +1,98 @@
+"""The service `publisher` on librdkafka (the extra `kafka`). One producer for each cluster, made when it is first used;
+a record counts as published when its delivery is reported, which all in-sync replicas have to answer for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ostinato.errors import OstinatoError
+from ostinato.journeys.tasks.ports import PublishFailed, Record
+
+_TIMEOUT_MS = 30_000
+
+
+class KafkaPublisher:
+    """`settings` are librdkafka's own. In place of them a task may name a secret: the settings as a JSON object, or
+    plainly the bootstrap servers."""
+
+    def __init__(self, settings: Mapping[str, str | int], *, secret: Callable[[str], str] | None = None) -> None:
+        self._settings = dict(settings)
+        self._secret = secret
+        self._producers: dict[str | None, Any] = {}
+        self._polling: dict[str | None, asyncio.Task[None]] = {}
+
+    async def publish(self, record: Record, connection: str | None = None) -> None:
+        from confluent_kafka import KafkaException
+
+        loop = asyncio.get_running_loop()
+        delivered: asyncio.Future[None] = loop.create_future()
+
+        def settle(error: Any) -> None:
+            if delivered.done():
+                return
+            if error is None:
+                delivered.set_result(None)
+            else:
+                delivered.set_exception(PublishFailed(f"{error.name()}"))
+
+        def report(error: Any, _: Any) -> None:
+            loop.call_soon_threadsafe(settle, error)
+
+        producer = self._producer(connection)
+        try:
+            producer.produce(
+                record.topic,
+                record.value,
+                record.key,
+                on_delivery=report,
+                headers=[(name, value.encode()) for name, value in record.headers.items()],
+            )
+        except (BufferError, KafkaException, ValueError, TypeError) as problem:
+            raise PublishFailed(f"{type(problem).__name__}: the record was not taken") from None
+        while not delivered.done():
+            await asyncio.to_thread(producer.poll, 0.1)
+            await asyncio.sleep(0)
+        await delivered
+
+    def _producer(self, connection: str | None) -> Any:
+        if connection not in self._producers:
+            try:
+                from confluent_kafka import KafkaException, Producer
+            except ImportError:
+                raise PublishFailed("librdkafka is not installed; install ostinato[kafka]") from None
+            safe = {"enable.idempotence": True, "delivery.timeout.ms": _TIMEOUT_MS, **self._read(connection)}
+            try:
+                self._producers[connection] = Producer(safe)
+            except (KafkaException, ValueError, TypeError):
+                raise PublishFailed("librdkafka does not take the settings") from None
+        return self._producers[connection]
+
+    def _read(self, connection: str | None) -> dict[str, Any]:
+        if connection is None:
+            if not self._settings:
+                raise PublishFailed("there are no settings for Kafka")
+            return {name: self._looked_up(value) for name, value in self._settings.items()}
+        try:
+            found = json.loads(connection)
+        except json.JSONDecodeError:
+            return {"bootstrap.servers": connection.strip()}
+        if not isinstance(found, dict):
+            raise PublishFailed("the connection's secret is not an object of settings")
+        return found
+
+    def _looked_up(self, value: str | int) -> str | int:
+        if not isinstance(value, str) or not value.startswith("secret://") or self._secret is None:
+            return value
+        try:
+            return self._secret(value)
+        except OstinatoError as problem:
+            raise PublishFailed(str(problem)) from None
+
+    def close(self) -> None:
+        """Wait for what is under way, for a moment, and let go."""
+        for producer in self._producers.values():
+            producer.flush(5)
+        self._producers.clear()

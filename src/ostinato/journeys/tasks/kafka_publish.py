@@ -1,0 +1,105 @@
+"""`kafkaPublish:v1`: one record for a topic. The task is done when the cluster has taken the record; each repetition
+after a crash carries the same `idempotency-key` header, by which consumers can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from ostinato.engine.secrets import SecretMissing, is_reference
+from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.language import Definition, Expression
+from ostinato.journeys.language.blocks import texts
+from ostinato.journeys.language.shapes import key, mapped, or_mapped, text
+from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
+from ostinato.journeys.problems import Severity
+from ostinato.journeys.settings import ConfigMissing, JourneySettings
+from ostinato.journeys.tasks.interpolation import Missing, filled, wrong_placeholders
+from ostinato.journeys.tasks.ports import Publisher, PublishFailed, Record
+from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.model import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KafkaSettings:
+    topic: str = key("topic", text())
+    value: Expression = key("value", mapped)
+    named: str | Expression | None = key("key", or_mapped(text()), None)
+    headers: Mapping[str, str] = key("headers", texts, make=dict)
+    key_schema_ref: str | None = key("keySchemaRef", text(), None)
+    value_schema_ref: str | None = key("valueSchemaRef", text(), None)
+    connection: str | None = key("connectionSecretRef", text(), None)
+
+
+@dataclass(slots=True)
+class KafkaPublish:
+    settings: JourneySettings = field(default_factory=JourneySettings)
+    name: str = "kafkaPublish"
+    major: int = 1
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
+        found, wrong = read_settings(KafkaSettings, settings)
+        yield from wrong
+        if found is not None:
+            yield from _faults(found)
+
+    async def run(self, call: TaskCall) -> Result | Problem:
+        settings = settings_of(KafkaSettings, call.settings)
+        publisher: Publisher | None = call.services.get("publisher")
+        if publisher is None:
+            return _internal("KAFKA_CONFIG", "this engine has no publisher")
+        asked = [settings.value, *([settings.named] if isinstance(settings.named, Expression) else [])]
+        found = [await call.evaluate(one) for one in asked]
+        for one in found:
+            if isinstance(one, Failure):
+                return _internal(one.code, one.message)
+        values: list[Any] = [one.value for one in found if not isinstance(one, Failure)]
+        try:
+            config = self.settings.config_for(call.definition)
+            connection = None if settings.connection is None else call.secret(settings.connection)
+            headers = {name: filled(value, call.context, config) for name, value in settings.headers.items()}
+            spelled = (
+                filled(settings.named, call.context, config) if isinstance(settings.named, str) else _key(values[1:])
+            )
+        except Missing as problem:
+            return Problem("KAFKA_VALUE_MISSING", "A value of the record is missing", str(problem))
+        except (ConfigMissing, SecretMissing) as problem:
+            return _internal("KAFKA_CONFIG", str(problem))
+        record = Record(
+            topic=settings.topic,
+            value=orjson.dumps(values[0]),
+            key=None if spelled is None else spelled.encode(),
+            headers={**headers, "idempotency-key": call.key},
+        )
+        try:
+            await publisher.publish(record, connection)
+        except PublishFailed as problem:
+            return Problem("KAFKA_PUBLISH_FAILED", "The record was not published", str(problem))
+        return Result(call.context)
+
+
+def _key(values: list[Any]) -> str | None:
+    if not values or values[0] is None:
+        return None
+    return values[0] if isinstance(values[0], str) else orjson.dumps(values[0]).decode()
+
+
+def _faults(settings: KafkaSettings) -> Iterator[Fault]:
+    if settings.connection is not None and not is_reference(settings.connection):
+        hint = "write secret://name"
+        yield Fault("kafka-connection", ("connectionSecretRef",), "this is not a reference to a secret", hint)
+    for name, value in (("keySchemaRef", settings.key_schema_ref), ("valueSchemaRef", settings.value_schema_ref)):
+        if value is not None:
+            message = f"{name!r} is not enforced: records are written as JSON"
+            yield Fault("kafka-schema", (name,), message, severity=Severity.WARNING)
+    templates = [(("headers", name), value) for name, value in settings.headers.items()]
+    for path, template in [*templates, *([(("key",), settings.named)] if isinstance(settings.named, str) else [])]:
+        for one in wrong_placeholders(template):
+            yield Fault("kafka-placeholder", path, f"{one} is not a placeholder", "write ${context.a.b}")
+
+
+def _internal(code: str, detail: str) -> Problem:
+    return Problem(code, "The record cannot be published here", detail, internal=True)
