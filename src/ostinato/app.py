@@ -39,13 +39,17 @@ from ostinato.engine.telemetry import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.journeys import firing as journey_timers
+from ostinato.journeys.caching import StoreCache
 from ostinato.journeys.calls import Journeys
 from ostinato.journeys.conductor import Conductor
-from ostinato.journeys.evaluating import Evaluator, Platform, Tools
+from ostinato.journeys.evaluating import Evaluator, Tools
 from ostinato.journeys.looks import Around as JourneysAround
 from ostinato.journeys.moves import KIND as JOURNEY
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.rule import RULE as JOURNEY_RULE
+from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.standard import standard_plugins
+from ostinato.journeys.tasks.kafka import KafkaPublisher
 from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
@@ -136,7 +140,7 @@ class Ostinato:
         prune_schedules: bool = False,
         journeys: Sequence[str | Path] = (),
         journey_plugins: Plugins | None = None,
-        platform: Platform | None = None,
+        journey_settings: JourneySettings | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
         dice: random.Random | None = None,
@@ -168,14 +172,17 @@ class Ostinato:
         self._declarations = Declarations(self._name_of, name)
         self._implied: dict[Callable[..., Any], str] = {}  # jobs that are declared by their schedule alone
         self._prune_schedules = prune_schedules
-        self.journey_plugins = journey_plugins or Plugins()
+        given_settings = journey_settings or JourneySettings()
+        self.journey_plugins = journey_plugins or standard_plugins(given_settings)
         self._journey_sources = tuple(journeys)
+        self._publisher = KafkaPublisher(given_settings.kafka)
         self._journey_tools = Tools(
             plugins=self.journey_plugins,
             evaluator=Evaluator(self.journey_plugins.languages),
-            platform=platform or Platform(),
-            services={"egress": self._way_out},
+            settings=given_settings,
+            services=self._journey_services,
             now=lambda: self.engine.clock.now(),
+            namespace=namespace,
         )
         self._conductor: Conductor | None = None
         self._attach(open_url(store) if isinstance(store, str) else store)
@@ -225,6 +232,10 @@ class Ostinato:
                 actor=self.actor,
             )
         )
+
+    def _journey_services(self, namespace: str) -> dict[str, Any]:
+        cache = StoreCache(self.store, lambda: self.engine.clock.now(), namespace)
+        return {"egress": self._way_out, "cache": cache, "publisher": self._publisher}
 
     def _conducting(self) -> Conductor:
         assert self._conductor is not None
@@ -360,6 +371,9 @@ class Ostinato:
             await (engine.stop() if self._is_node else engine.disconnect())
         if self._conductor is not None:
             await self._conductor.stop()
+        self._publisher.close()
+        for language in self.journey_plugins.languages.values():
+            language.close()
         await self.store.close()
 
     async def _close_after_crash(self) -> None:

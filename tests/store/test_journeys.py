@@ -33,10 +33,10 @@ def test_definitions_are_kept_once_for_each_version(store_url: str) -> None:
     async def main() -> None:
         store = open_url(store_url)
         await store.open()
-        row = ("default", "pay", "1.0.0", "Journey", "pay.journey.yaml", "text", "d1", 1, None)
-        newer = (*row[:2], "1.1.0", *row[3:7], 2, None)
+        row = ("default", "pay", "1.0.0", "Journey", "pay.journey.yaml", "text", "d1", 1, None, None)
+        newer = (*row[:2], "1.1.0", *row[3:7], 2, None, None)
         assert len(await carried_out(store, sql("insert_definitions", [row, newer]))) == 2
-        assert await carried_out(store, sql("insert_definitions", [(*row[:5], "other", "d2", 3, None)])) == []
+        assert await carried_out(store, sql("insert_definitions", [(*row[:5], "other", "d2", 3, None, None)])) == []
         found = await carried_out(store, sql("definition", namespace="default", name="pay", version="1.0.0"))
         assert tuple(found[0]) == row
         versions = await carried_out(store, sql("definition_versions", namespace="default", name="pay"))

@@ -18,13 +18,13 @@ from ostinato.engine.runs import stop
 from ostinato.errors import Conflict, OstinatoError
 from ostinato.journeys.asking import asked_to_start, bound, handed_on, step_binding, step_body
 from ostinato.journeys.documents import SUFFIXES
-from ostinato.journeys.language import Definition
 from ostinato.journeys.language.states import Wait, Webhook
 from ostinato.journeys.library import Checked, DefinitionInfo, checked, keep
 from ostinato.journeys.loading import Loaded
 from ostinato.journeys.looks import Looks
 from ostinato.journeys.machine.decision import Submitted
 from ostinato.journeys.plugins import Request
+from ostinato.journeys.replying import Reply, reply
 from ostinato.journeys.steps import Busy, Looked, StepAnswered, StepNotActive, answer_row, new_run, start, submit
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, active_steps, status_of
 from ostinato.model import Run, Status, read_length
@@ -48,16 +48,18 @@ class Journeys(Looks):
         await self._keep(ready)
         return [await self.definition(one.definition.name, one.definition.version) for one in ready]
 
-    async def deploy_text(self, text: str, file: str = "journey.yaml") -> tuple[DefinitionInfo, bool]:
-        """One definition by its text, and whether it is new."""
-        ready = await asyncio.to_thread(checked, text, file, self._around.tools.plugins)
+    async def deploy_text(
+        self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
+    ) -> tuple[DefinitionInfo, bool]:
+        """One definition by its text, and whether it is new. `documents` are the texts it refers to, by reference."""
+        ready = await asyncio.to_thread(checked, text, file, self._around.tools.plugins, documents or {})
         (new,) = await self._keep([ready])
         return await self.definition(ready.definition.name, ready.definition.version), new
 
     async def _keep(self, ready: Sequence[Checked]) -> list[bool]:
         around = self._around
         for one in ready:
-            _configured(one.definition, around.tools.platform.config)
+            around.tools.settings.config_for(one.definition)  # what it needs of the platform is there
         if not ready:
             return []
         now = around.engine().clock.now()
@@ -146,6 +148,18 @@ class Journeys(Looks):
         self._around.engine().attend()
         await self._around.engine().waiters.look([id])
         return await self.status(id)
+
+    async def call(
+        self, name: str, body: Mapping[str, Any] | None = None, *, version: str | None = None,
+        request: Request | None = None,
+    ) -> Reply:  # fmt: skip
+        """Call an API: from its input to its reply, on no record."""
+        around = self._around
+        definition = await self.read_definition(name, version)
+        if not definition.is_api:
+            raise OstinatoError(f"{name!r} is a journey, which is started and not called")
+        asked = asked_to_start(definition, body or {}, request, around.limits)
+        return await reply(around.tools, definition, around.new_id(around.engine().clock.now()), asked)
 
     async def wait(self, id: str, timeout: Any = None) -> JourneyOutcome:
         """The outcome, when there is one."""
@@ -247,23 +261,6 @@ def _texts(source: str | Path) -> list[tuple[str, str]]:
     else:
         raise OstinatoError(f"{path}: there is no such file")
     return [(one.read_text(encoding="utf-8"), str(one)) for one in files]
-
-
-def _configured(definition: Definition, config: Mapping[str, Any]) -> None:
-    """What a definition needs of the platform is there, and of the kind it says."""
-    kinds: dict[str, tuple[type, ...]] = {
-        "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "object": (dict,),
-    }  # fmt: skip
-    for name, setting in definition.spec.platform.config.items():
-        if name not in config:
-            if setting.required:
-                raise OstinatoError(
-                    f"journey {definition.name!r} needs platform.config.{name}, which is not configured"
-                )
-            continue
-        value = config[name]
-        if not isinstance(value, kinds[setting.type]) or (isinstance(value, bool) and setting.type != "boolean"):
-            raise OstinatoError(f"journey {definition.name!r}: platform.config.{name} is not of type {setting.type}")
 
 
 def _answer(id: str, step: str, key: str, answer: str) -> Operation[None]:

@@ -85,7 +85,7 @@ class Conductor:
             before = move.after
             return written
 
-        return Segment(self._tools, definition, loaded.kept.instance, request, put)
+        return Segment(self._tools.within(run.namespace), definition, loaded.kept.instance, request, put)
 
     # Writing
 

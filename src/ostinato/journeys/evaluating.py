@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ostinato.engine.secrets import resolve
@@ -15,21 +15,14 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.plugins import Outcome, Plugins, Problem, Request, TaskCall
-from ostinato.model import Json
+from ostinato.journeys.settings import JourneySettings
+from ostinato.model import DEFAULT_NAMESPACE, Json
 from ostinato.when.instants import SECOND, Micros, format_instant
 
 NO_LANGUAGE = "EXPRESSION_LANGUAGE_UNKNOWN"
 NO_KIND = "TASK_KIND_UNKNOWN"
 FAILED = "TASK_FAILED"
 _LONGEST_S = 5.0  # one expression
-
-
-@dataclass(frozen=True, slots=True)
-class Platform:
-    """What expressions see as `platform`, but for the run."""
-
-    environment: str = ""
-    config: Mapping[str, Json] = field(default_factory=dict)
 
 
 class Evaluator:
@@ -82,20 +75,23 @@ class Tools:
 
     plugins: Plugins
     evaluator: Evaluator
-    platform: Platform
-    services: Mapping[str, Any]
+    settings: JourneySettings
+    services: Callable[[str], Mapping[str, Any]]  # of a namespace
     now: Callable[[], Micros]
+    namespace: str = DEFAULT_NAMESPACE
+
+    def within(self, namespace: str) -> Tools:
+        return self if namespace == self.namespace else replace(self, namespace=namespace)
 
 
 def platform_of(tools: Tools, definition: Definition, instance: Instance, request: Request | None) -> dict[str, Json]:
     """Only what the definition declares of the configuration is shown to it."""
     traceparent = None if request is None else request.headers.get("traceparent")
-    declared = definition.spec.platform.config
     return {
-        "environment": tools.platform.environment,
+        "environment": tools.settings.environment,
         "journey": {"name": definition.name, "kind": definition.kind, "version": definition.version},
         "run": {"id": instance.id, "startedAt": format_instant(instance.started), "traceparent": traceparent},
-        "config": {name: one for name, one in tools.platform.config.items() if name in declared},
+        "config": tools.settings.config_for(definition),
     }
 
 
@@ -146,7 +142,7 @@ async def _run_task(
         request=request,
         evaluate=evaluate,
         secret=lambda reference: str(resolve(reference).value),
-        services=tools.services,
+        services=tools.services(tools.namespace),
     )
     try:
         return await kind.run(call)

@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
+
+import orjson
 
 from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean
+from ostinato.journeys.apis import documents_of
 from ostinato.journeys.checks import check
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Definition, read
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.problems import Problem, errors
+from ostinato.journeys.rows import dump
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, to_datetime
 
@@ -44,7 +49,8 @@ class Checked:
     @property
     def digest(self) -> str:
         """The same for the same content, however the lines end."""
-        return hashlib.sha256(self.source.replace("\r\n", "\n").strip().encode()).hexdigest()
+        whole = dump([self.source, self.definition.documents]).replace("\\r\\n", "\\n")
+        return hashlib.sha256(whole.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +67,25 @@ class DefinitionInfo:
     source: str | None = None
 
 
-def checked(text: str, file: str, plugins: Plugins) -> Checked:
-    """A text that can be stored. It takes a while: not for the event loop."""
+def checked(text: str, file: str, plugins: Plugins, documents: Mapping[str, str] | None = None) -> Checked:
+    """A text that can be stored, with the documents it refers to: as given, or read from beside its file. It takes a
+    while: not for the event loop."""
     document = read_document(text, file)
     definition, problems = read(document)
     if definition is None:
         raise Invalid(file, problems)
+    beside = documents_of(definition, Path(file)) if documents is None else dict(documents)
+    definition = replace(definition, documents=beside)
     problems = [*problems, *check(definition, document.marked, plugins)]
     if errors(problems):
         raise Invalid(file, problems)
     return Checked(definition, file, text, tuple(problems))
 
 
-def problems_of(text: str, file: str, plugins: Plugins) -> list[Problem]:
+def problems_of(text: str, file: str, plugins: Plugins, documents: Mapping[str, str] | None = None) -> list[Problem]:
     """Everything that is to be said about a text, errors and warnings."""
     try:
-        return list(checked(text, file, plugins).problems)
+        return list(checked(text, file, plugins, documents).problems)
     except Invalid as wrong:
         return wrong.problems
 
@@ -86,7 +95,9 @@ def keep(some: Sequence[Checked], namespace: str, actor: str | None, now: Micros
     rows: list[Row] = []
     for one in some:
         made = one.definition
-        rows.append((namespace, made.name, made.version, made.kind, one.file, one.source, one.digest, now, actor))
+        documents = dump(made.documents) if made.documents else None
+        about = (made.name, made.version, made.kind, one.file, one.source, one.digest)
+        rows.append((namespace, *about, now, actor, documents))
     new = {(row[1], row[2]) for row in (yield sql("insert_definitions", rows))}
     for one in some:
         made = one.definition
@@ -101,11 +112,11 @@ def keep(some: Sequence[Checked], namespace: str, actor: str | None, now: Micros
 
 
 @lru_cache(maxsize=512)
-def _read(source: str, file: str) -> Definition:
+def _read(source: str, file: str, documents: str | None) -> Definition:
     definition, problems = read(read_document(source, file))
     if definition is None:
         raise Invalid(file, problems)
-    return definition
+    return definition if documents is None else replace(definition, documents=orjson.loads(documents))
 
 
 def load(namespace: str, name: str, version: str) -> Operation[Definition]:
@@ -113,7 +124,7 @@ def load(namespace: str, name: str, version: str) -> Operation[Definition]:
     rows = yield sql("definition", namespace=namespace, name=name, version=version)
     if not rows:
         raise NotFound(f"there is no journey {name!r} {version} in namespace {namespace!r}")
-    return _read(rows[0][5], rows[0][4])
+    return _read(rows[0][5], rows[0][4], rows[0][9])
 
 
 def find(namespace: str, name: str, version: str | None) -> Operation[Definition]:
@@ -151,5 +162,5 @@ def definition_info(row: Row) -> DefinitionInfo:
 
 def whole_definition_info(row: Row) -> DefinitionInfo:
     """From `definition`."""
-    _, name, version, kind, file, source, digest, created, actor = row
+    _, name, version, kind, file, source, digest, created, actor, _ = row
     return DefinitionInfo(name, version, kind, file, digest, to_datetime(created), actor, source)

@@ -64,13 +64,17 @@ class Looks:
 
     def within(self, namespace: str, actor: str | None) -> Self:
         """The same calls in another namespace, under another name."""
-        return type(self)(replace(self._around, namespace=namespace, actor=actor))
+        tools = self._around.tools.within(namespace)
+        return type(self)(replace(self._around, namespace=namespace, actor=actor, tools=tools))
 
     # Definitions
 
-    async def check(self, text: str, file: str = "journey.yaml") -> list[Problem]:
-        """Everything that is to be said about a text, errors and warnings, in the order of its lines."""
-        return await asyncio.to_thread(problems_of, text, file, self._around.tools.plugins)
+    async def check(
+        self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
+    ) -> list[Problem]:
+        """Everything that is to be said about a text, errors and warnings, in the order of its lines. `documents` are
+        the texts it refers to, by reference; else they are looked for beside the file."""
+        return await asyncio.to_thread(problems_of, text, file, self._around.tools.plugins, documents)
 
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
         """A version with its text; the latest unless one is named."""

@@ -1,6 +1,7 @@
 -- insert_definitions: new versions. One that is there already is left out; who asks compares its digest.
-INSERT INTO ostinato_journey_definitions (namespace, name, version, kind, file, source, digest, created, actor)
-SELECT * FROM {rows r(namespace text, name text, version text, kind text, file text, source text, digest text, created int, actor text)}
+INSERT INTO ostinato_journey_definitions (namespace, name, version, kind, file, source, digest, created, actor, documents)
+SELECT * FROM {rows r(namespace text, name text, version text, kind text, file text, source text, digest text, created int, actor text,
+    documents text)}
 WHERE true ON CONFLICT DO NOTHING RETURNING namespace, name, version
 
 -- definition: one version with its text. Uses the primary key.
