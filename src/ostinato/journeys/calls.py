@@ -17,6 +17,7 @@ from ostinato.engine.requests import digest
 from ostinato.engine.runs import stop
 from ostinato.errors import Conflict, OstinatoError
 from ostinato.journeys.asking import asked_to_start, bound, handed_on, step_binding, step_body
+from ostinato.journeys.bindings import MAKER, BindingInfo, cancel
 from ostinato.journeys.documents import SUFFIXES
 from ostinato.journeys.language.states import Wait, Webhook
 from ostinato.journeys.library import Checked, DefinitionInfo, checked, keep
@@ -28,6 +29,7 @@ from ostinato.journeys.replying import Reply, reply
 from ostinato.journeys.steps import Busy, Looked, StepAnswered, StepNotActive, answer_row, new_run, start, submit
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, active_steps, status_of
 from ostinato.model import Run, Status, read_length
+from ostinato.schedules.scheduler import Call
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND
 
@@ -148,6 +150,24 @@ class Journeys(Looks):
         self._around.engine().attend()
         await self._around.engine().waiters.look([id])
         return await self.status(id)
+
+    async def cancel_binding(self, id: str) -> BindingInfo:
+        """Let nothing more be scheduled by a binding; a run that is going finishes."""
+        around, found = self._around, await self.binding(id)
+        if found.state == "cancelled":
+            return found
+        now = around.engine().clock.now()
+        call = Call(
+            around.namespace, found.schedule, "delete", "", now, MAKER, lambda: around.new_id(now), actor=around.actor
+        )
+        await around.store.run(lambda _: cancel(call, id))
+        around.engine().attend()
+        return await self.binding(id)
+
+    async def cancel_bindings(self, name: str, subject: str) -> list[BindingInfo]:
+        """All that a journey has scheduled for a subject."""
+        found = await self.bindings(name=name, subject=subject, limit=1000)
+        return [await self.cancel_binding(one.id) for one in found if one.state not in ("cancelled", "exhausted")]
 
     async def call(
         self, name: str, body: Mapping[str, Any] | None = None, *, version: str | None = None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from ostinato.journeys.bindings import first_run
 from ostinato.journeys.language import Definition
 from ostinato.journeys.library import find, load
 from ostinato.journeys.machine.advance import begin
@@ -43,6 +44,9 @@ def first_of(run: Run, now: Micros) -> Operation[Loaded]:
     given = orjson.loads(run.input) if run.input else {}
     if "compensates" in given:
         return (yield from _compensating(run, given["compensates"], now))
+    if "binding" in given:
+        definition, decided, generation = yield from first_run(run, given["binding"], now)
+        return begun(run, definition, decided, given["binding"], generation)
     definition = yield from find(run.namespace, run.name, given.get("version"))
     decided = begin(
         definition,

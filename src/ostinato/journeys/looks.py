@@ -10,6 +10,7 @@ from typing import Any, Self
 from ostinato.engine.engine import Engine
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.journeys.asking import Limits
+from ostinato.journeys.bindings import BindingInfo, bindings_of, listed
 from ostinato.journeys.conductor import Conductor
 from ostinato.journeys.evaluating import Tools
 from ostinato.journeys.guarding import may_read
@@ -171,6 +172,19 @@ class Looks:
             for one in seen
             if not guarded or await may_read(self._around.tools, one.definition, one.kept.instance, request)
         ]
+
+    async def bindings(
+        self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
+    ) -> list[BindingInfo]:
+        """What journeys have scheduled, of one journey or one subject, from the one after `after` on."""
+        given = {"definition": name, "subject": subject, "after": after, "limit": max(1, min(limit, _PAGE))}
+        return await self._around.store.read(lambda _: listed(self._around.namespace, given))
+
+    async def binding(self, id: str) -> BindingInfo:
+        found = await self._around.store.read(lambda _: bindings_of([id], self._around.namespace))
+        if not found:
+            raise NotFound(f"there is no binding {id!r} in namespace {self._around.namespace!r}")
+        return found[0]
 
     # Inside
 

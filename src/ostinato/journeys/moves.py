@@ -12,6 +12,7 @@ import orjson
 from ostinato.engine.rows import insert_row as insert_run_row
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, Ended, created
+from ostinato.journeys.bindings import carry
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import timers
 from ostinato.journeys.machine.decision import Compensate, Decision, Fact
@@ -31,7 +32,7 @@ _STATUS = {
     Termination.CANCEL: Status.CANCELLED,
 }
 # What a task's effect does in the transaction that moves the run on: the events of it, or why it cannot be.
-Perform = Callable[["Move", Micros], Operation["list[Row] | Problem"]]
+Perform = Callable[[Run, Micros], Operation["list[Row] | Problem"]]
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ def write(moves: Sequence[Move], now: Micros) -> Operation[list[Row]]:
     events: list[Row] = []
     for move in moves:
         for perform in move.perform:
-            done = yield from perform(move, now)
+            done = yield from perform(move.run, now)
             if not isinstance(done, Problem):
                 events += done
                 continue
@@ -98,6 +99,9 @@ def write(moves: Sequence[Move], now: Micros) -> Operation[list[Row]]:
     if children:
         yield sql("insert_runs", [insert_run_row(run) for run in children])
         yield sql("notify")
+    for move in moves:
+        if move.ends and move.after.binding is not None:
+            yield from carry(move.instance, move.after.binding, move.after.generation, now)
     events += [created(run, now) for run in children]
     for move in moves:
         events += [_event(move, fact, now) for fact in move.facts]

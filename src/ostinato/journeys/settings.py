@@ -84,10 +84,13 @@ class MtlsProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a definition may say of itself, and how often a journey's schedule may fire."""
+    """What a definition may say of itself, how often a journey's schedule may fire, and how many of them there may be
+    for one subject of a journey, and for a journey."""
 
     definition_tags: int = 10
     min_interval_s: int = 60
+    bindings_of_subject: int = 100
+    bindings_of_journey: int = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

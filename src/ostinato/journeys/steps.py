@@ -15,6 +15,7 @@ from ostinato.journeys.loading import Loaded, begun
 from ostinato.journeys.machine.advance import advance, begin
 from ostinato.journeys.machine.decision import Submitted
 from ostinato.journeys.moves import KIND, Move, Perform, write
+from ostinato.journeys.plugins import Problem
 from ostinato.journeys.rows import Kept, read_kept
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
@@ -116,7 +117,7 @@ def look(id: str, namespace: str) -> Operation[Looked]:
 def answer_row(run: str, step: str, key: str, digest: str) -> Perform:
     """The place for the answer to a step, taken together with its input."""
 
-    def perform(move: Move, now: Micros) -> Operation[list[Row]]:
+    def perform(_: Run, now: Micros) -> Operation[list[Row] | Problem]:
         yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
         return []
 

@@ -14,7 +14,7 @@ from ostinato.engine.rows import insert_row, timer_row, whole_run
 from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
-from ostinato.schedules.making import BEHIND, Maker
+from ostinato.schedules.making import BEHIND, Maker, kind_of, named
 from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule
 from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
 from ostinato.schedules.workflow_ids import workflow_row
@@ -204,8 +204,8 @@ class _Works:
         row = (
             one.id,
             schedule.namespace,
-            "job",
-            schedule.action.job,
+            kind_of(schedule.action),
+            named(schedule.action),
             occurrence_key(schedule.id, one.nominal, one.origin),
             one.reason.status.value,
             one.reason.value,

@@ -13,6 +13,7 @@ import orjson
 from ostinato.errors import Conflict, SpecError
 from ostinato.schedules.define import same_definition
 from ostinato.schedules.generator import upcoming
+from ostinato.schedules.making import JOURNEY
 from ostinato.schedules.model import PACE, CatchUp, Schedule, State
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
@@ -226,13 +227,15 @@ def definition(schedule: Schedule) -> dict[str, Any]:
     target: dict[str, Any]
     if action.job == "http":
         target = {"http": dict(action.input)}
+    elif action.job == JOURNEY:
+        target = {"input" if name == "context" else name: one for name, one in action.input.items()}
     else:
         target = {"job": action.job, **({"input": dict(action.input)} if action.input else {})}
     policies = asdict(schedule.policies)
     whole = {
         "spec": schedule.spec.to_json(),
         "action": {**target, **action.options},
-        **{field: value for field, value in policies.items() if value is not None},
+        **{field: value for field, value in policies.items() if value is not None and field != "manual_counts"},
         "overlap": schedule.policies.overlap.value,
         "catchup": catchup_form(schedule.policies.catchup),
         "tags": list(schedule.tags),

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.model import Limit, Retry, read_retry
-from ostinato.schedules.making import Maker
+from ostinato.schedules.making import JOURNEY, Maker
 from ostinato.schedules.model import Action, Policies, Schedule, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, write_action, write_policies
 from ostinato.starting import read_limit
@@ -80,6 +80,8 @@ def _action(before: Action, given: Mapping[str, Any], doors: Doors) -> Action:
     input = found.input if given.get("input") is None else given["input"]
     if not isinstance(input, Mapping):
         raise OstinatoError(f"input {input!r} is not an object with names")
+    if found.job == JOURNEY and given.get("input") is not None:
+        input = {**found.input, "context": dict(input)}
     to_json(dict(input), "the schedule's input")
     whole = {**kept, **options}
     return Action(found.job, dict(input), {key: _plain(value, found.job) for key, value in whole.items()})
@@ -104,7 +106,8 @@ def _text(length: Micros) -> str:
 
 
 def read_action(given: ActionLike, doors: Doors) -> Action:
-    """A job by name or by function; `{"job": …, "input": …}`; or `{"http": {…}}`, each with options beside it."""
+    """A job by name or by function; `{"job": …, "input": …}`; `{"http": {…}}`; or `{"journey": …, "input": …}`, perhaps
+    with `version` and `start`; each with options beside it."""
     if isinstance(given, str):
         if not given:
             raise OstinatoError("action '' names no job")
@@ -113,18 +116,25 @@ def read_action(given: ActionLike, doors: Doors) -> Action:
         return Action(doors.name_of(given))
     if not isinstance(given, Mapping):
         raise OstinatoError(f"action {given!r} is not a job's name, a job, or {{'job': …}} or {{'http': …}}")
-    kinds = [kind for kind in ("job", "http") if kind in given]
+    kinds = [kind for kind in ("job", "http", JOURNEY) if kind in given]
     if len(kinds) != 1:
-        raise OstinatoError(f"action {dict(given)!r} names no target; write {{'job': …}} or {{'http': {{'url': …}}}}")
+        raise OstinatoError(
+            f"action {dict(given)!r} names no target; write {{'job': …}}, {{'http': {{'url': …}}}} or {{'journey': …}}"
+        )
+    own = ("version", "start") if JOURNEY in given else ()
     for key in given:
-        if key not in ("job", "http", "input", "options", *OPTIONS):
-            hint = did_you_mean(key, ("job", "http", "input", *OPTIONS))
+        if key not in ("job", "http", JOURNEY, "input", "options", *own, *OPTIONS):
+            hint = did_you_mean(key, ("job", "http", JOURNEY, "input", *own, *OPTIONS))
             raise OstinatoError(f"an action has no {key!r}{'; ' + hint if hint else ''}")
     options = {**(given.get("options") or {}), **{key: given[key] for key in OPTIONS if key in given}}
     if "http" in given:
         if not isinstance(given["http"], Mapping):
             raise OstinatoError(f"action http {given['http']!r} is not an object; write {{'url': …}}")
         return Action("http", dict(given["http"]), options)
+    if JOURNEY in given:
+        found = {JOURNEY: given[JOURNEY], "version": given.get("version"), "start": given.get("start")}
+        told = {key: one for key, one in {**found, "context": given.get("input")}.items() if one is not None}
+        return Action(JOURNEY, told, options)
     return Action(str(given["job"]), given.get("input") or {}, options)
 
 

@@ -51,10 +51,10 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
             continue
         match one.overlap or schedule.policies.overlap:
             case Overlap.ALLOW_ALL:
-                _start(verdict, one)
+                _start(schedule, verdict, one)
             case _ if not running and slot is None:
                 slot = one
-                _start(verdict, one)
+                _start(schedule, verdict, one)
             case Overlap.BUFFER_ALL if _full(schedule, verdict, one):
                 verdict.dropped[one.id] = (Reason.BUFFER_FULL, None)
             case Overlap.BUFFER_ALL:
@@ -67,7 +67,7 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
                 verdict.terminate = verdict.terminate or policy is Overlap.TERMINATE_OTHER
             case Overlap.CANCEL_OTHER | Overlap.TERMINATE_OTHER:
                 assert slot is not None
-                _replace(verdict, slot, one)
+                _replace(schedule, verdict, slot, one)
                 slot = one
             case _:
                 in_the_way = running[0] if running else slot.id if slot is not None else None
@@ -84,6 +84,9 @@ def _full(schedule: Schedule, verdict: Verdict, one: Waiting) -> bool:
 
 def _refusal(schedule: Schedule, verdict: Verdict, one: Waiting, now: Micros) -> Reason | None:
     """Why this one may not start at all, whatever else is running."""
+    counted = one.manual and schedule.policies.manual_counts
+    if counted and verdict.remaining is not None and verdict.remaining <= 0:
+        return Reason.EXHAUSTED
     if one.manual:
         return None
     catchup = schedule.policies.catchup
@@ -97,16 +100,20 @@ def _refusal(schedule: Schedule, verdict: Verdict, one: Waiting, now: Micros) ->
     return None
 
 
-def _start(verdict: Verdict, one: Waiting) -> None:
+def _start(schedule: Schedule, verdict: Verdict, one: Waiting) -> None:
     verdict.start.append(one.id)
-    if not one.manual and verdict.remaining is not None:
+    if _counts(schedule, one) and verdict.remaining is not None:
         verdict.remaining -= 1
 
 
-def _replace(verdict: Verdict, before: Waiting, by: Waiting) -> None:
+def _counts(schedule: Schedule, one: Waiting) -> bool:
+    return not one.manual or schedule.policies.manual_counts
+
+
+def _replace(schedule: Schedule, verdict: Verdict, before: Waiting, by: Waiting) -> None:
     """A later one takes the slot; what it takes it from gives its action back."""
     verdict.start.remove(before.id)
     verdict.dropped[before.id] = (Reason.REPLACED, by.id)
-    if not before.manual and verdict.remaining is not None:
+    if _counts(schedule, before) and verdict.remaining is not None:
         verdict.remaining += 1
-    _start(verdict, by)
+    _start(schedule, verdict, by)

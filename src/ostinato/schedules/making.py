@@ -12,6 +12,7 @@ from ostinato.engine.context import to_json
 from ostinato.engine.handlers import Declaration, Handler
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import deadline_timer
+from ostinato.errors import OstinatoError
 from ostinato.model import Options, Run, Timer
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.rows import occurrence_key
@@ -23,6 +24,42 @@ _FIELDS = tuple(one.name for one in fields(Run))
 _MOST = 16_384
 # Runs of a backfill stand behind what the clock brings.
 BEHIND = 10
+
+
+JOURNEY = "journey"  # in place of a job: what is started is a journey, and the input says which, and with what
+_JOURNEYS = ("journey", "version", "start", "context", "binding")
+
+
+def journey_run(action: Action, namespace: str) -> Run:
+    """A run of a journey; its instance begins when it is claimed."""
+    for name in action.options:
+        if name not in ("queue", "priority"):
+            raise OstinatoError(f"an action that is a journey has no {name!r}; it may have queue and priority")
+    given = {name: one for name, one in action.input.items() if one is not None}
+    unknown = [name for name in given if name not in _JOURNEYS]
+    named = given.pop("journey", None)
+    if unknown or not isinstance(named, str) or not isinstance(given.get("context", {}), Mapping):
+        raise OstinatoError(
+            f"action {dict(action.input)!r} names no journey; write {{'journey': name, 'input': {{…}}}}"
+        )
+    return Run(
+        id="",
+        name=named,
+        kind=JOURNEY,
+        namespace=namespace,
+        queue=action.options.get("queue") or "default",
+        priority=int(action.options.get("priority", 0)),
+        input=to_json(given, "the input"),
+    )
+
+
+def kind_of(action: Action) -> str:
+    return JOURNEY if action.job == JOURNEY else "job"
+
+
+def named(action: Action) -> str:
+    """What its runs are called."""
+    return str(action.input.get("journey", action.job)) if action.job == JOURNEY else action.job
 
 
 class _Template(NamedTuple):
@@ -41,7 +78,7 @@ class Maker:
 
     def knows(self, job: str) -> bool:
         """Whether any node has declared this job."""
-        return self._known(job) is not None
+        return job == JOURNEY or self._known(job) is not None
 
     def check(self, action: Action, namespace: str) -> None:
         """Raise what would be wrong with a start of this action."""
@@ -59,7 +96,8 @@ class Maker:
         """One run of a schedule's action, and the timer of its deadline if it has one."""
         action = schedule.action
         if input is not None:
-            action = Action(action.job, input, action.options)
+            given = {**action.input, "context": input} if action.job == JOURNEY else input
+            action = Action(action.job, given, action.options)
         template = self._template(action, schedule.namespace)
         told = {**template.run, "id": id, "root_id": id, "due": due, "created": now}
         told["key"] = occurrence_key(schedule.id, detail["nominal"], detail["origin"])
@@ -79,7 +117,8 @@ class Maker:
         return Run(
             id=id,
             root_id=id,
-            name=schedule.action.job,
+            name=named(schedule.action),
+            kind=kind_of(schedule.action),
             namespace=schedule.namespace,
             key=occurrence_key(schedule.id, detail["nominal"], detail["origin"]),
             due=due,
@@ -96,10 +135,15 @@ class Maker:
         found = self._templates.get(key)
         if found is not None and found.action is action and found.known is known:
             return found
-        starting = Starting(action.job, known, None, action.options, namespace=namespace, actor=None, now=0)
-        run, _ = starting.run("", action.input, None)
+        deadline: Micros | None = None
+        if action.job == JOURNEY:
+            run = journey_run(action, namespace)
+        else:
+            starting = Starting(action.job, known, None, action.options, namespace=namespace, actor=None, now=0)
+            run, _ = starting.run("", action.input, None)
+            deadline = starting.deadline
         told = {name: getattr(run, name) for name in _FIELDS}
         if len(self._templates) >= _MOST:
             self._templates.clear()
-        found = self._templates[key] = _Template(action, known, told, starting.deadline)
+        found = self._templates[key] = _Template(action, known, told, deadline)
         return found

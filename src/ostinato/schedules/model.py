@@ -123,13 +123,15 @@ def read_overlap(value: Any) -> Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """`keep`: how many of its occurrences that are over stay on record, beside the age that the app keeps."""
+    """`keep`: how many of its occurrences that are over stay on record, beside the age that the app keeps.
+    `manual_counts`: what somebody triggers is bound by the remaining actions, and counts against them."""
 
     overlap: Overlap = Overlap.SKIP
     catchup: CatchUp = field(default_factory=CatchUp)
     pause_after_failures: int | None = None
     max_buffer: int | None = None
     keep: int | None = None
+    manual_counts: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

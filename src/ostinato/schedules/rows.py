@@ -52,11 +52,13 @@ def read_policies_text(text: str) -> Policies:
         found.get("pause_after_failures"),
         found.get("max_buffer"),
         found.get("keep"),
+        found.get("manual_counts", False),
     )
 
 
 def write_policies(policies: Policies) -> str:
-    found = {name: value for name, value in orjson.loads(orjson.dumps(policies)).items() if value is not None}
+    whole = orjson.loads(orjson.dumps(policies))
+    found = {name: value for name, value in whole.items() if value is not None and value is not False}
     return dump(found)
 
 

@@ -75,15 +75,7 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
         one = replace(given, reached=call.now, updated=call.now, created=call.now, zone_rules=rules, actor=call.actor)
         one = replace(one, next=None if one.paused else next_time(one))
         made.append(replace(one, state=State.COMPLETED) if idle(one) else one)
-    inserted = {row[0] for row in (yield sql("insert_schedules", [insert_schedule_row(one) for one in made]))}
-    taken = [one.name for one in made if one.id not in inserted]
-    if taken:
-        raise AlreadyExists(taken[0])
-    timers = [timer_row(next_timer(one, one.next)) for one in made if one.next is not None]
-    if timers:
-        yield sql("set_timers", timers)
-    events = [event_row(call.now, one, "created", call.actor, spec=one.spec.to_json()) for one in made]
-    events += [event_row(call.now, one, "completed", call.actor) for one in made if one.state is State.COMPLETED]
+    events = yield from put_on_record(made, call.now, call.actor)
     answer: Answer = {"ids": [one.id for one in made], "token": made[0].token if made else 1}
     if trigger:
         after, told, run = yield from _trigger(call, made[0], [], None, None)
@@ -93,6 +85,19 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
     yield sql("notify")
     yield sql("insert_events", events)
     return answer
+
+
+def put_on_record(made: Sequence[Schedule], now: Micros, actor: str | None) -> Operation[list[Row]]:
+    """New schedules with their timers. Returns events to write."""
+    inserted = {row[0] for row in (yield sql("insert_schedules", [insert_schedule_row(one) for one in made]))}
+    taken = [one.name for one in made if one.id not in inserted]
+    if taken:
+        raise AlreadyExists(taken[0])
+    timers = [timer_row(next_timer(one, one.next)) for one in made if one.next is not None]
+    if timers:
+        yield sql("set_timers", timers)
+    events = [event_row(now, one, "created", actor, spec=one.spec.to_json()) for one in made]
+    return events + [event_row(now, one, "completed", actor) for one in made if one.state is State.COMPLETED]
 
 
 class AlreadyExists(Conflict):

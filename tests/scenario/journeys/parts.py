@@ -10,6 +10,7 @@ from typing import Any
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
 from ostinato.journeys.language import Definition
 from ostinato.journeys.plugins import Fault, Plugins, Problem, Result, TaskCall
+from ostinato.journeys.scheduling import ScheduleTask
 from tests.unit.journeys.examples import text as example
 
 
@@ -68,7 +69,7 @@ class Work:
 
 
 def plugins(work: Work, *more: Any) -> Plugins:
-    return Plugins([work, *more], [Python()])
+    return Plugins([work, ScheduleTask(), *more], [Python()])
 
 
 def text(states: str, *, name: str = "example", version: str = "0.1.0", **given: Any) -> str:

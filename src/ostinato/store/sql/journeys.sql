@@ -139,3 +139,16 @@ SELECT schedule_id, namespace, definition, version, start, subject, start_at, pe
 FROM ostinato_journey_bindings WHERE namespace = :namespace AND schedule_id > :after
     AND (:definition = '' OR definition = :definition) AND (:subject = '' OR subject = :subject)
 ORDER BY schedule_id LIMIT :limit
+
+-- bindings_by_ids: these bindings. Uses the primary key.
+SELECT b.* FROM {rows r(schedule_id text)} JOIN ostinato_journey_bindings b ON b.schedule_id = r.schedule_id
+
+-- lock_identity [sqlite]: nobody else makes a binding of this identity meanwhile; there is one writer.
+SELECT 1 WHERE :identity <> ''
+
+-- lock_identity [postgres]: the same.
+SELECT pg_advisory_xact_lock(hashtextextended(:identity, 20260317))
+
+-- count_bindings: how many bindings of a journey are active, and how many of them are one subject's.
+SELECT count(*), coalesce(sum(CASE WHEN coalesce(subject, '') = :subject THEN 1 ELSE 0 END), 0) FROM ostinato_journey_bindings
+WHERE namespace = :namespace AND definition = :definition AND state = 'active'

@@ -1,0 +1,228 @@
+"""`schedule:v1`: what a journey schedules of itself, and the context that its runs hand on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ostinato.testing import World
+from ostinato.when.instants import format_instant
+from tests.scenario.journeys.parts import Work, text
+
+
+def paying(
+    *, interval: str = "PT1H", runs: int = 3, start_at: str = "", existing: str = "fail", seconds: float = 0
+) -> str:
+    """Each run adds one to `count` and takes the next token."""
+    at = f"startAt: '{start_at}'," if start_at else ""
+    return text(
+        f"""
+        a:
+          type: task
+          task:
+            kind: 'schedule:v1'
+            start: pay
+            {at.rstrip(",")}
+            interval: {interval}
+            maxRuns: {runs}
+            subjectId: {{mapper: {{lang: py, expr: "context['who']"}}}}
+            context: {{mapper: {{lang: py, expr: "{{'token': context['token'], 'count': 0}}"}}}}
+            onExisting: {existing}
+          next: done
+        done: {{type: succeed}}
+        pay: {{type: task, task: {{kind: 'work:v1', seconds: {seconds}}}, next: count}}
+        count:
+          type: transform
+          transform:
+            mapper:
+              lang: py
+              expr: "{{**context, 'count': context['count'] + 1, 'token': context['token'] + '+'}}"
+          next: judge
+        judge:
+          type: choice
+          choices: [{{when: {{predicate: {{lang: py, expr: "context['count'] == 2"}}}}, next: bad}}]
+          default: paid
+        bad: {{type: fail, errorCode: DECLINED, reason: no money}}
+        paid: {{type: succeed}}
+        """,
+        name="pay",
+    )
+
+
+async def scheduled(world: World, *, token: str = "t", **given: Any) -> str:
+    """The id of the binding that a run of the journey makes."""
+    await world.up()
+    await world.app.journeys.deploy(paying(**given))
+    status = await world.app.journeys.start("pay", {"who": "u1", "token": token})
+    assert status.phase == "SUCCEEDED", (await world.app.journeys.result(status.id)).error
+    return (await world.app.journeys.bindings(name="pay", subject="u1"))[-1].id
+
+
+async def runs_of(world: World, id: str) -> list[str]:
+    binding = await world.app.journeys.binding(id)
+    return await world.occurrences(binding.schedule)
+
+
+async def test_runs_hand_their_context_on_and_are_bounded(world: World, work: Work) -> None:
+    """The first at once; a failed one counts, and hands on what it has, too."""
+    id = await scheduled(world)
+    await world.advance("4h")
+    assert await runs_of(world, id) == ["succeeded", "failed: DECLINED", "succeeded"]
+    assert [(call.context["token"], call.context["count"]) for call in work.calls] == [("t", 0), ("t+", 1), ("t++", 2)]
+    found = await world.app.journeys.binding(id)
+    assert (found.state, found.runs_executed, found.max_runs) == ("exhausted", 3, 3)
+    listed = await world.app.journeys.find(name="pay", attributes={"subjectId": "u1"})
+    assert [one.phase for one in listed] == ["SUCCEEDED", "FAILED", "SUCCEEDED"]
+
+
+async def test_months_end_where_they_end(world: World, work: Work) -> None:
+    await scheduled(world, interval="P1M", runs=4, start_at="2026-01-31T09:00:00Z")
+    for day in ("01-31", "02-28", "03-31", "04-30", "05-31"):
+        await world.outage(world.now, f"2026-{day}T08:59Z")
+        await world.advance("2m")
+    assert [format_instant(call.now)[5:13] for call in work.calls] == ["01-31T09", "02-28T09", "03-31T09", "04-30T09"]
+
+
+async def test_a_start_in_the_past_is_made_up_for_once(world: World) -> None:
+    id = await scheduled(world, interval="P1D", start_at="2025-06-01T06:00:00Z", runs=2)
+    await world.advance("1h")
+    assert await runs_of(world, id) == ["succeeded"]
+    await world.advance_to("2026-01-01T06:01Z")
+    assert await runs_of(world, id) == ["succeeded", "failed: DECLINED"]
+
+
+async def test_what_passes_while_no_node_is_there_comes_once_on_the_grid(world: World, work: Work) -> None:
+    id = await scheduled(world, runs=5)
+    await world.outage("2026-01-01T00:30Z", "2026-01-01T03:30Z")
+    assert await runs_of(world, id) == ["succeeded", "missed: coalesced", "missed: coalesced", "failed: DECLINED"]
+    await world.advance("1h")
+    assert len(work.calls) == 3
+    assert (await world.app.journeys.binding(id)).runs_executed == 3
+
+
+async def test_runs_never_overlap_and_what_they_cover_says_so(world: World, work: Work) -> None:
+    """A run of two hours and more: the first time that comes meanwhile waits for its end, the others are passed over."""
+    id = await scheduled(world, runs=3, seconds=2.1 * 3600)
+    await world.advance_to("2026-01-01T02:01Z")
+    assert await runs_of(world, id) == ["active", "buffered: overlap", "skipped: overlap"]
+    await world.advance_to("2026-01-01T02:30Z")
+    assert [call.context["count"] for call in work.calls] == [0, 1]
+
+
+@pytest.mark.parametrize("existing", ["fail", "addAnother"])
+async def test_one_that_exists_is_in_the_way_or_gets_another_beside_it(world: World, existing: str) -> None:
+    await scheduled(world, existing=existing, runs=100)
+    again = await world.app.journeys.start("pay", {"who": "u1", "token": "x"})
+    other = await world.app.journeys.start("pay", {"who": "u2", "token": "x"})
+    assert other.phase == "SUCCEEDED"
+    found = await world.app.journeys.bindings(name="pay", subject="u1")
+    if existing == "fail":
+        error = (await world.app.journeys.result(again.id)).error
+        assert error is not None
+        assert error["code"] == "SCHEDULE_EXISTS"
+        assert len(found) == 1
+    else:
+        assert (again.phase, len(found)) == ("SUCCEEDED", 2)
+
+
+async def test_a_run_from_before_an_upsert_leaves_its_context_to_nobody(world: World, work: Work) -> None:
+    id = await scheduled(world, existing="upsert", runs=2, seconds=1800)
+    await world.advance("10m")
+    await world.app.journeys.start("pay", {"who": "u1", "token": "new"})
+    await world.advance("4h")
+    assert [call.context["token"] for call in work.calls] == ["t", "new", "new+"]
+    found = await world.app.journeys.binding(id)
+    assert (found.runs_executed, found.state, len(await world.app.journeys.bindings())) == (2, "exhausted", 1)
+
+
+async def test_the_run_of_a_cancelled_binding_finishes_and_carries_nothing(world: World, work: Work) -> None:
+    id = await scheduled(world, seconds=1800)
+    await world.advance("10m")
+    (cancelled,) = await world.app.journeys.cancel_bindings("pay", "u1")
+    assert (cancelled.id, cancelled.state) == (id, "cancelled")
+    await world.advance("3h")
+    found = await world.app.journeys.find(name="pay")
+    assert ([one.phase for one in found], len(work.calls)) == (["SUCCEEDED", "SUCCEEDED"], 1)
+    assert (await world.app.journeys.binding(id)).runs_executed == 0
+    assert (await world.app.journeys.start("pay", {"who": "u1", "token": "x"})).phase == "SUCCEEDED"
+
+
+async def test_triggers_count_against_the_runs(world: World, work: Work) -> None:
+    id = await scheduled(world, runs=2, start_at="2026-02-01T00:00:00Z")
+    name = (await world.app.journeys.binding(id)).schedule
+    for _ in range(2):
+        await world.app.schedules.trigger(name)
+        await world.settle()
+    skipped = await world.app.schedules.trigger(name)
+    assert skipped.run is not None
+    assert (skipped.run["status"], skipped.run["reason"]) == ("skipped", "exhausted")
+    await world.outage(world.now, "2026-01-31T23:59Z")
+    await world.advance("2h")
+    assert [call.context["count"] for call in work.calls] == [0, 1]
+    assert (await world.app.journeys.binding(id)).state == "exhausted"
+
+
+async def test_the_context_of_a_binding_is_shown_nowhere(world: World) -> None:
+    id = await scheduled(world, token="s3cr3t")
+    await world.advance("2h")
+    binding = await world.app.journeys.binding(id)
+    shown = [
+        binding,
+        await world.app.schedules.get(binding.schedule),
+        await world.app.schedules.history(binding.schedule),
+        await world.app.journeys.find(),
+        [await world.app.get(run.id) for run in await world.runs()],
+        await world.app.events(limit=1000),
+        await world.app.upcoming(),
+    ]
+    assert not [one for one in shown if "s3cr3t" in repr(one)]
+
+
+async def test_an_interval_that_is_too_short_fails_the_run_with_its_code(world: World) -> None:
+    await world.up()
+    await world.app.journeys.deploy(
+        text(
+            """
+            a:
+              type: task
+              task: {kind: 'schedule:v1', start: b, interval: {mapper: {lang: py, expr: "'PT1S'"}}, maxRuns: 1}
+              next: b
+            b: {type: succeed}
+            """
+        )
+    )
+    status = await world.app.journeys.start("example")
+    error = (await world.app.journeys.result(status.id)).error
+    assert error is not None
+    assert error["code"] == "SCHEDULE_INVALID_INTERVAL"
+    assert await world.app.journeys.bindings() == []
+
+
+async def test_a_scheduled_run_that_would_wait_for_somebody_is_an_error(world: World) -> None:
+    await world.up()
+    await world.app.journeys.deploy(
+        text(
+            """
+            a: {type: task, task: {kind: 'schedule:v1', start: ask, interval: P1D, maxRuns: 1}, next: b}
+            b: {type: succeed}
+            ask: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: b}
+            """
+        )
+    )
+    await world.app.journeys.start("example")
+    await world.advance("1m")
+    newest, _ = await world.app.journeys.find()
+    error = (await world.app.journeys.result(newest.id)).error
+    assert error is not None
+    assert error["code"] == "urn:journeyforge:error:internal"
+
+
+async def test_a_schedule_starts_a_journey(world: World, work: Work) -> None:
+    await world.up()
+    await world.app.journeys.deploy(text("a: {type: task, task: {kind: 'work:v1'}, next: b}\nb: {type: succeed}"))
+    await world.app.schedules.create("nightly", "*/10 * * * *", {"journey": "example", "input": {"day": 1}})
+    await world.advance("21m")
+    assert await world.occurrences("nightly") == ["succeeded", "succeeded"]
+    assert [call.context for call in work.calls] == [{"day": 1}, {"day": 1}]
+    assert [one.name for one in await world.runs("example")] == ["example", "example"]
