@@ -6,23 +6,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ostinato.journeys.checks import graph, tasks
+from ostinato.journeys.checks import (
+    composition,
+    expressions,
+    external,
+    graph,
+    loops,
+    policies,
+    schedules,
+    schemas,
+    surface,
+    tasks,
+)
 from ostinato.journeys.checks.rules import Checking, Rule
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.language import Definition
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.problems import Problem, in_order, problem
+from ostinato.journeys.settings import JourneySettings
 from ostinato.schedules.marked import Marked
 
-RULES: tuple[Rule, ...] = (*graph.RULES, *tasks.RULES)
+_SUBJECTS = (graph, loops, external, composition, expressions, schemas, schedules, surface, policies, tasks)
+RULES: tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subject.RULES)
 
 
 def check(
-    definition: Definition, positions: Marked, plugins: Plugins, languages: Mapping[str, Language] | None = None
+    definition: Definition,
+    positions: Marked,
+    plugins: Plugins,
+    languages: Mapping[str, Language] | None = None,
+    settings: JourneySettings | None = None,
 ) -> list[Problem]:
-    """Everything that is wrong with a definition whose shape is right, in the order of its lines."""
+    """Everything that is wrong with a definition whose shape is right, in the order of its lines. With `settings`, also
+    what it lacks on the engine that has them."""
     known = plugins.languages if languages is None else languages
-    checking = Checking(definition, plugins, known)
+    checking = Checking(definition, plugins, known, settings or JourneySettings(), settings is not None)
     found = []
     for rule in RULES:
         for one in rule.find(checking):

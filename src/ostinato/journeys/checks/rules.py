@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.language import Definition
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.problems import Severity
+from ostinato.journeys.settings import JourneySettings
 from ostinato.schedules.marked import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """What a rule may look at."""
+    """What a rule may look at. `configured`: the settings are those of the engine that will run it."""
 
     definition: Definition
     plugins: Plugins
     languages: Mapping[str, Language]
+    settings: JourneySettings = field(default_factory=JourneySettings)
+    configured: bool = False
 
 
 @dataclass(frozen=True, slots=True)

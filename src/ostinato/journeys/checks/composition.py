@@ -1,0 +1,153 @@
+"""Rules about branches and subjourneys: what runs inside what, and at the same time as what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ostinato.errors import did_you_mean
+from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.language import Definition, Graph
+from ostinato.journeys.language.states import Call, Parallel, Transform, Wait, Webhook
+from ostinato.journeys.problems import Severity
+
+
+def branches_have_names(checking: Checking) -> Iterator[Finding]:
+    """The branches of a parallel have names of their own."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Parallel):
+            seen: set[str] = set()
+            for n, branch in enumerate(state.parallel.branches):
+                if branch.name in seen:
+                    here = (*graph.at(id), "parallel", "branches", n, "name")
+                    yield Finding(here, f"another branch is called {branch.name!r}, too", "rename one of them")
+                seen.add(branch.name)
+
+
+def join_goes_somewhere(checking: Checking) -> Iterator[Finding]:
+    """What the mapper of a join makes has a place to go."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Parallel):
+            join = state.parallel.join
+            if join.mapper is not None and join.result_var is None:
+                here = (*graph.at(id), "parallel", "join")
+                yield Finding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
+
+
+def steps_are_told_apart(checking: Checking) -> Iterator[Finding]:
+    """Steps that can wait at the same time have ids of their own."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Parallel):
+            seen: dict[str, str] = {}
+            for n, branch in enumerate(state.parallel.branches):
+                here = (*graph.at(id), "parallel", "branches", n)
+                for step in sorted(steps_in(checking.definition, branch)):
+                    if step in seen:
+                        message = f"{step!r} waits in the branch {seen[step]!r} at the same time"
+                        yield Finding(here, message, "give each step an id of its own")
+                    seen.setdefault(step, branch.name)
+
+
+def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
+    """The ids of all that waits for an input in graphs, in what they branch into, and in the subjourneys they enter."""
+    found: set[str] = set()
+    waiting, entered = list(graphs), set()
+    while waiting:
+        for id, state in waiting.pop().states.items():
+            match state:
+                case Wait() | Webhook():
+                    found.add(id)
+                case Parallel():
+                    waiting += state.parallel.branches
+                case Call() if state.subjourney.ref not in entered:
+                    entered.add(state.subjourney.ref)
+                    below = definition.spec.subjourneys.get(state.subjourney.ref)
+                    waiting += [below] if below else []
+    return found
+
+
+def subjourney_exists(checking: Checking) -> Iterator[Finding]:
+    """What a state enters is a subjourney of this definition."""
+    known = checking.definition.spec.subjourneys
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Call) and state.subjourney.ref not in known:
+            ref = state.subjourney.ref
+            hint = did_you_mean(ref, known) or f"there are {', '.join(known) or 'none'}"
+            yield Finding((*graph.at(id), "subjourney", "ref"), f"there is no subjourney {ref!r}", hint)
+
+
+def subjourney_ends(checking: Checking) -> Iterator[Finding]:
+    """A subjourney that enters itself may never end."""
+    spec = checking.definition.spec
+    calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
+    for name in calls:
+        reached: set[str] = set()
+        waiting = list(calls[name])
+        while waiting:
+            one = waiting.pop()
+            if one not in reached:
+                reached.add(one)
+                waiting += calls.get(one, ())
+        if name in reached:
+            yield Finding(
+                ("spec", "subjourneys", name), "it enters itself, by whatever way", "see that it ends", key=True
+            )
+
+
+def called_by(graph: Graph) -> set[str]:
+    """The subjourneys that a graph and its branches enter."""
+    found: set[str] = set()
+    waiting = [graph]
+    while waiting:
+        for state in waiting.pop().states.values():
+            if isinstance(state, Call):
+                found.add(state.subjourney.ref)
+            elif isinstance(state, Parallel):
+                waiting += state.parallel.branches
+    return found
+
+
+def transform_has_a_place(checking: Checking) -> Iterator[Finding]:
+    """A transform into a variable names it."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Transform):
+            made = state.transform
+            if made.target.kind == "var" and made.result_var is None:
+                here = (*graph.at(id), "transform")
+                yield Finding(here, "the target var has no 'resultVar'", "name the variable")
+
+
+def attributes_belong_to_journeys(checking: Checking) -> Iterator[Finding]:
+    """An API call has no attributes, and a guard changes nothing."""
+    definition = checking.definition
+    guard = definition.spec.access.read
+    guarding = set(steps_into(definition, guard.guard_ref)) if guard else set()
+    for graph, id, state in definition.states():
+        if isinstance(state, Transform) and state.transform.target.kind == "attributes":
+            here = (*graph.at(id), "transform", "target", "kind")
+            if definition.is_api:
+                yield Finding(here, "an API call has no attributes", "write them to the context")
+            elif any(graph.path[: len(one)] == one for one in guarding):
+                yield Finding(here, "a guard changes nothing", "write to the context: it is a copy")
+
+
+def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:
+    """The paths of a subjourney and of all that it enters."""
+    waiting, seen = [name], set()
+    while waiting:
+        one = waiting.pop()
+        graph = definition.spec.subjourneys.get(one)
+        if graph is not None and one not in seen:
+            seen.add(one)
+            yield graph.path
+            waiting += called_by(graph)
+
+
+RULES = (
+    Rule("parallel-names", branches_have_names),
+    Rule("join-result", join_goes_somewhere, Severity.WARNING),
+    Rule("step-twice", steps_are_told_apart),
+    Rule("subjourney-unknown", subjourney_exists),
+    Rule("subjourney-cycle", subjourney_ends, Severity.WARNING),
+    Rule("transform-result", transform_has_a_place),
+    Rule("transform-attributes", attributes_belong_to_journeys),
+)

@@ -1,0 +1,102 @@
+"""Rules about what waits: for people, for other systems, for time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ostinato.errors import SpecError, shown
+from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.language import targets
+from ostinato.journeys.language.states import Timer, Wait, Webhook
+from ostinato.journeys.problems import Severity
+from ostinato.when.durations import parse_duration
+from ostinato.when.instants import read_instant
+
+EXTERNAL = (Wait, Webhook)
+RESERVED = "cancel"
+
+
+def timeout_has_a_way(checking: Checking) -> Iterator[Finding]:
+    """A timeout and where it leads stand together."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Wait | Webhook):
+            external, here = state.external, (*graph.at(id), state.type)
+            if external.timeout_s is not None and external.on_timeout is None:
+                yield Finding((*here, "timeoutSec"), "it may time out, and 'onTimeout' is missing", "add onTimeout: …")
+            if external.on_timeout is not None and external.timeout_s is None:
+                yield Finding((*here, "onTimeout"), "it never times out: 'timeoutSec' is missing", "add timeoutSec: …")
+
+
+def step_is_not_cancel(checking: Checking) -> Iterator[Finding]:
+    """`cancel` is the step that every journey has."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Wait | Webhook) and id == RESERVED:
+            yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
+
+
+def one_time(checking: Checking) -> Iterator[Finding]:
+    """A timer has a duration or a time, and not both."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Timer) and (state.timer.duration is None) == (state.timer.until is None):
+            both = "both 'duration' and 'until'" if state.timer.until is not None else "neither 'duration' nor 'until'"
+            yield Finding((*graph.at(id), "timer"), f"it has {both}", "one of the two says when it fires")
+
+
+def literal_time(checking: Checking) -> Iterator[Finding]:
+    """A time that is written out can be read."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Timer):
+            here = (*graph.at(id), "timer")
+            if isinstance(state.timer.duration, str) and not is_duration(state.timer.duration):
+                message = f"{shown(state.timer.duration)} is not an ISO 8601 duration"
+                yield Finding((*here, "duration"), message, "write something like PT5M or P3D")
+            if isinstance(state.timer.until, str) and not is_instant(state.timer.until):
+                message = f"{shown(state.timer.until)} is not a time of RFC 3339"
+                yield Finding((*here, "until"), message, "write something like 2026-12-31T23:59:00Z")
+
+
+def timer_first(checking: Checking) -> Iterator[Finding]:
+    """Who starts a journey and waits for its answer should not wait for a timer."""
+    definition = checking.definition
+    lifecycle = definition.spec.lifecycle
+    if definition.is_api or (lifecycle is not None and lifecycle.start_mode == "async"):
+        return
+    spec = definition.spec
+    seen: set[str] = set()
+    waiting = [spec.start]
+    while waiting:
+        id = waiting.pop()
+        state = spec.states.get(id)
+        if state is None or id in seen:
+            continue
+        seen.add(id)
+        if isinstance(state, Timer):
+            message = "a synchronous start stands still at this timer"
+            yield Finding(spec.at(id), message, "write lifecycle: {startMode: async}", key=True)
+        elif not isinstance(state, EXTERNAL):
+            waiting += [target for _, target in targets(state)]
+
+
+def is_duration(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except SpecError:
+        return False
+    return text.startswith("P")
+
+
+def is_instant(text: str) -> bool:
+    try:
+        read_instant(text, "time")
+    except SpecError:
+        return False
+    return "T" in text.upper()
+
+
+RULES = (
+    Rule("external-timeout", timeout_has_a_way),
+    Rule("step-cancel", step_is_not_cancel),
+    Rule("timer-one", one_time),
+    Rule("timer-literal", literal_time),
+    Rule("timer-first", timer_first, Severity.WARNING),
+)

@@ -1,0 +1,82 @@
+"""Rules about going round in circles, and about what an API call may hold: it answers at once, so everything in it
+comes to an end by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ostinato.journeys.checks.graph import reached_from
+from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.language import Graph, State, targets
+from ostinato.journeys.language.states import Call, Fail, Parallel, Succeed, Task, Timer, Wait, Webhook
+from ostinato.journeys.problems import Severity
+
+
+def api_does_not_wait(checking: Checking) -> Iterator[Finding]:
+    """An API call neither waits nor schedules, anywhere in it."""
+    if not checking.definition.is_api:
+        return
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Wait | Webhook | Timer):
+            yield Finding(
+                (*graph.at(id), "type"), f"an Api has no {state.type}: it answers at once", "use kind: Journey"
+            )
+        elif isinstance(state, Task) and state.plugin[0] == "schedule":
+            yield Finding((*state.path, "kind"), "an Api has no schedules", "use kind: Journey")
+
+
+def api_ends(checking: Checking) -> Iterator[Finding]:
+    """From every state of an API call an end can be reached."""
+    if not checking.definition.is_api:
+        return
+    for graph in checking.definition.graphs():
+        for id in reached_from(graph, graph.start):
+            if not any(_ends(graph.states[one]) for one in reached_from(graph, id)):
+                yield Finding(graph.at(id), "from here no succeed and no fail can be reached", key=True)
+
+
+def _ends(state: State) -> bool:
+    return isinstance(state, Succeed | Fail) or (isinstance(state, Parallel) and state.next is None)
+
+
+def api_loops(checking: Checking) -> Iterator[Finding]:
+    """A loop in an API call should be bounded, which cannot be seen from here."""
+    if checking.definition.is_api:
+        for graph in checking.definition.graphs():
+            for circle in circles(graph):
+                message = f"{', '.join(circle)} may go round for ever"
+                yield Finding(graph.at(circle[0]), message, "see that it ends", key=True)
+
+
+def journey_loops(checking: Checking) -> Iterator[Finding]:
+    """A loop that never pauses, in a journey that never times out, is stopped only by the engine."""
+    definition = checking.definition
+    if definition.is_api or definition.spec.execution is not None:
+        return
+    for graph in definition.graphs():
+        for circle in circles(graph):
+            if not any(_pauses(graph.states[id]) for id in circle):
+                message = f"{', '.join(circle)} may go round without a pause"
+                yield Finding(graph.at(circle[0]), message, "add a timer or a wait, or spec.execution", key=True)
+
+
+def _pauses(state: State) -> bool:
+    return isinstance(state, Wait | Webhook | Timer | Parallel | Call)
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """The sets of states that lead to one another, each in the order of the document."""
+    leads = {id: reached_from(graph, *(target for _, target in targets(state))) for id, state in graph.states.items()}
+    found: list[list[str]] = []
+    for id in graph.states:
+        if id in leads[id] and not any(id in circle for circle in found):
+            found.append([one for one in graph.states if one in leads[id] and id in leads[one]])
+    return found
+
+
+RULES = (
+    Rule("api-state", api_does_not_wait),
+    Rule("api-endless", api_ends),
+    Rule("api-loop", api_loops, Severity.WARNING),
+    Rule("graph-loop", journey_loops, Severity.WARNING),
+)

@@ -1,0 +1,156 @@
+"""Rules about how a definition meets the world: its labels, bindings, answers, configuration, guards and cookies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ostinato.errors import did_you_mean
+from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.language.blocks import RequestBinding
+from ostinato.journeys.language.states import Wait, Webhook
+from ostinato.journeys.problems import Severity
+from ostinato.schedules.marked import Path
+
+_HTTP: Path = ("spec", "bindings", "http")
+# Which kind of definition another binding is for; None is both.
+_OTHERS = {"websocket": "Journey", "queue": "Journey", "grpc": "Api", "cli": None, "function": None}
+
+
+def tags(checking: Checking) -> Iterator[Finding]:
+    """A definition has not too many tags."""
+    most, given = checking.settings.limits.definition_tags, checking.definition.metadata.tags
+    if len(given) > most:
+        yield Finding(("metadata", "tags"), f"there are {len(given)} tags", f"at most {most} are allowed")
+
+
+def lifecycle(checking: Checking) -> Iterator[Finding]:
+    """Only a journey has a way to be started."""
+    given = checking.definition.spec.lifecycle
+    if checking.definition.is_api and given is not None:
+        yield Finding(
+            ("spec", "lifecycle"), "an Api has no lifecycle: it is called and answers", "leave it out", key=True
+        )
+
+
+def only_for(checking: Checking) -> Iterator[Finding]:
+    """Parts that belong to one kind of definition do not stand in the other."""
+    definition, spec = checking.definition, checking.definition.spec
+    if definition.is_api:
+        for name, given in (("access", spec.access.read), ("metadata", spec.metadata.bindings.tags.from_payload)):
+            if given:
+                yield Finding(("spec", name), f"{name!r} belongs to a Journey", "leave it out", key=True)
+        if spec.output.response is not None:
+            yield Finding(("spec", "output", "response"), "'response' belongs to a Journey", "leave it out", key=True)
+        return
+    for name, part in (("route", spec.bindings.http.route), ("apiResponses", spec.bindings.http.api_responses)):
+        if part is not None:
+            yield Finding((*_HTTP, name), f"{name!r} belongs to an Api", "leave it out, or use kind: Api", key=True)
+
+
+def other_bindings(checking: Checking) -> Iterator[Finding]:
+    """A binding is for this kind of definition, and one that this engine serves."""
+    for name, kind in _OTHERS.items():
+        given = getattr(checking.definition.spec.bindings, name)
+        if given is None:
+            continue
+        path = ("spec", "bindings", name)
+        if kind is not None and checking.definition.kind != kind:
+            yield Finding(path, f"{name!r} belongs to kind: {kind}", "leave it out", key=True)
+        elif kind is None and given:
+            yield Finding(path, f"{name!r} has no settings", f"write {name}: {{}}")
+        elif kind is not None:
+            yield Finding(path, f"this engine does not serve {name!r}", "it serves http", key=True)
+
+
+def step_bindings(checking: Checking) -> Iterator[Finding]:
+    """What is bound to a step is one."""
+    steps = {id for _, id, state in checking.definition.states() if isinstance(state, Wait | Webhook)}
+    for id in checking.definition.spec.bindings.http.steps:
+        if id not in steps:
+            hint = did_you_mean(id, steps) or f"there are {', '.join(sorted(steps)) or 'none'}"
+            yield Finding((*_HTTP, "steps", id), f"{id!r} is no wait and no webhook", hint, key=True)
+
+
+def bound_names(checking: Checking) -> Iterator[Finding]:
+    """Headers and parameters have names."""
+    http = checking.definition.spec.bindings.http
+    places: list[tuple[Path, RequestBinding]] = [((*_HTTP, "start"), http.start)]
+    places += [((*_HTTP, "steps", id), one) for id, one in http.steps.items()]
+    for path, one in places:
+        for key, names in (("headersToContext", one.headers_to_context), ("queryToContext", one.query_to_context)):
+            if any(not name.strip() for name in names):
+                yield Finding((*path, key), "a name is empty")
+
+
+def responses(checking: Checking) -> Iterator[Finding]:
+    """A rule about an answer gives a status, and asks for errors only where there are any."""
+    given = checking.definition.spec.bindings.http.api_responses
+    for n, rule in enumerate(given.rules if given else ()):
+        path = (*_HTTP, "apiResponses", "rules", n)
+        if (rule.status is None) == (rule.status_expr is None):
+            yield Finding(path, "a rule has one of 'status' and 'statusExpr'")
+        if rule.when.error_type is not None and rule.when.phase == "SUCCEEDED":
+            yield Finding((*path, "when", "errorType"), "what succeeded has no error", "leave it out")
+
+
+def config(checking: Checking) -> Iterator[Finding]:
+    """This engine has every value that is required. Where nothing is configured, nothing is said."""
+    if checking.configured:
+        for name, setting in checking.definition.spec.platform.config.items():
+            if setting.required and name not in checking.settings.platform:
+                path = ("spec", "platform", "config", name)
+                yield Finding(path, f"this engine has no value for platform.config.{name}", "configure it", key=True)
+
+
+def envelope(checking: Checking) -> Iterator[Finding]:
+    """An error's form is the usual one, or made by a mapper."""
+    given = checking.definition.spec.errors.envelope
+    path = ("spec", "errors", "envelope")
+    if given is not None and given.format == "custom" and given.mapper is None:
+        yield Finding(path, "a custom envelope has no 'mapper'", "add one, or write format: problemDetails")
+    if given is not None and given.format == "problemDetails" and given.mapper is not None:
+        yield Finding(path, "the usual form has no 'mapper'", "leave it out, or write format: custom")
+
+
+def guard(checking: Checking) -> Iterator[Finding]:
+    """A guard is a subjourney."""
+    given, known = checking.definition.spec.access.read, checking.definition.spec.subjourneys
+    if given is not None and given.guard_ref not in known:
+        hint = did_you_mean(given.guard_ref, known) or f"there are {', '.join(known) or 'none'}"
+        yield Finding(("spec", "access", "read", "guardRef"), f"there is no subjourney {given.guard_ref!r}", hint)
+
+
+def cookie_patterns(checking: Checking) -> Iterator[Finding]:
+    """Names of cookies are looked for by regular expressions that can be read."""
+    given = checking.definition.spec.cookies.return_to_client
+    for n, pattern in enumerate(given.include.name_patterns if given else ()):
+        try:
+            re.compile(pattern)
+        except re.error as problem:
+            path = ("spec", "cookies", "returnToClient", "include", "namePatterns", n)
+            yield Finding(path, f"this is not a regular expression: {problem}")
+
+
+def cookie_jar(checking: Checking) -> Iterator[Finding]:
+    """What is returned comes from a jar."""
+    cookies = checking.definition.spec.cookies
+    if cookies.return_to_client is not None and cookies.return_to_client.mode != "none" and cookies.jar is None:
+        path = ("spec", "cookies", "returnToClient")
+        yield Finding(path, "there is no jar to return cookies from", "add spec.cookies.jar", key=True)
+
+
+RULES = (
+    Rule("definition-tags", tags),
+    Rule("lifecycle-api", lifecycle),
+    Rule("kind-part", only_for),
+    Rule("binding-other", other_bindings),
+    Rule("binding-step", step_bindings),
+    Rule("binding-name", bound_names),
+    Rule("response-rule", responses),
+    Rule("platform-config", config),
+    Rule("errors-envelope", envelope),
+    Rule("access-guard", guard),
+    Rule("cookie-pattern", cookie_patterns),
+    Rule("cookie-jar", cookie_jar, Severity.WARNING),
+)

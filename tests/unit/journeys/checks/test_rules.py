@@ -1,0 +1,157 @@
+"""Every rule of the language has an example that keeps it and one that breaks it; see `cases`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from ostinato.journeys.checks import RULES, check
+from ostinato.journeys.documents import read_document
+from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
+from ostinato.journeys.language import Definition, read
+from ostinato.journeys.plugins import Fault, Plugins, Result, TaskCall
+from ostinato.journeys.problems import Problem, errors
+from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, MtlsProfile
+from ostinato.journeys.tasks import standard_kinds
+from ostinato.model import Json
+from tests.unit.journeys.checks.cases import CASES, WARNINGS, Case, branch, call, doc, parallel
+
+OPENAPI = """
+openapi: 3.1.0
+servers: [{url: 'https://users.example/v1'}]
+paths: {'/users/{id}': {get: {operationId: getUser}}}
+"""
+SETTINGS = JourneySettings(
+    platform={"base": "https://x.example"},
+    jwt={"default": JwtProfile(jwks={"keys": []})},
+    api_keys={"default": ApiKeyProfile(keys={})},
+    mtls={"default": MtlsProfile()},
+)
+
+
+@dataclass
+class Schedule:
+    """Stands for the kind that belongs to the runs' own machinery; its rules are this module's."""
+
+    name: str = "schedule"
+    major: int = 1
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
+        return ()
+
+    async def run(self, call: TaskCall) -> Result:
+        return Result(call.context)
+
+
+@dataclass
+class Small:
+    """A language in which a path that ends with a dot is a mistake."""
+
+    name: str
+
+    def check(self, expr: str) -> str | None:
+        return "a name is missing after the dot" if expr.endswith(".") and len(expr) > 1 else None
+
+    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
+        return [Failure("SMALL", "never") for _ in requests]
+
+    def close(self) -> None: ...
+
+
+PLUGINS = Plugins([Schedule(), *standard_kinds(SETTINGS)], [Small("dataweave"), Small("jq")])
+
+
+def found(text: str) -> list[Problem]:
+    document = read_document(text)
+    definition, problems = read(document)
+    if definition is None:
+        return problems
+    definition = replace(definition, documents={"users.openapi.yaml": OPENAPI})
+    return [*problems, *check(definition, document.marked, PLUGINS, settings=SETTINGS)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{case.code}")
+def test_a_rule_finds_what_breaks_it_and_nothing_else(case: Case) -> None:
+    good = found(case.good)
+    assert errors(good) == [], [str(one) for one in good]
+    assert case.code not in {one.code for one in good}
+    bad = [one for one in found(case.bad) if one.code == case.code]
+    assert bad, [f"{one.code}: {one}" for one in found(case.bad)]
+    warned = case.code in WARNINGS or (case.code == "schema-invalid" and "output:" in case.bad)
+    assert {one.severity for one in bad} == {"warning" if warned else "error"}
+    assert all(one.line >= 1 and one.column >= 1 and one.message for one in bad)
+
+
+def test_every_rule_of_the_language_is_in_the_table() -> None:
+    assert {case.rule for case in CASES} == set(range(1, 97))
+    named = {case.code for case in CASES}
+    assert {rule.code for rule in RULES} - named == {"task-settings", "schedule-field"}
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
+    states = """
+    a: {type: timer, timer: {duration: 5m}, next: c}
+    b: {type: transform, transform: {mapper: {lang: cel, expr: x}, target: {kind: var}}, next: a}
+    """
+    told = found(doc(states, spec="access: {read: {guardRef: nobody}}"))
+    assert [one.code for one in told] == [
+        "access-guard",
+        "timer-first",
+        "timer-literal",
+        "graph-target",
+        "graph-unreachable",
+        "transform-result",
+        "expression-language",
+    ]
+    assert [one.line for one in told] == sorted(one.line for one in told)
+    assert str(told[2]) == ("10:40  state 'a': '5m' is not an ISO 8601 duration. Write something like PT5M or P3D")
+
+
+WAITING = "type: wait, wait: {channel: manual, input: {schema: {}}}"
+
+
+@pytest.mark.parametrize(
+    ("states", "spec", "offending"),
+    [
+        (
+            f"w: {{{WAITING}, next: b}}\nc: {{type: choice, choices: [{{when: {{predicate: {{lang: jq, expr: .}}}}, "
+            "next: w}], default: b}",
+            "",
+            "w",
+        ),
+        (
+            "c: {type: parallel, parallel: {branches: [{name: x, start: y, states: {y: {type: parallel, parallel: "
+            f"{{branches: [{{name: z, start: deep, states: {{deep: {{{WAITING}, next: e}}, e: {{type: succeed}}}}}}], "
+            "join: {strategy: allOf}}, next: e}, e: {type: succeed}}}], join: {strategy: anyOf}}, next: b}",
+            "",
+            "deep",
+        ),
+        (
+            "c: {type: subjourney, subjourney: {ref: one}, next: b}",
+            "subjourneys: {one: {start: p, states: {p: {type: subjourney, subjourney: {ref: two}, next: q}, "
+            f"q: {{type: succeed}}}}}}, two: {{start: hook, states: {{hook: {{{WAITING}, next: q}}, "
+            "q: {type: succeed}}}}",
+            "hook",
+        ),
+    ],
+    ids=["choice", "branches", "subjourneys"],
+)
+def test_what_waits_is_found_on_scheduled_paths_however_deep(states: str, spec: str, offending: str) -> None:
+    schedule = "a: {type: task, task: {kind: schedule:v1, start: c, interval: P1D, maxRuns: 2}, next: b}"
+    told = [
+        one
+        for one in found(doc(f"{schedule}\n{states}\nb: {{type: succeed}}", spec))
+        if one.code == "schedule-interactive"
+    ]
+    assert len(told) == 1
+    assert f"reaches {offending}," in told[0].message
+
+
+def test_a_subjourney_in_two_branches_has_its_steps_twice() -> None:
+    entering = "x: {type: subjourney, subjourney: {ref: price}, next: e}, e: {type: succeed}"
+    sub = f"subjourneys: {{price: {{start: w, states: {{w: {{{WAITING}, next: e}}, e: {{type: succeed}}}}}}}}"
+    text = parallel(branch("one", entering), branch("two", entering)).replace("  states:\n", f"  {sub}\n  states:\n", 1)
+    assert "step-twice" in {one.code for one in found(text)}
+    assert found(call("ref: price")) == []
