@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from typing import Any
 
+from ostinato.engine.secrets import SCHEME, is_reference
 from ostinato.errors import OstinatoError, shown
 from ostinato.journeys.language import Definition
 from ostinato.model import Json
@@ -76,10 +77,16 @@ class ApiKeyProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtlsProfile:
-    """Whom client certificates must come from, as PEM, and the serial numbers that are no longer good."""
+    """Whom client certificates must come from, as PEM; the serial numbers that are no longer good; and who is allowed
+    where a task does not say: any that is trusted, or by subject, by name (`("dns", "client.example.com")`; also `ip`
+    and `uri`), by serial number. Where neither says, nobody is."""
 
     trust_anchors: tuple[str, ...] = ()
     revoked_serials: frozenset[int] = frozenset()
+    allow_any_from_trusted: bool = False
+    allow_subjects: tuple[str, ...] = ()
+    allow_sans: tuple[tuple[str, str], ...] = ()
+    allow_serials: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +144,14 @@ class JourneySettings:
                 raise ConfigMissing(f"platform.config.{name} is not of the type {setting.type}")
             found[name] = value
         return found
+
+
+def secret_reference(text: str) -> str | None:
+    """A reference as the engine's secrets have it; None if it is none. Journeys write `secret://oauth/clients/orders`,
+    and the engine's names have dots for those slashes, so that no name can leave a folder."""
+    name = text.removeprefix(SCHEME)
+    spelled = SCHEME + name.replace("/", ".")
+    return spelled if text.startswith(SCHEME) and is_reference(spelled) else None
 
 
 def hash_api_key(key: str) -> str:

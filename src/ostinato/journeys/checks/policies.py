@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.engine.secrets import is_reference
 from ostinato.errors import did_you_mean
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import ClientAuth
 from ostinato.journeys.problems import Severity
+from ostinato.journeys.settings import secret_reference
 from ostinato.schedules.marked import Path
 
 _POLICIES: Path = ("spec", "policies")
@@ -18,7 +18,7 @@ def resilience(checking: Checking) -> Iterator[Finding]:
     """Delays do not shrink, and a rate is a part of a whole."""
     for name, one in checking.definition.spec.policies.http_resilience.definitions.items():
         path = (*_POLICIES, "httpResilience", "definitions", name)
-        if one.backoff.factor < 1:
+        if one.backoff.factor is not None and one.backoff.factor < 1:
             yield Finding((*path, "backoff", "factor"), "the factor is at least 1")
         if one.backoff.base_delay_ms is not None and one.backoff.initial_delay_ms is not None:
             message = "'baseDelayMs' and 'initialDelayMs' are two names of one thing"
@@ -74,7 +74,7 @@ def references(checking: Checking) -> Iterator[Finding]:
         given += [(("auth", "clientSecretRef"), auth.client_secret_ref)] if auth else []
         given += [(("auth", "clientCertRef"), auth.client_cert_ref)] if auth else []
         for place, value in given:
-            if value is not None and not is_reference(value):  # not shown: it may be the secret itself
+            if value is not None and secret_reference(value) is None:  # not shown: it may be the secret itself
                 yield Finding((*path, *place), "this is not a reference to a secret", "write secret://name")
 
 

@@ -196,11 +196,13 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    kind: str = key("kind", one_of("fixed", "exponential"), "fixed")
+    """Without a kind it is exponential if it has a factor, else fixed."""
+
+    kind: str | None = key("kind", one_of("fixed", "exponential"), None)
     base_delay_ms: int | None = key("baseDelayMs", whole(0), None)
     max_delay_ms: int | None = key("maxDelayMs", whole(0), None)
     initial_delay_ms: int | None = key("initialDelayMs", whole(0), None)  # another name of baseDelayMs
-    factor: float = key("factor", number, 2)
+    factor: float | None = key("factor", number, None)
     jitter: str = key("jitter", one_of("none", "full"), "none")
 
 

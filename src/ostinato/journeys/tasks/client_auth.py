@@ -22,6 +22,7 @@ import orjson
 from ostinato.engine.egress import Answer, Egress
 from ostinato.errors import OstinatoError
 from ostinato.journeys.language.blocks import ClientAuth
+from ostinato.journeys.settings import secret_reference
 from ostinato.when.instants import SECOND, Micros
 
 _SKEW_S = 30
@@ -66,11 +67,11 @@ class Authenticator:
     ) -> Credentials:
         match policy.kind:
             case "bearerStatic":
-                token = secret(str(policy.token_ref))
+                token = _known(secret, policy.token_ref)
                 return Credentials(egress, _bearer(token), frozenset({token}))
             case "mtlsClient":
                 anchors = [str(one.get("pem")) for one in policy.trust_anchors]
-                return Credentials(self._with_certificate(egress, secret(str(policy.client_cert_ref)), anchors))
+                return Credentials(self._with_certificate(egress, _known(secret, policy.client_cert_ref), anchors))
         key = _key_of(policy, endpoint)
         async with self._fetching[key]:
             held = self._tokens.get(key)
@@ -98,10 +99,10 @@ class Authenticator:
         headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
         used = set()
         if auth.method == "tlsClientAuth":
-            egress = self._with_certificate(egress, secret(str(auth.client_cert_ref)), ())
+            egress = self._with_certificate(egress, _known(secret, auth.client_cert_ref), ())
             form["client_id"] = auth.client_id
         else:
-            known = secret(str(auth.client_secret_ref))
+            known = _known(secret, auth.client_secret_ref)
             used.add(known)
             if auth.method == "clientSecretPost":
                 form |= {"client_id": auth.client_id, "client_secret": known}
@@ -162,6 +163,10 @@ def _read_token(answer: Answer, now: Micros, host: str) -> _Token:
     seconds = float(said) if isinstance(said, int | float) and said > 0 else _UNSAID_S
     seconds = min(seconds, 24 * 3600.0)
     return _Token(token, now + int(max(seconds - _SKEW_S, seconds / 2) * SECOND))
+
+
+def _known(secret: Secret, reference: str | None) -> str:
+    return secret(secret_reference(reference or "") or str(reference))
 
 
 def _bearer(token: str) -> dict[str, str]:

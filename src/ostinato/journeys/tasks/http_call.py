@@ -16,7 +16,7 @@ import orjson
 from ostinato.engine.context import clean
 from ostinato.engine.egress import Answer, Egress, EgressFailed, EgressRefused, EgressTimedOut
 from ostinato.engine.http_action import body_of, read_retry_after, text_of
-from ostinato.engine.secrets import Resolved, SecretMissing, is_reference, redact
+from ostinato.engine.secrets import Resolved, SecretMissing, redact
 from ostinato.errors import OstinatoError
 from ostinato.journeys.apis import ApiError, find
 from ostinato.journeys.expressions.contract import Failure
@@ -25,7 +25,7 @@ from ostinato.journeys.language.blocks import Resilience
 from ostinato.journeys.language.states import Target
 from ostinato.journeys.machine.values import NotPossible, written
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
-from ostinato.journeys.settings import ConfigMissing, JourneySettings
+from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
 from ostinato.journeys.tasks.client_auth import Authenticator, Credentials, NoToken
 from ostinato.journeys.tasks.cookies import KEPT_S, Jar
 from ostinato.journeys.tasks.http_settings import HttpCallSettings, faults
@@ -98,7 +98,8 @@ class HttpCall:
             if settings.accept is not None:
                 own.setdefault("accept", settings.accept)
             templates = {name: value for name, value in defaults.items() if name not in passed} | own
-            secrets = {name: call.secret(value) for name, value in templates.items() if is_reference(value)}
+            named = {name: secret_reference(value) for name, value in templates.items()}
+            secrets = {name: call.secret(one) for name, one in named.items() if one is not None}
             values = {name: secrets.get(name) or filled(one, call.context, config) for name, one in templates.items()}
             headers = {"accept": "application/json", **passed, **values}
             content = await self._content(call, settings, headers, config)
@@ -144,7 +145,7 @@ class HttpCall:
         return orjson.dumps(body)
 
     async def _jar(self, call: TaskCall, settings: HttpCallSettings) -> Jar | None:
-        if not settings.cookies.use_jar or call.definition.spec.cookies.jar is None:
+        if settings.cookies.use_jar is False or call.definition.spec.cookies.jar is None:
             return None
         return Jar.read(await call.services["cache"].get(_jar_key(call)))
 

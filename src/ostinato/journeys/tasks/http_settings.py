@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ostinato.engine.egress import EgressRefused, check_headers, read_url
-from ostinato.engine.secrets import SCHEME, is_reference
+from ostinato.engine.secrets import SCHEME
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.journeys.apis import ApiError, find
 from ostinato.journeys.language import Definition, Expression
@@ -30,6 +30,7 @@ from ostinato.journeys.language.shapes import (
 from ostinato.journeys.language.states import Target
 from ostinato.journeys.plugins import Fault
 from ostinato.journeys.problems import Severity
+from ostinato.journeys.settings import secret_reference
 from ostinato.journeys.tasks.interpolation import PLACEHOLDER, config_names, wrong_placeholders
 from ostinato.model import Json
 from ostinato.schedules.marked import Path
@@ -58,7 +59,7 @@ class AuthRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JarUse:
-    use_jar: bool = key("useJar", yes_no, False)
+    use_jar: bool | None = key("useJar", yes_no, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +208,7 @@ def _texts(settings: HttpCallSettings, definition: Definition) -> Iterator[Fault
         for name in sorted(config_names(template) - definition.spec.platform.config.keys()):
             message = f"platform.config.{name} is not declared, so it has no value"
             yield Fault("http-config", path, message, "declare it in spec.platform.config", Severity.WARNING)
-        if SCHEME in template and not (path[-2:-1] == ("headers",) and is_reference(template)):
+        if SCHEME in template and not (path[-2:-1] == ("headers",) and secret_reference(template)):
             yield Fault("http-secret", path, "a secret is named here", "a header may be one, as a whole; else use auth")
     for place, headers in ((("headers",), settings.headers), (("params", "headers"), settings.given.headers)):
         for name, value in headers.items():

@@ -9,14 +9,14 @@ from typing import Any
 
 import orjson
 
-from ostinato.engine.secrets import SecretMissing, is_reference
+from ostinato.engine.secrets import SecretMissing
 from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import texts
 from ostinato.journeys.language.shapes import key, mapped, or_mapped, text
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.problems import Severity
-from ostinato.journeys.settings import ConfigMissing, JourneySettings
+from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
 from ostinato.journeys.tasks.interpolation import Missing, filled, wrong_placeholders
 from ostinato.journeys.tasks.ports import Publisher, PublishFailed, Record
 from ostinato.journeys.tasks.reading import read_settings, settings_of
@@ -59,7 +59,11 @@ class KafkaPublish:
         values: list[Any] = [one.value for one in found if not isinstance(one, Failure)]
         try:
             config = self.settings.config_for(call.definition)
-            connection = None if settings.connection is None else call.secret(settings.connection)
+            connection = (
+                None
+                if settings.connection is None
+                else call.secret(secret_reference(settings.connection) or settings.connection)
+            )
             headers = {name: filled(value, call.context, config) for name, value in settings.headers.items()}
             spelled = (
                 filled(settings.named, call.context, config) if isinstance(settings.named, str) else _key(values[1:])
@@ -88,7 +92,7 @@ def _key(values: list[Any]) -> str | None:
 
 
 def _faults(settings: KafkaSettings) -> Iterator[Fault]:
-    if settings.connection is not None and not is_reference(settings.connection):
+    if settings.connection is not None and secret_reference(settings.connection) is None:
         hint = "write secret://name"
         yield Fault("kafka-connection", ("connectionSecretRef",), "this is not a reference to a secret", hint)
     for name, value in (("keySchemaRef", settings.key_schema_ref), ("valueSchemaRef", settings.value_schema_ref)):

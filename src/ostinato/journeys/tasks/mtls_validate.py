@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from cryptography.x509.verification import Criticality, ExtensionPolicy, PolicyB
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.shapes import key, list_of, of, text, yes_no
 from ostinato.journeys.plugins import Fault, Problem, Request, Result, TaskCall
+from ostinato.journeys.problems import Severity
 from ostinato.journeys.settings import JourneySettings, MtlsProfile
 from ostinato.journeys.tasks.inbound import (
     Denied,
@@ -80,10 +81,12 @@ class MtlsValidate:
         for n, san in enumerate(found.allow_sans):
             if sum(one is not None for one in (san.dns, san.ip, san.uri)) != 1:
                 yield Fault("mtls-san", ("allowSans", n), "a name is one of dns, ip and uri")
-        if not (found.allow_any or found.allow_subjects or found.allow_sans or found.allow_serials):
-            yield Fault("mtls-nobody", (), "it allows nobody", "write allowAnyFromTrusted: true, or whom it allows")
+        profile = self.settings.mtls.get(found.profile)
         if not found.trust_anchors:
             yield from profile_fault(found.profile, self.settings.mtls)
+        if not allowing(found) and not (profile and allowing(of_profile(found, profile))):
+            hint = "write allowAnyFromTrusted: true, or whom it allows, here or in the profile"
+            yield Fault("mtls-nobody", (), "it allows nobody", hint, Severity.WARNING)
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(MtlsSettings, call.settings)
@@ -105,7 +108,7 @@ class MtlsValidate:
         if certificate.serial_number in profile.revoked_serials:
             raise Denied("MTLS_CERT_REVOKED", "The client certificate is no longer good", 403)
         check_trust(certificate, between, anchors, to_datetime(call.now))
-        check_allowed(certificate, settings)
+        check_allowed(certificate, settings if allowing(settings) else of_profile(settings, profile))
         return {
             "subjectDn": certificate.subject.rfc4514_string(),
             "issuerDn": certificate.issuer.rfc4514_string(),
@@ -176,6 +179,21 @@ def _for_clients(_: object, __: x509.Certificate, usage: x509.ExtendedKeyUsage |
     allowed = {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
     if usage is not None and not allowed & set(usage):
         raise ValueError("not for clients")
+
+
+def allowing(settings: MtlsSettings) -> bool:
+    return bool(settings.allow_any or settings.allow_subjects or settings.allow_sans or settings.allow_serials)
+
+
+def of_profile(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSettings:
+    """Whom the profile allows, for a task that does not say."""
+    return replace(
+        settings,
+        allow_any=profile.allow_any_from_trusted,
+        allow_subjects=profile.allow_subjects,
+        allow_sans=tuple(San(**{kind: value}) for kind, value in profile.allow_sans),
+        allow_serials=profile.allow_serials,
+    )
 
 
 def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None:

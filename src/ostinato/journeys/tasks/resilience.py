@@ -25,7 +25,8 @@ def pause(backoff: Backoff, attempt: int, chance: Callable[[], float] = random.r
     """Seconds to wait after an attempt, counted from 1, that failed."""
     base = next((one for one in (backoff.base_delay_ms, backoff.initial_delay_ms) if one is not None), _BASE_MS)
     most = _MOST_MS if backoff.max_delay_ms is None else backoff.max_delay_ms
-    growth = 1.0 if backoff.kind == "fixed" else max(1.0, backoff.factor) ** min(attempt - 1, 64)
+    grows = backoff.kind == "exponential" or (backoff.kind is None and backoff.factor is not None)
+    growth = max(1.0, backoff.factor or 2.0) ** min(attempt - 1, 64) if grows else 1.0
     delay = min(base * growth, most)
     return delay * (chance() if backoff.jitter == "full" else 1) / 1000
 

@@ -411,5 +411,5 @@ CASES = [
 ]  # fmt: skip
 WARNINGS = (
     "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config policy-default "
-    "external-default timer-first join-result subjourney-cycle cookie-jar"
+    "external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
 ).split()

@@ -238,9 +238,9 @@ def test_headers_come_from_the_defaults_the_request_and_the_task_in_that_order(s
 
 def test_a_fixed_token_is_sent_and_never_seen_again(service: Service) -> None:
     service.replies = [lambda got: Reply(200, json.dumps(got.headers).encode(), {**JSON, "X-Echo": TOKEN})]
-    spec = "policies: {httpClientAuth: {definitions: {b: {kind: bearerStatic, tokenRef: 'secret://t'}}}}"
+    spec = "policies: {httpClientAuth: {definitions: {b: {kind: bearerStatic, tokenRef: 'secret://clients/t'}}}}"
     settings = get(service.url, auth={"policyRef": "b"}, headers={"X-Key": "secret://k"})
-    secrets = {"t": TOKEN, "k": "another-long-secret"}
+    secrets = {"clients.t": TOKEN, "k": "another-long-secret"}
     found = run(HttpCall(), call_of(settings, of=definition(spec), secrets=secrets))
     assert isinstance(found, Result)
     assert service.received[0].headers["authorization"] == f"Bearer {TOKEN}"
@@ -320,10 +320,11 @@ def test_cookies_are_kept_for_the_run_and_the_domains_of_its_jar(service: Servic
         Reply(200),
     ]
     of = definition("cookies: {jar: {domains: [{pattern: 127.0.0.1}]}}")
-    settings, cache = get(service.url + "/x", cookies={"useJar": True}), MemoryCache()
+    settings, cache = get(service.url + "/x"), MemoryCache()  # a jar that is there is used
     results = [context(HttpCall(), call_of(settings, of=of, cache=cache)) for _ in range(3)]
     assert [one.headers.get("cookie") for one in service.received] == [None, "sid=abc", None]
     assert "abc" not in repr(results)
+    context(HttpCall(), call_of(get(service.url, cookies={"useJar": False}), of=of, cache=cache))
     elsewhere = definition("cookies: {jar: {domains: [{pattern: .0.0.1}]}}")
     service.replies = [Reply(200, headers={"Set-Cookie": "sid=abc"})]
     other = definition("cookies: {jar: {domains: [{pattern: shop.example}]}}")

@@ -273,6 +273,17 @@ def test_a_certificate_is_trusted_and_allowed_or_says_why_not(
     assert certified(settings, request_) == found
 
 
+def test_a_profile_allows_where_a_task_does_not_say() -> None:
+    def found(**more: Any) -> Any:
+        profile = MtlsProfile(trust_anchors=(CA.cert_pem.bytes().decode(),), **more)
+        kind = MtlsValidate(JourneySettings(mtls={"default": profile}))
+        return context(kind, call_of({"profile": "default"}, request=TLS, now=DURING))["auth"]["mtls"]
+
+    assert found()["problem"]["code"] == "MTLS_SUBJECT_DENIED"  # nobody is allowed unless somebody says so
+    assert found(allow_any_from_trusted=True)["subjectDn"] == SUBJECT
+    assert found(allow_sans=(("dns", "client.example.com"),))["subjectDn"] == SUBJECT
+
+
 def test_a_certificate_has_its_time() -> None:
     assert certified(ANY, TLS, NOT_BEFORE - 10_000_000) == "MTLS_CERT_UNTRUSTED"
     assert certified(ANY, TLS, revoked=[CERT.serial_number]) == "MTLS_CERT_REVOKED"
