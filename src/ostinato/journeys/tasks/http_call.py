@@ -91,7 +91,7 @@ class HttpCall:
         """The call as it is sent, but for credentials."""
         try:
             config = self.settings.config_for(call.definition)
-            method, url = self._target(call, settings, config)
+            method, url = await self._target(call, settings, config)
             passed = _lowered(call.request.passed_on if call.request else {})
             defaults = _lowered(call.definition.spec.defaults.http.headers)
             own = _lowered({**settings.headers, **settings.given.headers})
@@ -112,10 +112,11 @@ class HttpCall:
         headers["idempotency-key"] = call.key
         return _Request(method, url, headers, content, set(secrets.values()), await self._jar(call, settings))
 
-    def _target(self, call: TaskCall, settings: HttpCallSettings, config: Mapping[str, Json]) -> tuple[str, str]:
+    async def _target(self, call: TaskCall, settings: HttpCallSettings, config: Mapping[str, Json]) -> tuple[str, str]:
         if settings.operation_ref is None:
             return str(settings.method), filled(str(settings.url), call.context, config, in_url)
-        operation = find(call.definition, settings.operation_ref)
+        # A document that was not read before may take a while.
+        operation = await asyncio.to_thread(find, call.definition, settings.operation_ref)
 
         def value(template: str | int | float) -> str:
             return filled(str(template), call.context, config)

@@ -27,14 +27,15 @@ BOMB = "openapi: 3.1.0\nx0: &x0 [1, 2]\n" + "".join(
     ("document", "words"),
     [
         ("x" * (LARGEST + 1), "characters"),
-        (BOMB, "no end"),
-        ("openapi: 3.1.0\na: " + "[" * 300 + "]" * 300, "no end"),
-        ("openapi: 3.1.0\na: " + "[" * 100_000, "deep"),
+        (BOMB, "leave the name out"),
+        ("openapi: 3.1.0\na: " + "[" * 300 + "]" * 300, "too deeply"),
+        ("openapi: 3.1.0\na: " + "[" * 100_000, "too deeply"),
         ("openapi: 2.0", "not an OpenAPI document"),
         ("[]", "not an OpenAPI document"),
-        ("{", "not YAML"),
+        ("{", "not JSON"),
+        ("a: [", "not YAML"),
     ],
-    ids=["long", "aliases", "deep", "deepest", "old", "list", "broken"],
+    ids=["long", "aliases", "deep", "deepest", "old", "list", "broken", "broken too"],
 )
 def test_an_api_document_is_bounded(document: str, words: str) -> None:
     with pytest.raises(ApiError, match=words):
