@@ -1,0 +1,47 @@
+"""The tables of codes in the reference are complete: what the code says and what the page says is the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ostinato.journeys.checks import RULES
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src/ostinato/journeys"
+PAGE = (ROOT / "docs/reference/journey-problems.md").read_text(encoding="utf-8")
+# Where a code stands in the source: the first argument of what makes a problem, or a finding's own.
+STATIC = re.compile(r'(?:Fault|wrong|_wrong|stop|not_a)\(\s*(?:reading,\s*)?"([a-z]+(?:-[a-z]+)+)"')
+RUNTIME = re.compile(r'"((?:HTTPCALL|KAFKA|CACHE|JWT|MTLS|APIKEY|TASK)_[A-Z_]+|urn:xml-decode:[a-z-]+)"')
+ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
+
+
+def sources(*folders: str) -> str:
+    return "\n".join(path.read_text() for folder in folders for path in sorted((SOURCE / folder).rglob("*.py")))
+
+
+def rows(heading: str) -> set[str]:
+    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    assert section, heading
+    return set(ROW.findall(section))
+
+
+def test_the_table_of_the_validator_is_complete() -> None:
+    text = sources("language", "tasks") + (SOURCE / "documents.py").read_text()
+    found = set(STATIC.findall(text)) | {rule.code for rule in RULES} - {"task-settings"}
+    assert len(found) > 80
+    assert rows("When a document is read") | rows("Rules") | rows("Task kinds") == found
+
+
+def test_the_table_of_the_runs_is_complete() -> None:
+    text = sources("tasks")
+    found = set(RUNTIME.findall(text))
+    found |= {f"{prefix}_CONFIG_PROFILE" for prefix in re.findall(r'unknown_profile\([^)]*"([A-Z]+)"\)', text)}
+    assert len(found) > 25
+    assert rows("When a run reaches a task") == found
+
+
+def test_severities_agree() -> None:
+    warned = {rule.code for rule in RULES if rule.severity == "warning"}
+    for code in warned:
+        assert re.search(rf"^\| `{code}` \| warning \|", PAGE, re.MULTILINE), code
