@@ -21,6 +21,11 @@ import pytest
 
 from ostinato import parse_schedules
 from ostinato.faces.cli.configuration import configuration
+from ostinato.journeys.checks import check
+from ostinato.journeys.documents import read_document
+from ostinato.journeys.language import read
+from ostinato.journeys.plugins import Plugins
+from ostinato.journeys.tasks import standard_kinds
 from tests.serving import Serving
 
 ROOT = Path(__file__).parents[2]
@@ -72,9 +77,18 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                         Path(tmp_path, file["name"]).write_text(body, encoding="utf-8")
                     if language == "yaml" and "schedules:" in body:
                         assert parse_schedules(body, f"{page.name}:{block.line}").entries
+                    if language == "yaml" and body.startswith("apiVersion: v1"):
+                        check_journey(body, f"{page.name}:{block.line}")
                     if language == "toml":
                         Path(tmp_path, "read.toml").write_text(body, encoding="utf-8")
                         configuration({}, str(tmp_path / "read.toml"), {})
+
+
+def check_journey(text: str, place: str) -> None:
+    document = read_document(text, place)
+    definition, problems = read(document)
+    assert definition is not None, [str(one) for one in problems]
+    assert check(definition, document.marked, Plugins(standard_kinds())) == []
 
 
 def free_port() -> str:
