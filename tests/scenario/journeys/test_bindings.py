@@ -102,7 +102,7 @@ async def test_what_passes_while_no_node_is_there_comes_once_on_the_grid(world: 
 
 
 async def test_runs_never_overlap_and_what_they_cover_says_so(world: World, work: Work) -> None:
-    """A run of two hours and more: the first time that comes meanwhile waits for its end, the others are passed over."""
+    """The first time that comes while a run is going waits for its end, the others are passed over."""
     id = await scheduled(world, runs=3, seconds=2.1 * 3600)
     await world.advance_to("2026-01-01T02:01Z")
     assert await runs_of(world, id) == ["active", "buffered: overlap", "skipped: overlap"]

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from ostinato.errors import Conflict, NotFound
+from ostinato.journeys.library import Invalid
+from ostinato.journeys.looks import NotOver
+from ostinato.journeys.plugins import Request
+from ostinato.journeys.schemas import NotValid
+from ostinato.journeys.steps import StepAnswered, StepNotActive
 from ostinato.testing import World
+from ostinato.when.instants import SECOND
 from tests.scenario.journeys.parts import Work, text
 
 APPROVAL = text(
@@ -67,3 +75,362 @@ async def test_a_journey_is_cancelled_wherever_it_stands(world: World) -> None:
     assert not await world.app.upcoming() or all(one.kind != "journey" for one in await world.app.upcoming())
     with pytest.raises(NotFound):
         await world.app.journeys.status("nobody")
+
+
+async def test_a_step_is_taken_once_however_often_its_key_comes(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(APPROVAL)
+    status = await journeys.start("example")
+    with pytest.raises(NotValid, match="'ok' is a required property"):
+        await journeys.submit(status.id, "ask", {})
+    first = await journeys.submit(status.id, "ask", {"ok": True}, key="k1")
+    assert await journeys.submit(status.id, "ask", {"ok": True}, key="k1") == first
+    with pytest.raises(StepAnswered):
+        await journeys.submit(status.id, "ask", {"ok": False}, key="k1")
+    with pytest.raises(StepNotActive):
+        await journeys.submit(status.id, "ask", {"ok": True}, key="k2")
+    with pytest.raises(StepNotActive):
+        await journeys.submit(status.id, "judge", {"ok": True})
+
+
+async def test_a_wait_that_is_entered_anew_takes_another_input_and_forgets_the_last(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(
+        text(
+            """
+            a:
+              type: wait
+              wait:
+                channel: manual
+                input: {schema: {type: integer}}
+                response: {outputVar: seen, schema: {type: object}}
+              next: note
+            note:
+              type: transform
+              transform:
+                mapper: {lang: py, expr: "{'last': context['payload'], 'phase': 'mine'}"}
+                target: {kind: var}
+                resultVar: seen
+              next: judge
+            judge:
+              type: choice
+              choices: [{when: {predicate: {lang: py, expr: "context['payload'] > 9"}}, next: done}]
+              default: a
+            done: {type: succeed}
+            """,
+        )
+    )
+    status = await journeys.start("example")
+    answers = [(await journeys.submit(status.id, "a", n, key=str(n))).form() for n in (1, 2, 10)]
+    assert [(one["last"], one["phase"]) for one in answers] == [(1, "RUNNING"), (2, "RUNNING"), (10, "SUCCEEDED")]
+    assert (await journeys.result(status.id)).output["payload"] == 10
+    assert (await journeys.submit(status.id, "a", 1, key="1")).form() == answers[0]
+
+
+async def test_of_a_step_and_its_timeout_one_wins_and_is_on_record(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(APPROVAL)
+    status = await journeys.start("example")
+    begun = world.clock.now()
+
+    async def answer() -> str:
+        await asyncio.sleep(3600 - (world.clock.now() - begun) / SECOND)
+        try:
+            return (await journeys.submit(status.id, "ask", {"ok": True})).phase
+        except StepNotActive:
+            return "too late"
+
+    told = asyncio.create_task(answer())
+    await world.advance("1h1s")
+    phase = (await journeys.status(status.id)).phase
+    names = [one.name for one in await world.app.events(subject=status.id, limit=100)]
+    won = "journey:input_received" in names
+    assert (won, "journey:timer_fired" in names) in ((True, False), (False, True))
+    assert (await told, phase) == (("SUCCEEDED", "SUCCEEDED") if won else ("too late", "FAILED"))
+
+
+DECISION = text(
+    """
+    a:
+      type: parallel
+      parallel:
+        branches:
+          - name: bureau
+            start: ask
+            states:
+              ask: {type: task, task: {kind: 'work:v1', seconds: 600, resultVar: score, answer: 1}, next: ok}
+              ok: {type: succeed}
+          - name: person
+            start: wait
+            states:
+              wait: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: ok}
+              ok: {type: succeed}
+          - name: patience
+            start: sleep
+            states:
+              sleep: {type: timer, timer: {duration: PT5M}, next: ok}
+              ok: {type: succeed}
+        join:
+          strategy: STRATEGY
+          mapper: {lang: py, expr: "sorted(name for name, one in branches.items() if one is not None)"}
+          resultVar: heard
+      next: done
+    done: {type: succeed, outputVar: heard}
+    """
+)
+
+
+async def test_the_first_branch_decides_and_the_others_are_stopped(world: World, work: Work) -> None:
+    """A timer that is due while another branch is at work; the task is cancelled, the step is gone."""
+    await world.up()
+    await world.app.journeys.deploy(DECISION.replace("STRATEGY", "anyOf"))
+    status = await world.app.journeys.start("example", wait="1s")
+    assert (status.phase, status.current_state, status.steps) == ("RUNNING", "a", ("wait",))
+    await world.advance("6m")
+    assert (await world.app.journeys.result(status.id)).output == ["patience"]
+    assert work.stopped == ["ask"]
+    with pytest.raises(StepNotActive):
+        await world.app.journeys.submit(status.id, "wait", 1)
+
+
+async def test_a_step_is_taken_while_another_branch_is_at_work(world: World, work: Work) -> None:
+    await world.up()
+    await world.app.journeys.deploy(DECISION.replace("STRATEGY", "allOf"))
+    status = await world.app.journeys.start("example", wait="1s")
+    await world.app.journeys.submit(status.id, "wait", 1, wait="1s", key="k")
+    with pytest.raises(StepNotActive):
+        await world.app.journeys.submit(status.id, "wait", 1)
+    await world.advance("11m")
+    assert (await world.app.journeys.result(status.id)).output == ["bureau", "patience", "person"]
+    assert len(work.calls) == 1
+
+
+COMPENSATED = text(
+    """
+    a: {type: task, task: {kind: 'work:v1', resultVar: booked, answer: R1}, next: pay}
+    pay: {type: task, task: {kind: 'work:v1', seconds: 60, fail: NO_MONEY}, next: done}
+    done: {type: succeed}
+    """,
+    spec="""
+    compensation:
+      mode: MODE
+      start: undo
+      states:
+        undo:
+          type: transform
+          transform:
+            mapper: {lang: py, expr: "{'undone': context['booked'], 'why': outcome['error']['code']}"}
+            target: {kind: var}
+            resultVar: undone
+          next: later
+        later: {type: timer, timer: {duration: P1D}, next: call}
+        call: {type: task, task: {kind: 'work:v1'}, next: done}
+        done: {type: succeed, outputVar: undone}
+    """,
+)
+
+
+@pytest.mark.parametrize("mode", ["async", "sync"])
+async def test_what_failed_is_compensated_by_a_run_of_its_own(world: World, work: Work, mode: str) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(COMPENSATED.replace("MODE", mode))
+    status = await journeys.start("example", mode="async")
+    await world.advance("2m")
+    if mode == "sync":
+        assert (await journeys.status(status.id)).phase == "RUNNING"
+        with pytest.raises(NotOver):
+            await journeys.result(status.id)
+    await world.outage(world.now, "2026-01-02T00:02Z")
+    outcome = await journeys.result(status.id)
+    assert (outcome.phase, outcome.status) == ("FAILED", "NO_MONEY")
+    (child,) = await world.app.runs(parent=status.id)
+    undone = (await journeys.result(child.id)).output
+    assert (child.status, undone) == ("succeeded", {"undone": "R1", "why": "NO_MONEY"})
+    assert (await journeys.status(child.id)).attributes == {"parentJourneyId": status.id}
+
+
+async def test_a_deadline_ends_what_is_at_work_and_is_compensated(world: World, work: Work) -> None:
+    await world.up()
+    limited = COMPENSATED.replace(
+        "  compensation:",
+        "  execution: {maxDurationSec: 30, onTimeout: {errorCode: SLOW, reason: too slow}}\n  compensation:",
+    )
+    await world.app.journeys.deploy(limited.replace("MODE", "async"))
+    status = await world.app.journeys.start("example", mode="async")
+    await world.advance("31s")
+    outcome = await world.app.journeys.result(status.id)
+    assert (outcome.status, work.stopped) == ("SLOW", ["pay"])
+    assert [run.status for run in await world.runs()] == ["timed_out", "waiting"]
+
+
+async def test_cancelling_stops_what_is_at_work_and_is_compensated_once(world: World, work: Work) -> None:
+    await world.up()
+    await world.app.journeys.deploy(COMPENSATED.replace("MODE", "async"))
+    status = await world.app.journeys.start("example", mode="async")
+    await world.advance("10s")
+    assert (await world.app.journeys.cancel(status.id)).phase == "FAILED"
+    assert (await world.app.journeys.cancel(status.id)).phase == "FAILED"
+    await world.advance("2m")
+    assert work.stopped == ["pay"]
+    assert [run.status for run in await world.runs()] == ["cancelled", "waiting"]
+
+
+async def test_a_terminated_one_is_not_compensated_and_one_may_say_that_it_is_not_cancelled(world: World) -> None:
+    await world.up()
+    await world.app.journeys.deploy(
+        COMPENSATED.replace("MODE", "async").replace(
+            "  compensation:", "  lifecycle: {cancellable: false}\n  compensation:"
+        )
+    )
+    status = await world.app.journeys.start("example", mode="async")
+    await world.settle()
+    with pytest.raises(Conflict, match="cannot be cancelled"):
+        await world.app.journeys.cancel(status.id)
+    assert await world.app.cancel(status.id) == "active"
+    await world.app.terminate(status.id)
+    assert (await world.app.journeys.result(status.id)).status == "JOURNEY_TERMINATED"
+    assert len(await world.runs()) == 1
+
+
+async def test_a_running_instance_keeps_its_version(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    old = "a: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: b}\nb: {type: succeed}"
+    await journeys.deploy(text(old, version="1.9.0"))
+    first = await journeys.start("example")
+    await journeys.deploy(
+        text("a: {type: succeed}", version="1.10.0"), text("a: {type: succeed}", version="2.0.0-rc.1")
+    )
+    assert (await journeys.start("example")).version == "1.10.0"
+    assert (await journeys.start("example", version="1.9.0")).phase == "RUNNING"
+    assert (await journeys.submit(first.id, "a", None)).version == "1.9.0"
+    await journeys.deploy(text(old, version="1.9.0"))
+    with pytest.raises(Conflict, match="a version never changes"):
+        await journeys.deploy(text("a: {type: succeed}", version="1.9.0"))
+    with pytest.raises(Invalid, match="'nope'"):
+        await journeys.deploy(text("a: {type: task, task: {kind: 'work:v1'}, next: nope}"))
+    with pytest.raises(NotFound, match="did you mean 'example'"):
+        await journeys.start("exampel")
+
+
+async def test_a_request_is_there_for_its_segment_and_stored_nowhere(world: World, work: Work) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(
+        text(
+            """
+            a: {type: task, task: {kind: 'work:v1'}, next: pause}
+            pause: {type: timer, timer: {duration: PT1M}, next: b}
+            b: {type: task, task: {kind: 'work:v1'}, next: ask}
+            ask: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: c}
+            c: {type: task, task: {kind: 'work:v1'}, next: done}
+            done: {type: succeed}
+            """,
+            spec="""
+            metadata:
+              bindings:
+                tags: {fromPayload: [{path: kind}], fromBaggage: [{key: lane}]}
+                attributes: {fromHeaders: {tenantId: {header: X-Tenant}}}
+            bindings:
+              http:
+                start:
+                  headersToContext: {X-User: user}
+                  headersPassthrough: [{from: Authorization, to: X-Forwarded-Auth}]
+            """,
+        )
+    )
+    headers = {"authorization": "Bearer s3cr3t", "x-user": "u1", "x-tenant": "t1", "baggage": "lane=fast"}
+    status = await journeys.start("example", {"kind": "vip"}, request=Request(headers))
+    await world.advance("2m")
+    assert (await journeys.submit(status.id, "ask", 1, request=Request({"x": "y"}))).phase == "SUCCEEDED"
+    seen = [None if one.request is None else dict(one.request.passed_on) for one in work.calls]
+    assert seen == [{"X-Forwarded-Auth": "Bearer s3cr3t"}, None, {}]
+    assert work.calls[1].context == {"kind": "vip", "user": "u1", "worked": True}
+    assert [one.id for one in await journeys.find(tags=["vip", "fast"], attributes={"tenantId": "t1"})] == [status.id]
+    assert await journeys.find(tags=["vip", "slow"]) == []
+
+
+async def test_a_guard_decides_who_may_read(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(
+        text(
+            "a: {type: succeed}",
+            spec="""
+            access: {read: {guardRef: guard}}
+            subjourneys:
+              guard:
+                start: look
+                states:
+                  look:
+                    type: transform
+                    transform: {mapper: {lang: py, expr: "{'allowed': context['owner'] == 'u1'}"}}
+                    next: done
+                  done: {type: succeed}
+            """,
+        )
+    )
+    mine, other = [(await journeys.start("example", {"owner": owner})).id for owner in ("u1", "u2")]
+    assert (await journeys.status(mine, guarded=True)).id == mine
+    for look in (journeys.status, journeys.result):
+        with pytest.raises(NotFound):
+            await look(other, guarded=True)
+    assert [one.id for one in await journeys.find(guarded=True)] == [mine]
+    assert (await journeys.result(other)).output == {"owner": "u2"}
+
+
+async def test_outcomes_are_named_and_responses_shown(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(
+        text(
+            "a: {type: succeed, outputVar: result}",
+            spec="""
+            output: {response: {outputVar: shown, schema: {type: object}}}
+            outcomes:
+              small: {when: {phase: SUCCEEDED, predicate: {lang: py, expr: "output['n'] < 5"}}}
+              large: {when: {phase: SUCCEEDED}}
+            """,
+        )
+    )
+    status = await journeys.start("example", {"result": {"n": 7, "status": "GREAT"}, "shown": {"a": 1, "phase": "x"}})
+    assert (await journeys.result(status.id)).form() == {
+        "journeyId": status.id,
+        "journeyName": "example",
+        "phase": "SUCCEEDED",
+        "status": "GREAT",
+        "output": {"n": 7, "status": "GREAT"},
+        "outcomeId": "large",
+        "a": 1,
+    }
+
+
+async def test_an_api_replies_and_leaves_nothing_behind(world: World) -> None:
+    await world.up()
+    await world.app.journeys.deploy(
+        text(
+            """
+            a:
+              type: choice
+              choices: [{when: {predicate: {lang: py, expr: "context['n'] > 0"}}, next: good}]
+              default: bad
+            good: {type: succeed}
+            bad: {type: fail, errorCode: TOO_SMALL, reason: not that}
+            """,
+            kind="Api",
+            spec="""
+            bindings:
+              http:
+                apiResponses: {rules: [{when: {phase: FAILED, errorType: TOO_SMALL}, status: 422}]}
+            """,
+        )
+    )
+    good = await world.app.journeys.call("example", {"n": 1})
+    bad = await world.app.journeys.call("example", {"n": 0})
+    assert (good.status, good.body) == (200, {"n": 1})
+    assert (bad.status, bad.body["code"], bad.problem) == (422, "TOO_SMALL", True)
+    assert await world.runs() == []
