@@ -105,6 +105,8 @@ class Segment:
         due = sorted((at, purpose) for purpose, at in timers(self.instance).items() if at <= now)
         for _, purpose in due:
             self._advance(Fired(purpose))
+        if due:
+            await self._save()
         for key in [key for key, task in self._doing.items() if task.done()]:
             await self._answered(self._doing.pop(key).result())
         inbox, self._inbox = self._inbox, []
