@@ -4,12 +4,13 @@ ends the same, and every logical call goes under one key."""
 from __future__ import annotations
 
 import asyncio
+import random
 from typing import Any
 
 import pytest
 
 from ostinato import Ostinato
-from ostinato.errors import NotFound
+from ostinato.errors import NotFound, StoreUnavailable
 from ostinato.journeys.steps import StepNotActive
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
@@ -17,7 +18,7 @@ from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
 from ostinato.testing.world import _Still
 from tests.scenario.journeys.parts import Work, plugins, text
-from tests.simulation.faults import Dropped, DroppingStore
+from tests.simulation.faults import Dropped, DroppingStore, FaultyStore
 
 LEASE = 4.0
 BOOKING = text(
@@ -72,6 +73,24 @@ async def booked(app: Ostinato) -> str:
     return id
 
 
+async def ended_well(app: Ostinato, id: str, work: Work) -> None:
+    outcome = await app.journeys.result(id)
+    assert (outcome.phase, outcome.status) == ("FAILED", "NO_MONEY")
+    child = await app.journeys.result(f"{id}c")
+    assert child.output == {
+        "n": 1, "booked": True, "checked": True, "payload": 7, "undone": True,
+    }  # fmt: skip
+    assert set(work.keys) == {f"{id}:0:1", f"{id}:1:1", f"{id}:0:3", f"{id}c:0:1"}
+    by_key = {(call.key, call.state) for call in work.calls}
+    assert len(by_key) == 4, "one key stood for two calls"
+    names = [one.name for one in await app.events(subject=id, limit=1000)]
+    for name in ("journey:started", "journey:input_received", "journey:timer_fired", "journey:completed"):
+        assert names.count(name) == 1, (name, names)
+    assert [run.status for run in await app.runs()] == ["succeeded", "failed"]
+    assert not [one for one in await app.upcoming() if one.kind == "journey"]
+    assert await app.check(repair=False) == []
+
+
 async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool) -> int:
     work = Work()
     dropping = DroppingStore(store, at, after_commit, leave=frozenset({"renew_lease", "list_nodes", "any_drafts"}))
@@ -89,21 +108,7 @@ async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: boo
     async with Ostinato(store, clock=clock, lease=LEASE, journey_plugins=plugins(work)) as second:
         async with asyncio.timeout(200):
             id = await booked(second)
-        outcome = await second.journeys.result(id)
-        assert (outcome.phase, outcome.status) == ("FAILED", "NO_MONEY")
-        child = await second.journeys.result(f"{id}c")
-        assert child.output == {
-            "n": 1, "booked": True, "checked": True, "payload": 7, "undone": True,
-        }  # fmt: skip
-        assert set(work.keys) == {f"{id}:0:1", f"{id}:1:1", f"{id}:0:3", f"{id}c:0:1"}
-        by_key = {(call.key, call.state) for call in work.calls}
-        assert len(by_key) == 4, "one key stood for two calls"
-        names = [one.name for one in await second.events(subject=id, limit=1000)]
-        for name in ("journey:started", "journey:input_received", "journey:timer_fired", "journey:completed"):
-            assert names.count(name) == 1, (name, names)
-        assert [run.status for run in await second.runs()] == ["succeeded", "failed"]
-        assert not [one for one in await second.upcoming() if one.kind == "journey"]
-        assert await second.check(repair=False) == []
+        await ended_well(second, id, work)
     return dropping.statements
 
 
@@ -138,3 +143,28 @@ def test_crash_points_of_a_journey_on_postgres(postgres_url: str) -> None:
         if statements < at:
             break
         at += 9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_store_that_breaks_and_does_not_say_when_leaves_each_fact_once(tmp_path: Any, seed: int) -> None:
+    """Transactions are lost before their commit, or committed without an answer and tried again."""
+
+    async def main(clock: VirtualClock) -> None:
+        work = Work()
+        store = FaultyStore(SqliteStore(str(tmp_path / "store.db"), inline=True, durable=False), random.Random(seed))
+        app = Ostinato(store, clock=clock, lease=LEASE, journey_plugins=plugins(work))
+        async with app:
+            store.lost, store.ambiguous = 0.1, 0.2
+            while True:
+                try:
+                    id = await booked(app)
+                    break
+                except StoreUnavailable:
+                    await asyncio.sleep(0.5)
+            store.lost = store.ambiguous = 0.0
+            await asyncio.sleep(10)
+            await ended_well(app, id, work)
+        assert store.faults > 5
+
+    clock = VirtualClock()
+    run_virtual(main(clock), clock)
