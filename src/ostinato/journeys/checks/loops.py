@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from ostinato.journeys.checks.graph import reached_from
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language import Graph, State, targets
-from ostinato.journeys.language.states import Call, Fail, Parallel, Succeed, Task, Timer, Wait, Webhook
+from ostinato.journeys.language.states import Call, Fail, Parallel, Succeed, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 
 
 def api_does_not_wait(checking: Checking) -> Iterator[Finding]:
-    """An API call neither waits nor schedules, anywhere in it."""
+    """An API call does not wait, anywhere in it. That it does not schedule is known to the task kind."""
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():
@@ -21,8 +21,6 @@ def api_does_not_wait(checking: Checking) -> Iterator[Finding]:
             yield Finding(
                 (*graph.at(id), "type"), f"an Api has no {state.type}: it answers at once", "use kind: Journey"
             )
-        elif isinstance(state, Task) and state.plugin[0] == "schedule":
-            yield Finding((*state.path, "kind"), "an Api has no schedules", "use kind: Journey")
 
 
 def api_ends(checking: Checking) -> Iterator[Finding]:

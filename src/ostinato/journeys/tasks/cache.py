@@ -1,14 +1,12 @@
-"""`cache:v1`, and the cache on the store. A value that is put twice after a crash is the same value."""
+"""`cache:v1`. A value that is put twice after a crash is the same value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
-from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError
 from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression
@@ -17,8 +15,6 @@ from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.tasks.reading import read_settings, settings_of
 from ostinato.model import Json
-from ostinato.store.contract import Operation, Store, sql
-from ostinato.when.instants import SECOND, Micros
 
 LONGEST_KEY = 512
 
@@ -83,31 +79,3 @@ def _faults(settings: CacheSettings) -> Iterator[Fault]:
 
 def _failed(failure: Failure) -> Problem:
     return Problem(failure.code, "An expression of the task failed", failure.message, internal=True)
-
-
-class StoreCache:
-    """The service `cache` of one namespace on the store. `now` is the app's clock."""
-
-    def __init__(self, store: Store, namespace: str, now: Callable[[], Micros]) -> None:
-        self._store = store
-        self._namespace = namespace
-        self._now = now
-
-    async def get(self, key: str) -> Any:
-        now, namespace = self._now(), self._namespace
-
-        def read(_: int) -> Operation[str | None]:
-            rows = yield sql("cached", [(key,)], namespace=namespace, now=now)
-            return rows[0][1] if rows else None
-
-        text = await self._store.run(read)
-        return None if text is None else orjson.loads(text)
-
-    async def put(self, key: str, value: Json, ttl_s: int | None) -> None:
-        expires = None if ttl_s is None else self._now() + ttl_s * SECOND
-        row = (self._namespace, key, to_json(value, "the value"), expires)
-
-        def write(_: int) -> Operation[None]:
-            yield sql("cache", [row])
-
-        await self._store.run(write)

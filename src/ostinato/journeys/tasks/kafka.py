@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ostinato.errors import OstinatoError
+from ostinato.engine.secrets import SecretMissing, resolve
 from ostinato.journeys.tasks.ports import PublishFailed, Record
 
 _TIMEOUT_MS = 30_000
@@ -18,11 +18,9 @@ class KafkaPublisher:
     """`settings` are librdkafka's own. In place of them a task may name a secret: the settings as a JSON object, or
     plainly the bootstrap servers."""
 
-    def __init__(self, settings: Mapping[str, str | int], *, secret: Callable[[str], str] | None = None) -> None:
+    def __init__(self, settings: Mapping[str, str | int]) -> None:
         self._settings = dict(settings)
-        self._secret = secret
         self._producers: dict[str | None, Any] = {}
-        self._polling: dict[str | None, asyncio.Task[None]] = {}
 
     async def publish(self, record: Record, connection: str | None = None) -> None:
         from confluent_kafka import KafkaException
@@ -74,7 +72,10 @@ class KafkaPublisher:
         if connection is None:
             if not self._settings:
                 raise PublishFailed("there are no settings for Kafka")
-            return {name: self._looked_up(value) for name, value in self._settings.items()}
+            try:
+                return dict(resolve(self._settings).value)
+            except SecretMissing as problem:
+                raise PublishFailed(str(problem)) from None
         try:
             found = json.loads(connection)
         except json.JSONDecodeError:
@@ -82,14 +83,6 @@ class KafkaPublisher:
         if not isinstance(found, dict):
             raise PublishFailed("the connection's secret is not an object of settings")
         return found
-
-    def _looked_up(self, value: str | int) -> str | int:
-        if not isinstance(value, str) or not value.startswith("secret://") or self._secret is None:
-            return value
-        try:
-            return self._secret(value)
-        except OstinatoError as problem:
-            raise PublishFailed(str(problem)) from None
 
     def close(self) -> None:
         """Wait for what is under way, for a moment, and let go."""

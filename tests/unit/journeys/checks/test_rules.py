@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pytest
@@ -10,12 +10,12 @@ import pytest
 from ostinato.journeys.checks import RULES, check
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
-from ostinato.journeys.language import Definition, read
-from ostinato.journeys.plugins import Fault, Plugins, Result, TaskCall
+from ostinato.journeys.language import read
+from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.problems import Problem, errors
+from ostinato.journeys.scheduling import ScheduleTask
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, MtlsProfile
 from ostinato.journeys.tasks import standard_kinds
-from ostinato.model import Json
 from tests.unit.journeys.checks.cases import CASES, WARNINGS, Case, branch, call, doc, parallel
 
 OPENAPI = """
@@ -29,20 +29,6 @@ SETTINGS = JourneySettings(
     api_keys={"default": ApiKeyProfile(keys={})},
     mtls={"default": MtlsProfile()},
 )
-
-
-@dataclass
-class Schedule:
-    """Stands for the kind that belongs to the runs' own machinery; its rules are this module's."""
-
-    name: str = "schedule"
-    major: int = 1
-
-    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        return ()
-
-    async def run(self, call: TaskCall) -> Result:
-        return Result(call.context)
 
 
 @dataclass
@@ -60,7 +46,7 @@ class Small:
     def close(self) -> None: ...
 
 
-PLUGINS = Plugins([Schedule(), *standard_kinds(SETTINGS)], [Small("dataweave"), Small("jq")])
+PLUGINS = Plugins([ScheduleTask(SETTINGS), *standard_kinds(SETTINGS)], [Small("dataweave"), Small("jq")])
 
 
 def found(text: str) -> list[Problem]:
@@ -87,7 +73,7 @@ def test_a_rule_finds_what_breaks_it_and_nothing_else(case: Case) -> None:
 def test_every_rule_of_the_language_is_in_the_table() -> None:
     assert {case.rule for case in CASES} == set(range(1, 97))
     named = {case.code for case in CASES}
-    assert {rule.code for rule in RULES} - named == {"task-settings", "schedule-field"}
+    assert {rule.code for rule in RULES} - named == {"task-settings"}
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
