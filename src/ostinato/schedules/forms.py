@@ -147,7 +147,7 @@ class Forms(Schedules):
         namespace = self._around.namespace
 
         def found(_: int) -> Operation[list[Row]]:
-            bounds = {"after": after, "low": "", "high": "\U0010ffff"}
+            bounds = {"after": after, "low": after, "high": "\U0010ffff"}
             return (yield sql("list_schedules", namespace=namespace, limit=limit, **bounds))
 
         return [read_anyway(row) for row in await self._around.store.read(found)]
