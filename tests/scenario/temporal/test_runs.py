@@ -181,6 +181,7 @@ async def test_a_cancel_that_comes_again_is_one(world: World) -> None:
 
 async def test_what_is_old_is_forgotten_by_its_id_too(world: World) -> None:
     declare(world)
+    world.app.configure(keep_runs="1h")
     async with wired(world) as wire:
         await wire.client.execute_workflow("nothing", id="old", **QUEUE)
         handle = await wire.client.create_schedule(
@@ -188,7 +189,7 @@ async def test_what_is_old_is_forgotten_by_its_id_too(world: World) -> None:
         )
         await handle.trigger()
         await handle.delete()
-        await wire.advance("32d")
+        await wire.advance("8h")
 
         def left(_: int) -> Operation[list[Any]]:
             runs = yield sql("workflows_by_id", namespace="default", id="old", limit=10)
