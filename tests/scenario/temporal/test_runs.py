@@ -322,7 +322,9 @@ async def test_looking_at_runs(world: World) -> None:
             await client.start_workflow("nothing", id=f"n-{n}", **QUEUE)
         broken = await client.start_workflow("broken", id="broken", **QUEUE)
         await cause_of(broken)
-        await client.start_workflow("nothing", id="elsewhere", task_queue="elsewhere")
+        elsewhere = await client.start_workflow("nothing", id="elsewhere", task_queue="elsewhere")
+        (waits,) = (await elsewhere.describe()).raw_description.pending_activities
+        assert "no node serves the queue 'elsewhere'" in waits.last_failure.message
         native = await wire.app.start("add", {"a": 7}, id="native")
         await wire.settle()
 

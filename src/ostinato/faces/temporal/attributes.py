@@ -9,9 +9,11 @@ from typing import Any
 from temporalio.api.common.v1 import SearchAttributes
 from temporalio.api.enums.v1 import IndexedValueType
 
+from ostinato.app import Ostinato
 from ostinato.errors import did_you_mean, shown
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import payload_of, value_of
+from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import from_datetime
 
 TYPES: dict[int, str] = {
@@ -44,6 +46,15 @@ OF_SCHEDULES = {
     "ScheduleRunningWorkflowCount": "Int",
     "ScheduleBufferedStartsCount": "Int",
 }
+
+
+async def registered(app: Ostinato) -> dict[str, str]:
+    """Those of the namespace, with their types."""
+
+    def found(_: int) -> Operation[dict[str, str]]:
+        return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
+
+    return await app.store.read(found)
 
 
 def reserved(name: str) -> bool:

@@ -12,9 +12,9 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import NotFound
 from ostinato.faces.door import Door, Who
+from ostinato.faces.temporal.attributes import registered
 from ostinato.faces.temporal.errors import Absent, NoNamespace, Wrong, refuse
 from ostinato.schedules.forms import Forms
-from ostinato.store.contract import sql
 
 LARGEST = 4 << 20  # bytes of a message
 _ID = 1000  # bytes of an id or a request id
@@ -57,11 +57,7 @@ class Call:
 
     async def attributes(self) -> dict[str, str]:
         """The search attributes that are registered in the namespace, with their types."""
-
-        def found(_: int) -> Any:
-            return (yield sql("search_attributes", namespace=self.app.namespace))
-
-        return {row[0]: row[1] for row in await self.app.store.read(found)}
+        return await registered(self.app)
 
     def remaining(self, most: float) -> float:
         """How many seconds may be spent on waiting before an answer, even an empty one, is due."""

@@ -99,7 +99,7 @@ def extend(workflow: Workflow) -> WorkflowExecutionExtendedInfo:
     return found
 
 
-def pending(workflow: Workflow) -> list[PendingActivityInfo]:
+def pending(workflow: Workflow, waits_for: str) -> list[PendingActivityInfo]:
     """What the run does now, as the one activity that it is: which attempt, and why it waits if it does."""
     if workflow.over:
         return []
@@ -115,8 +115,8 @@ def pending(workflow: Workflow) -> list[PendingActivityInfo]:
     found.activity_type.name = run.name
     if run.node is not None:
         found.last_worker_identity = run.node
-    if run.reason:
-        found.last_failure.message = run.reason
+    if waits_for:
+        found.last_failure.message = waits_for
     return [found]
 
 

@@ -24,7 +24,7 @@ from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 from ostinato.app import Ostinato
 from ostinato.client import Unreachable
 from ostinato.errors import Conflict, NotFound, OstinatoError
-from ostinato.faces.temporal.attributes import NUMBERS, TYPES
+from ostinato.faces.temporal.attributes import NUMBERS, TYPES, registered
 from ostinato.faces.temporal.definitions import Definition, read_definition, write_about, write_schedule
 from ostinato.schedules.define import same_definition
 from ostinato.schedules.forms import Forms, Patch, Seen
@@ -147,7 +147,7 @@ async def plan_import(
     cluster: Cluster, app: Ostinato, *, query: str = "", match: str = "*", paused: bool = False
 ) -> Moving:
     """What would come here. With `paused` nothing of it runs until it is resumed."""
-    here = await _registered(app)
+    here = await registered(app)
     there = await cluster.attributes()
     known = {**there, **here}
     namespace_id = await cluster.id()
@@ -235,7 +235,7 @@ async def _replace(forms: Forms, name: str, definition: Definition) -> None:
 
 async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> Moving:
     """What would go there. With `paused` nothing of it runs there until it is unpaused."""
-    here = await _registered(app)
+    here = await registered(app)
     there = await cluster.attributes()
     namespace_id = await cluster.id()
     forms = Forms.of(app.schedules)
@@ -294,13 +294,6 @@ def _same(there: DescribeScheduleResponse, wanted: Any, memo: Any, search: Any) 
         and dict(there.memo.fields) == (dict(memo.fields) if memo else {})
         and {name: one for name, one in there.search_attributes.indexed_fields.items() if name in fields} == fields
     )
-
-
-async def _registered(app: Ostinato) -> dict[str, str]:
-    def found(_: int) -> Operation[dict[str, str]]:
-        return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
-
-    return await app.store.read(found)
 
 
 async def _register(app: Ostinato, wanted: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -96,7 +96,3 @@ def pack(message: Message) -> str:
 def unpack(text: str, into: Any) -> Any:
     into.ParseFromString(b64decode(text))
     return into
-
-
-def join(parts: Sequence[str]) -> str:
-    return ".".join(part for part in parts if part)

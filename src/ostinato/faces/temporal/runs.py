@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -28,31 +27,26 @@ from temporalio.api.workflowservice.v1 import (
 
 from ostinato.engine.access import Role
 from ostinato.engine.listeners import wait_for_event
-from ostinato.engine.rows import whole_run
 from ostinato.errors import Conflict, NotFound
 from ostinato.faces.temporal.actions import read_start
-from ostinato.faces.temporal.attributes import OF_RUNS, custom, read_attributes
+from ostinato.faces.temporal.attributes import OF_RUNS
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
-from ostinato.faces.temporal.definitions import STATUSES, scheduled_by, status_of
+from ostinato.faces.temporal.definitions import STATUSES, status_of
 from ostinato.faces.temporal.errors import Wrong
-from ostinato.faces.temporal.histories import closed, configure, describe, extend, history, pending, search_attributes
+from ostinato.faces.temporal.histories import closed, configure, describe, extend, history, pending
+from ostinato.faces.temporal.listing import NAMES, count_all, matching
 from ostinato.faces.temporal.payloads import pack, payload_of
-from ostinato.faces.temporal.queries import Query, read_query
+from ostinato.faces.temporal.queries import read_query
 from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
 from ostinato.faces.temporal.times import read_length
-from ostinato.faces.temporal.workflows import Asked, Workflow, look, shown, start_by_id, workflows_of
+from ostinato.faces.temporal.workflows import Asked, Workflow, look, start_by_id
 from ostinato.model import Status
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import to_datetime
 
-_SCAN = 500
 _PATIENCE = 20.0  # seconds until a call that waits for an end is answered without one
 _CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
 _AGAIN = b"wait"
-_NAMES: dict[int, str] = {
-    number: "".join(word.capitalize() for word in name.removeprefix("WORKFLOW_EXECUTION_STATUS_").split("_"))
-    for name, number in WorkflowExecutionStatus.items()
-}
 
 
 class RunCalls(Calls):
@@ -92,7 +86,7 @@ class RunCalls(Calls):
         return DescribeWorkflowExecutionResponse(
             execution_config=configure(workflow),
             workflow_execution_info=describe(workflow, await call.attributes()),
-            pending_activities=pending(workflow),
+            pending_activities=pending(workflow, await _waits_for(call, workflow)),
             workflow_extended_info=extend(workflow),
         )
 
@@ -157,7 +151,7 @@ class RunCalls(Calls):
         size = read_page_size(request.page_size, "page_size")
         answer = ListWorkflowExecutionsResponse()
         last = ""
-        async for one in _matching(call, query, known, read_page(request.next_page_token) or None):
+        async for one in matching(call, query, known, read_page(request.next_page_token) or None):
             if len(answer.executions) == size:
                 answer.next_page_token = last.encode()
                 break
@@ -171,19 +165,19 @@ class RunCalls(Calls):
         query = read_query(request.query, {**OF_RUNS, **known}, grouping=True)
         counts: dict[int, int] = {}
         if query.names:
-            async for one in _matching(call, query, known, None):
+            async for one in matching(call, query, known, None):
                 status = status_of(one.run)
                 counts[status] = counts.get(status, 0) + 1
         else:
             running = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
-            for stands, count in await call.app.store.read(lambda _: _counted(call.app.namespace)):
+            for stands, count in await call.app.store.read(lambda _: count_all(call.app.namespace)):
                 status = STATUSES.get(Status(stands), running)
                 counts[status] = counts.get(status, 0) + int(count)
         answer = CountWorkflowExecutionsResponse(count=sum(counts.values()))
         if query.group is not None:
             for status, count in sorted(counts.items()):
                 group = answer.groups.add(count=count)
-                group.group_values.append(payload_of(_NAMES[status]))
+                group.group_values.append(payload_of(NAMES[status]))
                 group.group_values[0].metadata["type"] = b"Keyword"
         return answer
 
@@ -207,6 +201,14 @@ def _form(request: Any) -> NewWorkflowExecutionInfo:
         elif request.HasField(field.name):
             getattr(found, field.name).CopyFrom(value)
     return found
+
+
+async def _waits_for(call: Call, workflow: Workflow) -> str:
+    """Why it waits, if it does: what it says itself, or that nobody is there to take it."""
+    run = workflow.run
+    if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
+        return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"
+    return run.reason or ""
 
 
 async def _named(call: Call, execution: Any) -> Workflow:
@@ -248,90 +250,3 @@ async def _until_over(call: Call, workflow: Workflow) -> None:
         stopping.cancel()
         with suppress(asyncio.CancelledError):
             await asyncio.gather(waiting, stopping, return_exceptions=True)
-
-
-def _counted(namespace: str) -> Operation[list[Row]]:
-    return (yield sql("count_workflows", namespace=namespace))
-
-
-async def _matching(call: Call, query: Query, known: Mapping[str, str], before: str | None) -> AsyncIterator[Workflow]:
-    """Workflows that a query finds, newest first."""
-    app = call.app
-    wanted = query.exactly.get("WorkflowId")
-    if wanted is not None:
-        for one in await _by_id(call, wanted):
-            if (before is None or one.run.id < before) and query(values_of(one, known)):
-                yield one
-        return
-    while True:
-
-        def page(_: int, before: str | None = before) -> Operation[tuple[list[Workflow], str | None]]:
-            name = query.exactly.get("WorkflowType")
-            given = {"namespace": app.namespace, "name": name, "status": None, "parent": None, "before": before}
-            rows = yield sql("list_runs", attempts=0, limit=_SCAN, **given)
-            runs = [whole_run(row) for row in rows]
-            found = yield from workflows_of([run for run in runs if shown(run)])
-            return found, runs[-1].id if len(runs) == _SCAN else None
-
-        found, before = await app.store.read(page)
-        for one in found:
-            if query(values_of(one, known)):
-                yield one
-        if before is None:
-            return
-
-
-async def _by_id(call: Call, workflow_id: str) -> list[Workflow]:
-    app = call.app
-
-    def runs(_: int) -> Operation[list[Row]]:
-        return (yield sql("workflows_by_id", namespace=app.namespace, id=workflow_id, limit=10_000))
-
-    found = []
-    for row in await app.store.read(runs):
-        with suppress(NotFound):
-            found.append(await look(app, workflow_id, row[0]))
-    if not found:
-        with suppress(NotFound):
-            found.append(await look(app, workflow_id))
-    return found
-
-
-def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], Any]:
-    """What a query sees of a run."""
-    first, run = workflow.first, workflow.run
-
-    def value(name: str) -> Any:
-        match name:
-            case "WorkflowId":
-                return workflow.id
-            case "RunId":
-                return workflow.run_id
-            case "WorkflowType":
-                return run.name
-            case "TaskQueue":
-                return run.queue
-            case "ExecutionStatus":
-                return _NAMES[status_of(run)]
-            case "StartTime":
-                return first.created
-            case "ExecutionTime":
-                return max(first.due, first.created)
-            case "CloseTime":
-                return run.finished if workflow.over else None
-            case "ExecutionDuration":
-                return (run.finished - first.created) * 1000 if workflow.over and run.finished is not None else None
-            case "TemporalScheduledById" | "TemporalScheduledStartTime":
-                return scheduled_by(run).get(name)
-            case _:
-                given = search_attributes(workflow, known)
-                return custom(read_attributes(_only(given, name), known, "search_attributes"), name, known)
-
-    return value
-
-
-def _only(given: Any, name: str) -> Any:
-    found = type(given)()
-    if name in given.indexed_fields:
-        found.indexed_fields[name].CopyFrom(given.indexed_fields[name])
-    return found

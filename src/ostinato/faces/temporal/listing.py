@@ -1,0 +1,113 @@
+"""Finding runs by a query, newest first, and counting them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from temporalio.api.common.v1 import SearchAttributes
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
+
+from ostinato.engine.rows import whole_run
+from ostinato.errors import NotFound
+from ostinato.faces.temporal.attributes import custom, read_attributes
+from ostinato.faces.temporal.calls import Call
+from ostinato.faces.temporal.definitions import scheduled_by, status_of
+from ostinato.faces.temporal.histories import search_attributes
+from ostinato.faces.temporal.queries import Query
+from ostinato.faces.temporal.workflows import Workflow, look, shown, workflows_of
+from ostinato.store.contract import Operation, Row, sql
+
+_SCAN = 500
+NAMES: dict[int, str] = {
+    number: "".join(word.capitalize() for word in name.removeprefix("WORKFLOW_EXECUTION_STATUS_").split("_"))
+    for name, number in WorkflowExecutionStatus.items()
+}
+
+
+def count_all(namespace: str) -> Operation[list[Row]]:
+    return (yield sql("count_workflows", namespace=namespace))
+
+
+async def matching(call: Call, query: Query, known: Mapping[str, str], before: str | None) -> AsyncIterator[Workflow]:
+    """Workflows that a query finds, newest first."""
+    app = call.app
+    wanted = query.exactly.get("WorkflowId")
+    if wanted is not None:
+        for one in await _by_id(call, wanted):
+            if (before is None or one.run.id < before) and query(values_of(one, known)):
+                yield one
+        return
+    while True:
+
+        def page(_: int, before: str | None = before) -> Operation[tuple[list[Workflow], str | None]]:
+            name = query.exactly.get("WorkflowType")
+            given = {"namespace": app.namespace, "name": name, "status": None, "parent": None, "before": before}
+            rows = yield sql("list_runs", attempts=0, limit=_SCAN, **given)
+            runs = [whole_run(row) for row in rows]
+            found = yield from workflows_of([run for run in runs if shown(run)])
+            return found, runs[-1].id if len(runs) == _SCAN else None
+
+        found, before = await app.store.read(page)
+        for one in found:
+            if query(values_of(one, known)):
+                yield one
+        if before is None:
+            return
+
+
+async def _by_id(call: Call, workflow_id: str) -> list[Workflow]:
+    app = call.app
+
+    def runs(_: int) -> Operation[list[Row]]:
+        return (yield sql("workflows_by_id", namespace=app.namespace, id=workflow_id, limit=10_000))
+
+    found = []
+    for row in await app.store.read(runs):
+        with suppress(NotFound):
+            found.append(await look(app, workflow_id, row[0]))
+    if not found:
+        with suppress(NotFound):
+            found.append(await look(app, workflow_id))
+    return found
+
+
+def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], Any]:
+    """What a query sees of a run."""
+    first, run = workflow.first, workflow.run
+
+    def value(name: str) -> Any:
+        match name:
+            case "WorkflowId":
+                return workflow.id
+            case "RunId":
+                return workflow.run_id
+            case "WorkflowType":
+                return run.name
+            case "TaskQueue":
+                return run.queue
+            case "ExecutionStatus":
+                return NAMES[status_of(run)]
+            case "StartTime":
+                return first.created
+            case "ExecutionTime":
+                return max(first.due, first.created)
+            case "CloseTime":
+                return run.finished if workflow.over else None
+            case "ExecutionDuration":
+                return (run.finished - first.created) * 1000 if workflow.over and run.finished is not None else None
+            case "TemporalScheduledById" | "TemporalScheduledStartTime":
+                return scheduled_by(run).get(name)
+            case _:
+                given = search_attributes(workflow, known)
+                return custom(read_attributes(_only(given, name), known, "search_attributes"), name, known)
+
+    return value
+
+
+def _only(given: SearchAttributes, name: str) -> SearchAttributes:
+    found = SearchAttributes()
+    if name in given.indexed_fields:
+        found.indexed_fields[name].CopyFrom(given.indexed_fields[name])
+    return found
