@@ -91,11 +91,19 @@ def _checked(retry: Retry) -> Retry:
     return retry
 
 
+_LONGEST: Micros = 1_000 * 366 * 86_400 * SECOND
+
+
 def read_length(value: Any, field_name: str, *, raw: bool = False) -> Micros:
     """A length of time as microseconds: text (`"5s"`, `"PT5M"`), a timedelta, or a number of seconds; with `raw` a
     number is microseconds already."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return int(value if raw else value * SECOND)
+        micros = value if raw else value * SECOND
+        if not -_LONGEST <= micros <= _LONGEST:  # neither is a number that is none
+            raise OstinatoError(
+                f"{field_name} {value!r} is longer than anything lasts; {_LONGEST // SECOND} s is the most"
+            )
+        return int(micros)
     length = parse_duration(value, field_name)
     if length.months:
         raise OstinatoError(f"{field_name} {value!r} has months, which have no fixed length; write days")

@@ -301,5 +301,8 @@ def test_pages_walk_everything_once(tmp_path: Path) -> None:
         for path in ("/schedules", "/runs", "/events", "/webhooks"):
             for wrong in ("0", "1001", "-1", "x"):
                 assert (await web.get(path, params={"limit": wrong})).status_code == 422
+        for endless in (-1.7e308, 1e30):
+            found = await web.call("POST", "/tokens", {"expires_in": endless})
+            assert (found.status_code, "expires_in" in found.json()["detail"]) == (422, True)
 
     run(main, tmp_path)
