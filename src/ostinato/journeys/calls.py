@@ -45,8 +45,10 @@ class Journeys(Looks):
         """Put definitions on record: texts, files, or folders of `*.journey.yaml`. All of them or none; what is on
         record already with the same content stays, with another it is refused."""
         texts = await asyncio.to_thread(lambda: [one for source in sources for one in _texts(source)])
-        plugins = self._around.tools.plugins
-        ready = [await asyncio.to_thread(checked, text, file, plugins) for text, file in texts]
+        tools = self._around.tools
+        ready = [
+            await asyncio.to_thread(checked, text, file, tools.plugins, None, tools.settings) for text, file in texts
+        ]
         await self._keep(ready)
         return [await self.definition(one.definition.name, one.definition.version) for one in ready]
 
@@ -54,7 +56,8 @@ class Journeys(Looks):
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
     ) -> tuple[DefinitionInfo, bool]:
         """One definition by its text, and whether it is new. `documents` are the texts it refers to, by reference."""
-        ready = await asyncio.to_thread(checked, text, file, self._around.tools.plugins, documents or {})
+        tools = self._around.tools
+        ready = await asyncio.to_thread(checked, text, file, tools.plugins, documents or {}, tools.settings)
         (new,) = await self._keep([ready])
         return await self.definition(ready.definition.name, ready.definition.version), new
 

@@ -21,6 +21,7 @@ from ostinato.journeys.language import Definition, read
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.problems import Problem, errors
 from ostinato.journeys.rows import dump
+from ostinato.journeys.settings import JourneySettings
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, to_datetime
 
@@ -67,7 +68,13 @@ class DefinitionInfo:
     source: str | None = None
 
 
-def checked(text: str, file: str, plugins: Plugins, documents: Mapping[str, str] | None = None) -> Checked:
+def checked(
+    text: str,
+    file: str,
+    plugins: Plugins,
+    documents: Mapping[str, str] | None = None,
+    settings: JourneySettings | None = None,
+) -> Checked:
     """A text that can be stored, with the documents it refers to: as given, or read from beside its file. It takes a
     while: not for the event loop."""
     document = read_document(text, file)
@@ -76,16 +83,22 @@ def checked(text: str, file: str, plugins: Plugins, documents: Mapping[str, str]
         raise Invalid(file, problems)
     beside = documents_of(definition, Path(file)) if documents is None else dict(documents)
     definition = replace(definition, documents=beside)
-    problems = [*problems, *check(definition, document.marked, plugins)]
+    problems = [*problems, *check(definition, document.marked, plugins, settings=settings)]
     if errors(problems):
         raise Invalid(file, problems)
     return Checked(definition, file, text, tuple(problems))
 
 
-def problems_of(text: str, file: str, plugins: Plugins, documents: Mapping[str, str] | None = None) -> list[Problem]:
+def problems_of(
+    text: str,
+    file: str,
+    plugins: Plugins,
+    documents: Mapping[str, str] | None = None,
+    settings: JourneySettings | None = None,
+) -> list[Problem]:
     """Everything that is to be said about a text, errors and warnings."""
     try:
-        return list(checked(text, file, plugins, documents).problems)
+        return list(checked(text, file, plugins, documents, settings).problems)
     except Invalid as wrong:
         return wrong.problems
 

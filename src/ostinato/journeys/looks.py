@@ -75,7 +75,8 @@ class Looks:
     ) -> list[Problem]:
         """Everything that is to be said about a text, errors and warnings, in the order of its lines. `documents` are
         the texts it refers to, by reference; else they are looked for beside the file."""
-        return await asyncio.to_thread(problems_of, text, file, self._around.tools.plugins, documents)
+        tools = self._around.tools
+        return await asyncio.to_thread(problems_of, text, file, tools.plugins, documents, tools.settings)
 
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
         """A version with its text; the latest unless one is named."""

@@ -15,11 +15,10 @@ from tests.unit.journeys.examples import text as example
 
 
 class Python:
-    """`{lang: py, expr: context['a'] + 1}`."""
+    """`{lang: py, expr: context['a'] + 1}`; also in place of a language that a rule asks for."""
 
-    name = "py"
-
-    def __init__(self) -> None:
+    def __init__(self, name: str = "py") -> None:
+        self.name = name
         self.batches: list[int] = []
 
     def check(self, expr: str) -> str | None:
@@ -69,7 +68,7 @@ class Work:
 
 
 def plugins(work: Work, *more: Any) -> Plugins:
-    return Plugins([work, ScheduleTask(), *more], [Python()])
+    return Plugins([work, ScheduleTask(), *more], [Python(), Python("dataweave")])
 
 
 def text(states: str, *, name: str = "example", version: str = "0.1.0", **given: Any) -> str:

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from ostinato.journeys.documents import read_document
+from ostinato.journeys.language import read
+from ostinato.journeys.library import Checked, Invalid, keep
 from ostinato.testing import World
 from ostinato.when.instants import format_instant
 from tests.scenario.journeys.parts import Work, text
@@ -200,16 +203,21 @@ async def test_an_interval_that_is_too_short_fails_the_run_with_its_code(world: 
 
 
 async def test_a_scheduled_run_that_would_wait_for_somebody_is_an_error(world: World) -> None:
-    await world.up()
-    await world.app.journeys.deploy(
-        text(
-            """
-            a: {type: task, task: {kind: 'schedule:v1', start: ask, interval: P1D, maxRuns: 1}, next: b}
-            b: {type: succeed}
-            ask: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: b}
-            """
-        )
+    """The rules refuse such a journey; this one came on record without them."""
+    written = text(
+        """
+        a: {type: task, task: {kind: 'schedule:v1', start: ask, interval: P1D, maxRuns: 1}, next: b}
+        b: {type: succeed}
+        ask: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: b}
+        """
     )
+    await world.up()
+    with pytest.raises(Invalid, match="reaches ask"):
+        await world.app.journeys.deploy(written)
+    definition, _ = read(read_document(written))
+    assert definition is not None
+    unchecked = Checked(definition, "journey.yaml", written)
+    await world.app.store.run(lambda _: keep([unchecked], "default", None, world.clock.now()))
     await world.app.journeys.start("example")
     await world.advance("1m")
     newest, _ = await world.app.journeys.find()

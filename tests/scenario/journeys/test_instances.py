@@ -175,7 +175,7 @@ DECISION = text(
               ok: {type: succeed}
         join:
           strategy: STRATEGY
-          mapper: {lang: py, expr: "sorted(name for name, one in branches.items() if one is not None)"}
+          mapper: {lang: dataweave, expr: "sorted(name for name, one in branches.items() if one is not None)"}
           resultVar: heard
       next: done
     done: {type: succeed, outputVar: heard}
