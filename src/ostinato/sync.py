@@ -38,7 +38,7 @@ class SyncRun:
 
 
 class SyncCalls:
-    """Every call of `app.schedules` or `app.webhooks` under its own name: `sync.schedules.create("report", …)`."""
+    """Every call of `app.schedules`, `app.webhooks` or `app.journeys` under its name: `sync.schedules.create(…)`."""
 
     def __init__(self, app: SyncOstinato, calls: Any) -> None:
         self._app = app
@@ -127,6 +127,11 @@ class SyncOstinato:
     def webhooks(self) -> SyncCalls:
         """The calls of `app.webhooks`, each waited for."""
         return SyncCalls(self, self.app.webhooks)
+
+    @property
+    def journeys(self) -> SyncCalls:
+        """The calls of `app.journeys`."""
+        return SyncCalls(self, self.app.journeys)
 
     def get(self, id: str) -> RunInfo:
         return self.call(self.app.get(id))
