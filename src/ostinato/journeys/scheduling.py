@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ostinato.errors import OstinatoError, shown
+from ostinato.errors import OstinatoError, did_you_mean, shown
 from ostinato.journeys.bindings import Wanted
 from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.shapes import key, mapped, one_of, or_mapped, text, whole
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.tasks.reading import settings_of
+from ostinato.journeys.tasks.reading import read_settings, settings_of
 from ostinato.model import Json
 from ostinato.when import Duration, parse_duration
 from ostinato.when.durations import DAY
@@ -56,8 +56,25 @@ class ScheduleTask:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        """Nothing: the rules of the language know it, since they also look at what its runs reach."""
-        return ()
+        found, faults = read_settings(ScheduleSettings, settings)
+        yield from faults
+        if found is None:
+            return
+        if definition.is_api:
+            yield Fault("schedule-api", (), "an API cannot schedule runs of itself", "make it a Journey")
+        if found.start not in definition.spec.states:
+            hint = did_you_mean(found.start, definition.spec.states)
+            yield Fault("schedule-start", ("start",), f"{found.start!r} is not a state of the journey itself", hint)
+        try:
+            if isinstance(found.interval, str):
+                self._interval(found.interval)
+        except Wrong as wrong:
+            yield Fault("schedule-interval", ("interval",), wrong.detail, "write an ISO 8601 duration such as P1D")
+        try:
+            if isinstance(found.start_at, str):
+                _moment(found.start_at)
+        except Wrong as wrong:
+            yield Fault("schedule-start-at", ("startAt",), wrong.detail, "write 2026-12-31T23:59:00Z")
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(ScheduleSettings, call.settings)
