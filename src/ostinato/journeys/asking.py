@@ -13,6 +13,7 @@ import orjson
 from ostinato.errors import OstinatoError, shown
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.blocks import RequestBinding
+from ostinato.journeys.machine.values import LONGEST_NAME, LONGEST_VALUE, MOST_ATTRIBUTES
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.schemas import NotValid, validate
 from ostinato.model import Json
@@ -24,9 +25,9 @@ class Limits:
 
     tags: int = 16
     tag_length: int = 40
-    attributes: int = 16
-    attribute_key: int = 32
-    attribute_value: int = 256
+    attributes: int = MOST_ATTRIBUTES
+    attribute_key: int = LONGEST_NAME
+    attribute_value: int = LONGEST_VALUE
     input_bytes: int = 1 << 20
 
 

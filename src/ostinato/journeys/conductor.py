@@ -13,7 +13,9 @@ from ostinato.engine.runs import End, end, lock_owners
 from ostinato.engine.telemetry import log
 from ostinato.journeys.evaluating import Tools
 from ostinato.journeys.loading import Loaded, load_instance
-from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.advance import advance
+from ostinato.journeys.machine.decision import Stopped
+from ostinato.journeys.machine.model import INTERNAL, Instance, Termination
 from ostinato.journeys.moves import Move, end_of, write
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.segments import Refused, Segment, Work
@@ -59,9 +61,18 @@ class Conductor:
             if loaded is None:
                 now = self._tools.now()
                 loaded = await self._store.read(lambda _: load_instance(run, now))
-            segment = self._segment(run, loaded, request)
+            writing = _Writing(self._moves, run, loaded)
+            segment = Segment(
+                self._tools.within(run.namespace), loaded.definition, loaded.kept.instance, request, writing.put
+            )
             self._segments[run.id] = segment
-            await segment.go(loaded.decided)
+            try:
+                await segment.go(loaded.decided)
+            except Refused:
+                raise
+            except Exception:
+                log.exception("a journey could not go on", action="journey_failed", run=run.id)
+                await writing.give_up()
         except Refused:
             log.warning("a journey is moved by someone else", action="journey_refused", run=run.id)
         finally:
@@ -70,22 +81,6 @@ class Conductor:
             for future in self._resting.pop(run.id, ()):
                 if not future.done():
                     future.set_result(None)
-
-    def _segment(self, run: Run, loaded: Loaded, request: Request | None) -> Segment:
-        definition = loaded.definition
-        before = None if loaded.decided is not None else loaded.kept
-
-        async def put(work: Work, rests: bool) -> Instance | None:
-            nonlocal before
-            move = Move(run, definition, before, before or loaded.kept, rests=rests)
-            for decision in work.decisions:
-                move.take(decision)
-            move.perform, move.instead = work.perform, work.instead
-            written = await self._moves.write(move)
-            before = move.after
-            return written
-
-        return Segment(self._tools.within(run.namespace), definition, loaded.kept.instance, request, put)
 
     # Writing
 
@@ -105,6 +100,39 @@ class Conductor:
 
     def _trouble(self, problem: Exception) -> None:
         log.warning("moves of journeys cannot be written", action="journeys_trouble", problem=str(problem))
+
+
+class _Writing:
+    """The moves of one segment, each from what was written before it."""
+
+    def __init__(self, moves: Committer[Move, Instance | None], run: Run, loaded: Loaded) -> None:
+        self._moves = moves
+        self._run = run
+        self._loaded = loaded
+        self._before = None if loaded.decided is not None else loaded.kept
+
+    async def put(self, work: Work, rests: bool) -> Instance | None:
+        move = self._move(rests)
+        for decision in work.decisions:
+            move.take(decision)
+        move.perform, move.instead = work.perform, work.instead
+        written = await self._moves.write(move)
+        self._before = move.after
+        return written
+
+    async def give_up(self) -> None:
+        """What it came to cannot be put on record, or not be worked out: it ends where it was last."""
+        move = self._move(True)
+        if self._before is None and self._loaded.decided is not None:
+            move.take(self._loaded.decided)
+        if not move.instance.over:
+            given = Stopped(Termination.RUNTIME_ERROR, INTERNAL, "it could not go on")
+            move.take(advance(move.definition, move.instance, [given], self._loaded.kept.instance.started))
+        if await self._moves.write(move) is None:
+            raise Refused
+
+    def _move(self, rests: bool) -> Move:
+        return Move(self._run, self._loaded.definition, self._before, self._before or self._loaded.kept, rests=rests)
 
 
 def commit(moves: Sequence[Move], node: str, now: Micros) -> Operation[set[str]]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
-from ostinato.errors import Conflict, NotFound
+from ostinato import Ostinato
+from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.journeys.library import Invalid
 from ostinato.journeys.looks import NotOver
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.schemas import NotValid
 from ostinato.journeys.steps import StepAnswered, StepNotActive
-from ostinato.testing import World
+from ostinato.store.sqlite import SqliteStore
+from ostinato.testing import VirtualClock, World, run_virtual
 from ostinato.when.instants import SECOND
-from tests.scenario.journeys.parts import Work, text
+from tests.scenario.journeys.parts import Work, plugins, text
 
 APPROVAL = text(
     """
@@ -434,3 +437,87 @@ async def test_an_api_replies_and_leaves_nothing_behind(world: World) -> None:
     assert (good.status, good.body) == (200, {"n": 1})
     assert (bad.status, bad.body["code"], bad.problem) == (422, "TOO_SMALL", True)
     assert await world.runs() == []
+
+
+async def test_what_cannot_be_put_on_record_ends_its_own_journey_alone(world: World) -> None:
+    """A number that no JSON of the store can hold, computed while others are written with it."""
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(
+        text(
+            """
+            a:
+              type: transform
+              transform: {mapper: {lang: py, expr: "{'n': 2 ** context['power']}"}}
+              next: b
+            b: {type: task, task: {kind: 'work:v1'}, next: c}
+            c: {type: succeed}
+            """
+        )
+    )
+    ids = [(await journeys.start("example", {"power": n}, mode="async")).id for n in (2, 70, 3)]
+    await world.settle()
+    assert [(await journeys.status(id)).phase for id in ids] == ["SUCCEEDED", "FAILED", "SUCCEEDED"]
+    error = (await journeys.result(ids[1])).error
+    assert error is not None
+    assert error["code"] == "urn:journeyforge:error:internal"
+    assert [run.status for run in await world.runs()] == ["succeeded", "failed", "succeeded"]
+
+
+async def test_attributes_are_written_once_and_bounded(world: World) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    await journeys.deploy(
+        text(
+            """
+            a:
+              type: transform
+              transform: {mapper: {lang: py, expr: "context['more']"}, target: {kind: attributes}}
+              next: b
+            b: {type: succeed}
+            """
+        )
+    )
+    good = await journeys.start("example", {"more": {"orderId": 7}}, attributes={"tenantId": "t"})
+    assert good.attributes == {"tenantId": "t", "orderId": "7"}
+    assert [one.id for one in await journeys.find(attributes={"orderId": "7"})] == [good.id]
+    for more in ({"tenantId": "other"}, {"x" * 33: "1"}, {"x": "y" * 257}):
+        assert (await journeys.start("example", {"more": more}, attributes={"tenantId": "t"})).phase == "FAILED"
+    with pytest.raises(OstinatoError, match="at most 16"):
+        await journeys.start("example", {"more": {}}, tags=[str(n) for n in range(17)])
+
+
+def test_definitions_beside_the_code_are_deployed_by_whoever_comes_first(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.journey.yaml").write_text(text("a: {type: succeed}", name=name), encoding="utf-8")
+
+    async def main() -> None:
+        async with Ostinato(f"sqlite:///{tmp_path}/store.db", journeys=[tmp_path]) as app:
+            assert [one.name for one in await app.journeys.definitions()] == ["one", "two"]
+            assert (await app.journeys.start("two")).phase == "SUCCEEDED"
+
+    asyncio.run(main())
+    asyncio.run(main())
+
+
+def test_a_step_taken_by_another_node_takes_the_run_with_it(tmp_path: Path, work: Work) -> None:
+    """One node works on a branch; the input comes to another, which goes on with everything, under the same keys."""
+
+    def node(clock: VirtualClock) -> Ostinato:
+        store = SqliteStore(str(tmp_path / "store.db"), inline=True, durable=False)
+        return Ostinato(store, clock=clock, lease=4, journey_plugins=plugins(work))
+
+    async def main(clock: VirtualClock) -> None:
+        async with node(clock) as first, node(clock) as second:
+            await first.journeys.deploy(DECISION.replace("STRATEGY", "allOf"))
+            status = await first.journeys.start("example", wait="1s")
+            await second.journeys.submit(status.id, "wait", 1, wait="1s", key="k")
+            assert second.journeys._around.conductor().at_work(status.id) is not None
+            await asyncio.sleep(900)
+            assert (await second.journeys.result(status.id)).output == ["bureau", "patience", "person"]
+            assert (work.keys, work.stopped) == ([f"{status.id}:1:1"] * 2, ["ask"])
+            names = [one.name for one in await first.events(subject=status.id, limit=100)]
+            assert (names.count("journey:input_received"), names.count("journey:completed")) == (1, 1)
+
+    clock = VirtualClock()
+    run_virtual(main(clock), clock)

@@ -14,6 +14,9 @@ from ostinato.when.durations import parse_duration
 from ostinato.when.instants import LAST_MOMENT, Micros, from_datetime, read_instant, to_datetime
 
 _ABSENT: Any = object()
+MOST_ATTRIBUTES = 16
+LONGEST_NAME = 32
+LONGEST_VALUE = 256
 
 
 class NotPossible(Exception):
@@ -68,7 +71,17 @@ def attributes_with(attributes: Mapping[str, str], value: Json) -> dict[str, str
     for name in value:
         if name in attributes:
             raise NotPossible(f"the attribute {name!r} is there already, and is written once")
-    return {**attributes, **{name: one if isinstance(one, str) else _text(one) for name, one in value.items()}}
+    found = {**attributes, **{name: one if isinstance(one, str) else _text(one) for name, one in value.items()}}
+    if len(found) > MOST_ATTRIBUTES or any(not _fits(name, one) for name, one in found.items()):
+        raise NotPossible(
+            f"at most {MOST_ATTRIBUTES} attributes, with names of 1 to {LONGEST_NAME} characters and values of at most "
+            f"{LONGEST_VALUE}, are kept"
+        )
+    return found
+
+
+def _fits(name: str, value: str) -> bool:
+    return 0 < len(name) <= LONGEST_NAME and len(value) <= LONGEST_VALUE and "=" not in name and "\x00" not in value
 
 
 def _text(value: Json) -> str:
