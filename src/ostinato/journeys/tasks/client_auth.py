@@ -8,10 +8,11 @@ import asyncio
 import base64
 import hashlib
 import os
+import re
 import ssl
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote_plus, urlencode
@@ -28,6 +29,10 @@ from ostinato.when.instants import SECOND, Micros
 _SKEW_S = 30
 _UNSAID_S = 300  # how long a token is good whose server does not say
 _LARGEST = 64 << 10
+
+_SCHEME = re.compile(r"(?:bearer|basic|digest|dpop|token|apikey) +", re.IGNORECASE)
+_CREDENTIAL = re.compile(r"auth|token|secret|password|cookie|api-?key|session", re.IGNORECASE)
+_LENGTH = 8  # of what is taken for a credential; hiding less would hide words
 
 Secret: TypeAlias = Callable[[str], str]
 _Key: TypeAlias = tuple[str, ...]
@@ -171,3 +176,12 @@ def _known(secret: Secret, reference: str | None) -> str:
 
 def _bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
+
+
+def credentials_in(headers: Mapping[str, str]) -> Iterator[str]:
+    """What of a request's headers must not be kept, should the other side repeat it."""
+    for name, value in headers.items():
+        scheme = _SCHEME.match(value)
+        credential = value[scheme.end() :] if scheme else value
+        if (scheme or _CREDENTIAL.search(name)) and len(credential) >= _LENGTH:
+            yield credential

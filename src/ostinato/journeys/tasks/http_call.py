@@ -26,7 +26,7 @@ from ostinato.journeys.language.states import Target
 from ostinato.journeys.machine.values import NotPossible, written
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
-from ostinato.journeys.tasks.client_auth import Authenticator, Credentials, NoToken
+from ostinato.journeys.tasks.client_auth import Authenticator, Credentials, NoToken, credentials_in
 from ostinato.journeys.tasks.cookies import KEPT_S, Jar
 from ostinato.journeys.tasks.http_settings import HttpCallSettings, faults
 from ostinato.journeys.tasks.interpolation import Climbing, Missing, filled, in_url
@@ -35,6 +35,7 @@ from ostinato.journeys.tasks.resilience import Guards, NotMade, condition, pause
 from ostinato.model import Json
 from ostinato.when.instants import SECOND
 
+_LARGE = 64 << 10  # bytes; reading more takes so long that others would notice
 _LONGEST_PAUSE_S = 60.0  # whatever Retry-After says: a task does not wait
 
 
@@ -82,7 +83,7 @@ class HttpCall:
             result = await self._made(call, settings, request)
             if settings.notify:
                 return Result(call.context)
-            context = {**call.context, str(settings.result_var): redact(result, request.secrets)}
+            context = {**call.context, str(settings.result_var): result}
             return Result(await self._mapped(call, settings, context))
         except _Stopped as stop:
             return stop.problem
@@ -110,7 +111,8 @@ class HttpCall:
         except (ConfigMissing, ApiError, SecretMissing) as problem:
             raise _internal("HTTPCALL_CONFIG", str(problem)) from None
         headers["idempotency-key"] = call.key
-        return _Request(method, url, headers, content, set(secrets.values()), await self._jar(call, settings))
+        hidden = {*secrets.values(), *credentials_in(passed)}
+        return _Request(method, url, headers, content, hidden, await self._jar(call, settings))
 
     async def _target(self, call: TaskCall, settings: HttpCallSettings, config: Mapping[str, Json]) -> tuple[str, str]:
         if settings.operation_ref is None:
@@ -188,9 +190,9 @@ class HttpCall:
         except NotMade as problem:
             return None, _error("NETWORK", str(problem))
         except EgressTimedOut as problem:
-            return None, _error("TIMEOUT", str(problem))
+            return None, _error("TIMEOUT", redact(str(problem), request.secrets))
         except EgressFailed as problem:
-            return None, _error("NETWORK", str(problem))
+            return None, _error("NETWORK", redact(str(problem), request.secrets))
         except NoToken as problem:
             return None, _error("AUTH", str(problem))
         except (EgressRefused, httpx.InvalidURL) as problem:
@@ -205,6 +207,8 @@ class HttpCall:
             cookies = answer.headers.get_list("set-cookie")
             if request.jar.take(call.definition.spec.cookies, url, cookies, call.now):
                 await call.services["cache"].put(_jar_key(call), request.jar.kept(), KEPT_S)
+        if len(answer.content) > _LARGE:
+            return answer, await asyncio.to_thread(self._result, answer, request)
         return answer, self._result(answer, request)
 
     async def _sent(self, call: TaskCall, settings: HttpCallSettings, request: _Request, timeout: float) -> Answer:
@@ -227,7 +231,9 @@ class HttpCall:
 
     async def _send(self, call: TaskCall, request: _Request, credentials: Credentials, timeout: float) -> Answer:
         headers = request.headers | credentials.headers
-        cookies = request.jar and request.jar.header(call.definition.spec.cookies, httpx.URL(request.url), call.now)
+        url = httpx.URL(request.url)
+        cookies = request.jar.header(call.definition.spec.cookies, url, call.now) if request.jar is not None else None
+        request.secrets |= set(credentials_in({f"cookie {one[0]}": one[2] for one in _pairs(cookies)}))
         return await credentials.egress.request(
             request.method,
             request.url,
@@ -241,7 +247,8 @@ class HttpCall:
     def _result(self, answer: Answer, request: _Request) -> dict[str, Any]:
         found = Resolved(None, frozenset(request.secrets))
         # Cookies are credentials: the jar has them, the context does not.
-        headers = {name: clean(value) for name, value in answer.headers.items() if name != "set-cookie"}
+        kept = {name: clean(value) for name, value in answer.headers.items() if name != "set-cookie"}
+        headers = redact(kept, request.secrets)
         result = {"status": answer.status, "ok": 200 <= answer.status < 300, "headers": headers, "body": None}
         if answer.truncated:
             message = f"the answer has more than {self.settings.http.max_response:,} bytes"
@@ -275,6 +282,10 @@ async def _value(call: TaskCall, expression: Expression, **bindings: Any) -> Jso
 
 def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
+
+
+def _pairs(cookies: str | None) -> list[tuple[str, str, str]]:
+    return [one.partition("=") for one in (cookies or "").split("; ")]
 
 
 def _internal(code: str, detail: str) -> _Stopped:

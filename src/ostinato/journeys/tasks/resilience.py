@@ -7,7 +7,7 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from ostinato.journeys.language.blocks import Backoff, Breaker, Bulkhead, Resilience
@@ -115,22 +115,17 @@ class Guards:
         self, policy: Resilience, key: tuple[str, ...], now: Micros
     ) -> AsyncIterator[Callable[[bool], None]]:
         """Around one attempt. What is yielded is told whether it failed; one that is not told of has failed."""
-        circuit = self._circuit(policy, key)
-        outcome = [True]
-
-        def told(failed: bool) -> None:
-            outcome[0] = failed
-
-        if circuit is not None:
+        room = None if policy.bulkhead is None else self._room(policy.bulkhead, key)
+        async with room.entered() if room is not None else nullcontext():
+            circuit = self._circuit(policy, key)
+            if circuit is None:
+                yield lambda failed: None
+                return
             circuit.enter(now)
-        try:
-            if policy.bulkhead is None:
-                yield told
-            else:
-                async with self._room(policy.bulkhead, key).entered():
-                    yield told
-        finally:
-            if circuit is not None:
+            outcome = [True]
+            try:
+                yield lambda failed: outcome.__setitem__(0, failed)
+            finally:
                 circuit.leave(outcome[0], now)
 
     def _circuit(self, policy: Resilience, key: tuple[str, ...]) -> _Circuit | None:

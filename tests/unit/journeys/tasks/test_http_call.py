@@ -237,7 +237,8 @@ def test_headers_come_from_the_defaults_the_request_and_the_task_in_that_order(s
 
 
 def test_a_fixed_token_is_sent_and_never_seen_again(service: Service) -> None:
-    service.replies = [lambda got: Reply(200, json.dumps(got.headers).encode(), {**JSON, "X-Echo": TOKEN})]
+    more = "x" * 100_000  # an answer of some size is read elsewhere
+    service.replies = [lambda got: Reply(200, json.dumps([got.headers, more]).encode(), {**JSON, "X-Echo": TOKEN})]
     spec = "policies: {httpClientAuth: {definitions: {b: {kind: bearerStatic, tokenRef: 'secret://clients/t'}}}}"
     settings = get(service.url, auth={"policyRef": "b"}, headers={"X-Key": "secret://k"})
     secrets = {"clients.t": TOKEN, "k": "another-long-secret"}
