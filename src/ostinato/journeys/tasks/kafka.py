@@ -23,6 +23,7 @@ class KafkaPublisher:
         self._producers: dict[str | None, Any] = {}
 
     async def publish(self, record: Record, connection: str | None = None) -> None:
+        producer = self._producer(connection)
         from confluent_kafka import KafkaException
 
         loop = asyncio.get_running_loop()
@@ -37,9 +38,9 @@ class KafkaPublisher:
                 delivered.set_exception(PublishFailed(f"{error.name()}"))
 
         def report(error: Any, _: Any) -> None:
-            loop.call_soon_threadsafe(settle, error)
+            if not loop.is_closed():  # nobody waits for it any more
+                loop.call_soon_threadsafe(settle, error)
 
-        producer = self._producer(connection)
         try:
             producer.produce(
                 record.topic,

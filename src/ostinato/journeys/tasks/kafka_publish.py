@@ -3,6 +3,7 @@ after a crash carries the same `idempotency-key` header, by which consumers can 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,9 +80,13 @@ class KafkaPublish:
             headers={**headers, "idempotency-key": call.key},
         )
         try:
-            await publisher.publish(record, connection)
+            async with asyncio.timeout(call.remaining_s):
+                await publisher.publish(record, connection)
         except PublishFailed as problem:
             return Problem("KAFKA_PUBLISH_FAILED", "The record was not published", str(problem))
+        except TimeoutError:
+            detail = "the run's deadline leaves no time for it"
+            return Problem("KAFKA_PUBLISH_FAILED", "The record was not published", detail)
         return Result(call.context)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,6 +74,18 @@ def test_what_is_not_taken_is_a_problem_without_the_connection() -> None:
         secrets={"k": '{"x": 1}'},
     )
     assert problem(KafkaPublish(), wrong).code == "KAFKA_PUBLISH_FAILED"
+
+
+def test_a_record_that_is_not_taken_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Never:
+        async def publish(self, record: Any, connection: str | None = None) -> None:
+            await asyncio.Event().wait()
+
+    call = call_of(settings(), {"order": 1}, publisher=Never(), remaining_s=0.01)
+    assert problem(KafkaPublish(), call).code == "KAFKA_PUBLISH_FAILED"
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    call = call_of(settings(), {"order": 1}, publisher=KafkaPublisher({"bootstrap.servers": "127.0.0.1:1"}))
+    assert "install ostinato[kafka]" in problem(KafkaPublish(), call).detail
 
 
 def test_what_is_missing_here_or_in_the_run() -> None:
