@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from ostinato import Ostinato
 from ostinato.faces.http.server import Listening, api, make_server
+from ostinato.journeys.settings import JourneySettings
 
 BASE = "http://127.0.0.1:8471"
 V1 = "/api/v1"
@@ -59,9 +60,15 @@ def declare(app: Ostinato) -> Ostinato:
 
 
 @asynccontextmanager
-async def serving(folder: Path, *, node: bool = True, listening: Listening | None = None) -> AsyncIterator[Api]:
+async def serving(
+    folder: Path,
+    *,
+    node: bool = True,
+    listening: Listening | None = None,
+    settings: JourneySettings | None = None,
+) -> AsyncIterator[Api]:
     """An app with two jobs, running, and its API. Errors of ours come out as answers, never as exceptions."""
-    app = declare(Ostinato(f"sqlite:///{folder}/web.db", min_interval=0.001))
+    app = declare(Ostinato(f"sqlite:///{folder}/web.db", min_interval=0.001, journey_settings=settings))
     async with app if node else app.connected():
         application = api(app, listening)
         transport = httpx.ASGITransport(application, raise_app_exceptions=False)

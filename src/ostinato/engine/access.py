@@ -19,6 +19,7 @@ from ostinato.errors import NotFound, OstinatoError, did_you_mean
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
+PREFIX = "ost_"  # every token begins with it
 _TOKEN = re.compile(r"ost_(?P<id>[0-9a-z]{26})_(?P<secret>[A-Za-z0-9_-]{43})")
 _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -83,7 +84,7 @@ def read_namespace(value: str) -> str:
 def make_token(id: str) -> tuple[str, str]:
     """A new token for an id, and its hash."""
     secret = secrets.token_urlsafe(32)
-    return f"ost_{id}_{secret}", _hash(secret)
+    return f"{PREFIX}{id}_{secret}", _hash(secret)
 
 
 def _hash(secret: str) -> str:

@@ -59,7 +59,8 @@ class Journeys(Looks):
         tools = self._around.tools
         ready = await asyncio.to_thread(checked, text, file, tools.plugins, documents or {}, tools.settings)
         (new,) = await self._keep([ready])
-        return await self.definition(ready.definition.name, ready.definition.version), new
+        info = await self.definition(ready.definition.name, ready.definition.version)
+        return replace(info, warnings=ready.problems), new
 
     async def _keep(self, ready: Sequence[Checked]) -> list[bool]:
         around = self._around
@@ -230,7 +231,7 @@ class Journeys(Looks):
             return resting
         now, node = around.engine().clock.now(), around.node()
         async with around.engine().taking(run.id, run.claim + 1) as begin:
-            taken, loaded = await around.store.run(lambda _: submit(seen, given, keep_answer, node, now))
+            taken, loaded = await around.store.run(lambda _: submit(seen, given, keep_answer, node, now, around.actor))
             rest = self._begin(taken, loaded, request, begin) if node is not None and taken.node == node else None
         around.engine().nudge()
         return rest

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import orjson
 
+from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean
 from ostinato.journeys.apis import documents_of
 from ostinato.journeys.checks import check
@@ -56,7 +57,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionInfo:
-    """A version on record. `source` is its text, where that was asked for."""
+    """A version on record. `source` is its text, where that was asked for; `warnings`, where it was just checked."""
 
     name: str
     version: str
@@ -66,6 +67,7 @@ class DefinitionInfo:
     created: datetime
     actor: str | None = None
     source: str | None = None
+    warnings: tuple[Problem, ...] = ()
 
 
 def checked(
@@ -121,6 +123,9 @@ def keep(some: Sequence[Checked], namespace: str, actor: str | None, now: Micros
                     f"{one.file}: journey {made.name!r} {made.version} is on record with another content; a version "
                     "never changes, so give this one a new version"
                 )
+    told = [audit(now, namespace, "journey:deployed", name, actor, version=version) for name, version in sorted(new)]
+    if told:
+        yield sql("insert_events", told)
     return [(one.definition.name, one.definition.version) in new for one in some]
 
 

@@ -23,11 +23,12 @@ from ostinato.journeys.library import (
     problems_of,
     whole_definition_info,
 )
-from ostinato.journeys.machine.model import Compensating
+from ostinato.journeys.machine.model import Compensating, Instance
 from ostinato.journeys.outcomes import outcome_id
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.problems import Problem
 from ostinato.journeys.rows import read_kept
+from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.steps import Busy, Looked, look
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, outcome_of, status_of
 from ostinato.model import DEFAULT_NAMESPACE, Run
@@ -67,6 +68,10 @@ class Looks:
         """The same calls in another namespace, under another name."""
         tools = self._around.tools.within(namespace)
         return type(self)(replace(self._around, namespace=namespace, actor=actor, tools=tools))
+
+    @property
+    def settings(self) -> JourneySettings:
+        return self._around.tools.settings
 
     # Definitions
 
@@ -132,7 +137,18 @@ class Looks:
             seen.definition, seen.kept, await outcome_id(self._around.tools, seen.definition, seen.kept.instance)
         )
 
-    async def find(
+    async def instance(
+        self, id: str, *, request: Request | None = None, guarded: bool = False
+    ) -> tuple[Definition, Instance]:
+        """An instance as it is on record, with its definition."""
+        seen = await self._seen(id, request, guarded)
+        return seen.definition, seen.kept.instance
+
+    async def find(self, **wanted: Any) -> list[JourneyStatus]:
+        """Instances, newest first; `page` says what can be asked for."""
+        return (await self.page(**wanted))[0]
+
+    async def page(
         self,
         *,
         name: str = "",
@@ -143,8 +159,9 @@ class Looks:
         limit: int = 100,
         request: Request | None = None,
         guarded: bool = False,
-    ) -> list[JourneyStatus]:
-        """Instances, newest first, that have all of these. `before` is the id of the last one of the page before."""
+    ) -> tuple[list[JourneyStatus], str | None]:
+        """Instances, newest first, that have all of these, and where the next page begins: its `before`, or None. What
+        a guard leaves out makes a page shorter, not the last."""
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
         wanted = [f"tag:{one}" for one in tags] + [f"{key}={value}" for key, value in (attributes or {}).items()]
@@ -168,11 +185,12 @@ class Looks:
             return seen
 
         seen = await self._around.store.read(found)
-        return [
+        shown = [
             status_of(one.definition, one.kept)
             for one in seen
             if not guarded or await may_read(self._around.tools, one.definition, one.kept.instance, request)
         ]
+        return shown, seen[-1].run.id if len(seen) == given["limit"] else None
 
     async def bindings(
         self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100

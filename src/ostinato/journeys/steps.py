@@ -125,12 +125,13 @@ def answer_row(run: str, step: str, key: str, digest: str) -> Perform:
 
 
 def submit(
-    seen: Looked, given: Submitted, keep: Perform | None, node: str | None, now: Micros
+    seen: Looked, given: Submitted, keep: Perform | None, node: str | None, now: Micros, actor: str | None = None
 ) -> Operation[tuple[Run, Loaded]]:
     """An input for an instance that is not at work here. Whoever holds its run loses it: what is under way there is
-    done again, under the same key."""
+    done again, under the same key. What follows from it is told under the name of who gave it."""
     (row,) = yield sql("runs_for_update", [(seen.run.id,)])
     run = whole_run(row)
+    run.actor = actor or run.actor
     (there,) = yield sql("journeys_by_ids", [(run.id,)])
     kept = read_kept(there)
     if node is not None and run.claim == seen.run.claim + 1 and run.node == node and kept.updated > seen.kept.updated:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from tests.scenario.http.journeys import ASKING as JOURNEY
 from tests.unit.faces.http.test_roles import described
 from tests.web import V1, Api, run
 
@@ -80,6 +81,19 @@ async def delivery(web: Api) -> dict[str, str]:
     return {"id": hook, "delivery": handle.id}
 
 
+async def journey(web: Api) -> dict[str, str]:
+    await web.app.journeys.deploy(JOURNEY)
+    return {"name": "asking"}
+
+
+async def waiting_journey(web: Api) -> dict[str, str]:
+    return {"id": (await web.app.journeys.start(**await journey(web))).id}
+
+
+async def step(web: Api) -> dict[str, str]:
+    return {**await waiting_journey(web), "step": "ask"}
+
+
 # Method, path, body, another body (None: the same call of another thing is another call), and what must be there.
 CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/schedules", {"name": "n", "spec": CRON, "action": "note"}, {"overlap": "allow_all"}, nothing),
@@ -126,10 +140,15 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/webhooks/{id}/enable", {"after": 1}, {"after": 0}, webhook),
     ("POST", "/webhooks/{id}/replay", {"after": 1}, {"after": 0}, webhook),
     ("POST", "/webhooks/{id}/deliveries/{delivery}/redeliver", None, None, delivery),
+    ("POST", "/journey-definitions", {"text": JOURNEY}, {"file": "other.yaml"}, nothing),
+    ("POST", "/journeys/{name}/start", {"a": 1}, {"a": 2}, journey),
+    ("POST", "/journeys/{id}/steps/cancel", {"reason": "a"}, {"reason": "b"}, waiting_journey),
+    ("POST", "/journeys/{id}/steps/{step}", {"ok": True}, {"ok": False}, step),
 ]
 
 
-UNCHANGING = ("/simulate", "/schedules:plan", "/diagnosis")
+# An API is on no record, so it has nothing to answer a repeated call from.
+UNCHANGING = ("/simulate", "/schedules:plan", "/diagnosis", "/journey-definitions:validate", "/apis/")
 
 
 def filled(value: Any, places: dict[str, str]) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 from ostinato import RunFailed
 from ostinato.engine.context import Context
+from tests.scenario.http.journeys import ASKING
 from tests.web import Api, run
 
 WHOLE = {"/api/v1/upcoming"}  # the future has no end; what is asked for is how much of it
@@ -46,7 +47,7 @@ def test_every_list_has_a_bounded_size_and_a_cursor(tmp_path: Path) -> None:
             assert "next" in known["required"], path
             names = {one["name"] for one in calls["get"]["parameters"]}
             assert names & {"after", "before"}, path
-        assert seen >= 13
+        assert seen >= 16
 
     run(main, tmp_path)
 
@@ -63,6 +64,9 @@ def test_page_after_page_gives_everything_once(tmp_path: Path) -> None:
         span = {"first": "2026-01-01T00:00:00Z", "last": "2026-01-01T09:00:00Z", "overlap": "allow_all"}
         for _ in range(2):
             await web.post("/schedules/hourly/backfills", span)
+        for number in range(3):
+            await web.post("/journey-definitions", {"text": ASKING.replace("0.1.0", f"0.{number}.0")})
+            await web.post("/journeys/asking/start")
         async with asyncio.timeout(20):
             while len((await web.get("/schedules/hourly/history?limit=1000")).json()["items"]) < 23:
                 await asyncio.sleep(0.05)
@@ -73,6 +77,9 @@ def test_page_after_page_gives_everything_once(tmp_path: Path) -> None:
             ("/namespaces", "after"),
             ("/tokens", "after"),
             ("/nodes", "after"),
+            ("/journeys", "before"),
+            ("/journey-definitions", "after"),
+            ("/journey-definitions/asking", "after"),
             ("/schedules/hourly/history", "before"),
             (f"/schedules/hourly/history?{period}", "before"),
             ("/schedules/hourly/backfills", "before"),

@@ -19,7 +19,7 @@ LARGEST_FILE = 32 << 20  # of one that brings a file of schedules
 _FILES = ("/api/v1/schedules:apply", "/api/v1/schedules:plan")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_SLASH = "\udc2f"  # a slash within a name; no request can send this character itself
+SLASH = "\udc2f"  # a slash within a name; no request can send this character itself
 
 
 def host_of(value: str) -> str:
@@ -39,12 +39,12 @@ def _netloc(origin: str) -> str:
 
 def segments(raw: bytes) -> str:
     """A path for the router in which only what was written as a slash is one: `team%2Freport` is one name."""
-    return "/".join(unquote(part).replace("/", _SLASH) for part in raw.decode("ascii", "replace").split("/"))
+    return "/".join(unquote(part).replace("/", SLASH) for part in raw.decode("ascii", "replace").split("/"))
 
 
 def named(segment: str) -> str:
     """A name as its caller wrote it."""
-    return segment.replace(_SLASH, "/")
+    return segment.replace(SLASH, "/")
 
 
 class Guard:

@@ -22,10 +22,13 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.door import Door
 from ostinato.faces.http import (
     admin,
+    apis,
     backfills,
     declared,
     events,
     health,
+    journey_definitions,
+    journeys,
     pages,
     problems,
     runs,
@@ -46,13 +49,16 @@ ROUTERS: list[APIRouter] = [
     runs.router,
     events.router,
     webhooks.router,
+    journeys.router,
+    journey_definitions.router,
+    apis.router,
     admin.router,
     health.router,
 ]
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": words, "content": {problems.MEDIA: {}}}
     for code, words in {
-        400: "The body cannot be read as JSON",
+        400: "The body cannot be read as JSON, or is not an input that the journey takes",
         401: "Without a valid token",
         403: "Not with this role, or not from this page",
         404: "There is no such thing in this namespace",
@@ -112,6 +118,7 @@ def api(app: Ostinato, listening: Listening | None = None, entry: Door | None = 
         found.include_router(router, prefix="/api/v1", responses=_ERRORS)
     found.include_router(pages.router)
     problems.install(found)
+    apis.install(found)
     hosts = (*_LOOPBACK, *where.hosts) if where.loopback else tuple(where.hosts)
     found.add_middleware(Guard, hosts=hosts, origins=tuple(where.origins))
     return found

@@ -1,0 +1,88 @@
+"""Calls of APIs over HTTP: by name, or at the path that the definition asks for. An API keeps no record, so there is
+nothing to answer a repeated call from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, FastAPI, Path, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BeforeValidator
+from starlette.types import Receive, Scope, Send
+
+from ostinato.engine.access import Role
+from ostinato.errors import NotFound
+from ostinato.faces.door import Who
+from ostinato.faces.http.guard import SLASH, named
+from ostinato.faces.http.inbound import inbound
+from ostinato.faces.http.journeys import Version
+from ostinato.faces.http.problems import MEDIA
+from ostinato.faces.http.shapes.common import NO_NUL
+from ostinato.faces.http.who import JourneyOperator, declared
+
+router = APIRouter(tags=["journeys"])
+WRITE = declared(Role.OPERATOR)
+Api = Annotated[
+    str,
+    Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name."),
+    BeforeValidator(named),
+]
+_PREFIX = "/api/v1"
+_KNOWN = 1000  # paths whose API is remembered
+
+
+@router.post("/apis/{name}", responses={200: {"description": "Its output"}}, response_model=None, **WRITE)
+async def call_api(
+    request: Request,
+    who: JourneyOperator,
+    name: Api,
+    body: Annotated[dict[str, Any] | None, Body(description="The input.")] = None,
+    version: Version = None,
+) -> Response:
+    """Call an API: the answer is its output, or its error, with the status that its own rules give it."""
+    if name.startswith("/"):
+        name = await _at(request.app, who, name)
+    journeys = who.app.journeys
+    found = await journeys.call(name, body or {}, version=version, request=inbound(request, journeys.settings))
+    return JSONResponse(found.body, found.status, media_type=MEDIA if found.problem else None)
+
+
+def install(app: FastAPI) -> None:
+    """What is posted to a path that nothing else has is for an API that asks for that path. It goes the way of every
+    call of an API, so that who may call is decided in one place."""
+    app.state.apis = {}
+    otherwise = app.router.default
+
+    async def default(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] != "http" or scope["method"] != "POST" or not path.startswith(f"{_PREFIX}/"):
+            await otherwise(scope, receive, send)
+            return
+        at = f"{_PREFIX}/apis/{path.removeprefix(_PREFIX).replace('/', SLASH)}"
+        await app.router({**scope, "path": at}, receive, send)
+
+    app.router.default = default
+
+
+async def _at(app: FastAPI, who: Who, path: str) -> str:
+    """The API that asks for a path."""
+    known: dict[tuple[str, str], str] = app.state.apis
+    place = who.namespace, path
+    if place in known and await _asks_for(who, known[place], path):
+        return known[place]
+    after = ("", "")
+    while some := await who.app.journeys.definitions(after=after, limit=1000):
+        for name in {one.name for one in some if one.kind == "Api"}:
+            if await _asks_for(who, name, path):
+                if len(known) >= _KNOWN:
+                    known.clear()
+                known[place] = name
+                return name
+        after = some[-1].name, some[-1].version
+    raise NotFound(f"there is nothing at {path}")
+
+
+async def _asks_for(who: Who, name: str, path: str) -> bool:
+    definition = await who.app.journeys.read_definition(name)
+    route = definition.spec.bindings.http.route
+    return definition.is_api and route is not None and route.path == path

@@ -1,0 +1,235 @@
+"""The API of one journey, described by OpenAPI 3.1 from its definition: its start, its steps, what it answers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ostinato.journeys.asking import step_binding
+from ostinato.journeys.language import Definition
+from ostinato.journeys.language.blocks import RequestBinding
+from ostinato.journeys.language.states import Projection, Wait, Webhook
+
+_NOT_PARAMETERS = ("accept", "content-type", "authorization")  # OpenAPI describes them by other means
+_LINKS = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "properties": {"href": {"type": "string"}, "method": {"type": "string"}},
+    },
+}
+_ID = {"name": "journeyId", "in": "path", "required": True, "schema": {"type": "string"}}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "The same key does the same thing once, and is answered as it was then.",
+}
+
+
+def described(definition: Definition) -> dict[str, Any]:
+    schemas: dict[str, Any] = {"Problem": _PROBLEM}
+    paths = _api(definition, schemas) if definition.is_api else _journey(definition, schemas)
+    info: dict[str, Any] = {"title": definition.name, "version": definition.version}
+    if definition.metadata.description:
+        info["description"] = definition.metadata.description
+    return {
+        "openapi": "3.1.0",
+        "info": info,
+        "servers": [{"url": "/api/v1"}],
+        "tags": [{"name": one} for one in definition.metadata.tags],
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+
+
+def _api(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
+    http = definition.spec.bindings.http
+    path = f"/apis/{definition.name}" if http.route is None else http.route.path
+    call = {
+        "operationId": "call",
+        "summary": f"Call {definition.name}",
+        "parameters": _parameters(http.start),
+        "requestBody": _body(_input(definition, schemas)),
+        "responses": {
+            "200": _answer("Its output", _named("Output", definition.spec.output.schema, schemas)),
+            "default": _problem("Its error, with the status that its rules give it"),
+        },
+    }
+    return {path: {"post": call}}
+
+
+def _journey(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
+    spec = definition.spec
+    schemas["JourneyStartResponse"] = _envelope({"statusUrl": {"type": "string"}}, ["statusUrl"])
+    schemas["JourneyStatus"] = _envelope(
+        {
+            "phase": {"enum": ["RUNNING", "SUCCEEDED", "FAILED"]},
+            "currentState": {"type": "string"},
+            "updatedAt": {"type": "string", "format": "date-time"},
+        },
+        ["phase", "currentState", "updatedAt"],
+    )
+    outcome = _envelope(
+        {
+            "phase": {"enum": ["SUCCEEDED", "FAILED"]},
+            "status": {"type": "string"},
+            "output": _named("Output", spec.output.schema, schemas),
+            "error": {"type": "object", "properties": {"code": {"type": "string"}, "reason": {"type": "string"}}},
+            "outcomeId": {"enum": list(spec.outcomes)} if spec.outcomes else {"type": "string"},
+        },
+        ["phase", "status"],
+    )
+    schemas["JourneyOutcome"] = _shown_with(outcome, "OutcomeResponse", spec.output.response, schemas)
+    status, result = _ref("JourneyStatus"), _ref("JourneyOutcome")
+    paths: dict[str, Any] = {
+        f"/journeys/{definition.name}/start": {"post": _start(definition, schemas)},
+        "/journeys/{journeyId}": {
+            "get": {
+                "operationId": "getStatus",
+                "parameters": [_ID],
+                "responses": {"200": _answer("Where it stands", status), "404": _problem("There is none")},
+            }
+        },
+        "/journeys/{journeyId}/result": {
+            "get": {
+                "operationId": "getResult",
+                "parameters": [_ID],
+                "responses": {
+                    "200": _answer("How it ended", result),
+                    "404": _problem("There is none"),
+                    "409": _problem("It is not over"),
+                },
+            }
+        },
+    }
+    for id, state in _steps(definition).items():
+        paths[f"/journeys/{{journeyId}}/steps/{id}"] = {"post": _step(definition, id, state, schemas)}
+    if spec.lifecycle is None or spec.lifecycle.cancellable:
+        paths["/journeys/{journeyId}/steps/cancel"] = {
+            "post": {
+                "operationId": "cancel",
+                "parameters": [_ID, _KEY],
+                "responses": {"200": _answer("Where it stands", status), "404": _problem("There is none")},
+            }
+        }
+    return paths
+
+
+def _start(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
+    lifecycle = definition.spec.lifecycle
+    later = _answer("It is under way", _ref("JourneyStartResponse"))
+    either = {"anyOf": [_ref("JourneyOutcome"), _ref("JourneyStatus")]}
+    at_once = lifecycle is not None and lifecycle.start_mode == "async"
+    good = {"202": later} if at_once else {"200": _answer("It is over, or waits", either), "202": later}
+    return {
+        "operationId": "start",
+        "summary": f"Start {definition.name}",
+        "parameters": [*_parameters(definition.spec.bindings.http.start), _KEY],
+        "requestBody": _body(_input(definition, schemas)),
+        "responses": {**good, "400": _problem("Not an input that it takes")},
+    }
+
+
+def _steps(definition: Definition) -> dict[str, Wait | Webhook]:
+    return {id: state for _, id, state in definition.states() if isinstance(state, Wait | Webhook)}
+
+
+def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[str, Any]) -> dict[str, Any]:
+    external = state.external
+    schemas.update({f"Step.{id}": _local(external.input.schema, f"Step.{id}")})
+    response = _shown_with(_ref("JourneyStatus"), f"Step.{id}.Response", external.response, schemas)
+    return {
+        "operationId": f"step_{id}",
+        "parameters": [_ID, *_parameters(step_binding(definition, id)), _KEY],
+        "requestBody": _body(_ref(f"Step.{id}")),
+        "responses": {
+            "200": _answer("Where it stands now", response),
+            "400": _problem("Not an input that the step takes"),
+            "404": _problem("There is none"),
+            "409": _problem("It does not wait for this"),
+        },
+    }
+
+
+def _input(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
+    given = definition.spec.input
+    return _named("Input", None if given is None else given.schema, schemas) if given else {"type": "object"}
+
+
+def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any]) -> dict[str, Any]:
+    """A schema of the definition, at a place of its own."""
+    if schema is None:
+        return {}
+    schemas[name] = _local(schema, name)
+    return _ref(name)
+
+
+def _local(value: Any, name: str) -> Any:
+    """A schema's references lead within it; here it stands deeper."""
+    if isinstance(value, Mapping):
+        return {
+            key: f"#/components/schemas/{name}{one[1:]}"
+            if key == "$ref" and isinstance(one, str) and one.startswith("#")
+            else _local(one, name)
+            for key, one in value.items()
+            if key != "$schema"
+        }
+    return [_local(one, name) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _shown_with(
+    envelope: dict[str, Any], name: str, response: Projection | None, schemas: dict[str, Any]
+) -> dict[str, Any]:
+    return envelope if response is None else {"allOf": [envelope, _named(name, response.schema, schemas)]}
+
+
+def _parameters(binding: RequestBinding) -> list[dict[str, Any]]:
+    headers = [*binding.headers_to_context, *(one.from_header for one in binding.headers_passthrough)]
+    names = {one.lower(): one for one in headers if one.lower() not in _NOT_PARAMETERS}
+    found = [{"name": one, "in": "header", "schema": {"type": "string"}} for one in names.values()]
+    return found + [{"name": one, "in": "query", "schema": {"type": "string"}} for one in binding.query_to_context]
+
+
+def _envelope(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    own = {"journeyId": {"type": "string"}, "journeyName": {"type": "string"}}
+    labels = {
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "attributes": {"type": "object", "additionalProperties": {"type": "string"}},
+        "_links": _LINKS,
+    }
+    return {
+        "type": "object",
+        "properties": {**own, **properties, **labels},
+        "required": ["journeyId", "journeyName", *required],
+    }
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _body(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def _answer(words: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": words, "content": {"application/json": {"schema": schema}}}
+
+
+def _problem(words: str) -> dict[str, Any]:
+    return {"description": words, "content": {"application/problem+json": {"schema": _ref("Problem")}}}
+
+
+_PROBLEM = {
+    "type": "object",
+    "description": "RFC 9457",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+    },
+    "required": ["type", "title"],
+}

@@ -1,0 +1,120 @@
+"""Journeys on the wire. Their fields have the names that the language gives them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ostinato.faces.http.shapes.common import Given, Shown
+
+Phase = Literal["RUNNING", "SUCCEEDED", "FAILED"]
+
+
+class Link(BaseModel):
+    href: str
+    method: str
+
+
+class _Linked(BaseModel):
+    """What stands beside the fields is what the journey itself shows of its context."""
+
+    model_config = ConfigDict(extra="allow")
+
+    journeyId: str
+    journeyName: str
+    links: dict[str, Link] | None = Field(default=None, alias="_links")
+
+
+class JourneyStartResponse(_Linked):
+    statusUrl: str
+
+
+class JourneyStatusShown(_Linked):
+    phase: Phase
+    currentState: str = Field(description="The state it is in; during a parallel, the parallel.")
+    updatedAt: str
+    tags: list[str] | None = None
+    attributes: dict[str, str] | None = None
+
+
+class JourneyError(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    reason: str | None = None
+
+
+class JourneyOutcomeShown(_Linked):
+    phase: Literal["SUCCEEDED", "FAILED"]
+    status: str = Field(description="What the output says of itself, else the phase, else the error's code.")
+    output: Any = None
+    error: JourneyError | None = None
+    outcomeId: str | None = None
+    tags: list[str] | None = None
+    attributes: dict[str, str] | None = None
+
+
+class JourneysShown(BaseModel):
+    items: list[JourneyStatusShown]
+    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+    nextPageToken: str | None = Field(description="The same.")
+
+
+class Reason(Given):
+    reason: str = Field(default="", max_length=1000)
+
+
+class NewDefinition(Given):
+    """A definition as it is written."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"text": "apiVersion: v1\nkind: Journey\n…", "file": "payment.journey.yaml"}]},
+    )
+
+    text: str = Field(min_length=1, description="YAML or JSON.")
+    file: str = Field(default="journey.yaml", min_length=1, max_length=512, description="What errors call it.")
+    documents: dict[str, str] = Field(
+        default_factory=dict, description="The OpenAPI documents that it refers to, by `openApiRef`."
+    )
+
+
+class ProblemShown(BaseModel):
+    code: str
+    severity: Literal["error", "warning"]
+    line: int
+    column: int
+    state: str | None
+    message: str
+    suggestion: str
+
+
+class Validated(BaseModel):
+    valid: bool
+    problems: list[ProblemShown]
+
+
+class DefinitionListed(Shown):
+    name: str
+    version: str
+    kind: Literal["Journey", "Api"]
+    file: str
+    digest: str
+    created: datetime
+    actor: str | None
+
+
+class DefinitionShown(DefinitionListed):
+    source: str | None = Field(description="Its text.")
+
+
+class DefinitionMade(DefinitionShown):
+    new: bool = Field(description="Not: it was there, with the same content.")
+    warnings: list[ProblemShown]
+
+
+class DefinitionsShown(BaseModel):
+    items: list[DefinitionListed]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")

@@ -1,0 +1,282 @@
+"""Journeys over HTTP: the envelopes, who sees what, and what comes of a repeated call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ostinato import Ostinato
+from ostinato.faces.http.server import Listening
+from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
+from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE
+from tests.web import Api, run
+
+
+async def deployed(web: Api, *texts: str) -> None:
+    for text in texts:
+        made = await web.post("/journey-definitions", {"text": text})
+        assert (made.status_code, made.json()["warnings"]) == (201, []), made.text
+
+
+def test_a_journey_is_started_asked_answered_and_over(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING)
+        headers = {"X-Channel": "shop"}
+        started = await web.post("/journeys/asking/start?source=mail", {"customer": "u1"}, headers=headers)
+        assert started.status_code == 200
+        status = started.json()
+        at = f"/api/v1/journeys/{status['journeyId']}"
+        assert (status["phase"], status["currentState"]) == ("RUNNING", "ask")
+        assert (status["journeyName"], status["attributes"]) == ("asking", {"subjectId": "u1"})
+        assert status["_links"] == {
+            "self": {"href": at, "method": "GET"},
+            "result": {"href": f"{at}/result", "method": "GET"},
+            "ask": {"href": f"{at}/steps/ask", "method": "POST"},
+            "cancel": {"href": f"{at}/steps/cancel", "method": "POST"},
+        }
+        assert started.headers["location"] == at
+        path = at.removeprefix("/api/v1")
+        assert (await web.get(path)).json() == status
+        assert (await web.get(f"{path}/result")).status_code == 409
+        seen = await web.app.journeys.instance(status["journeyId"])
+        assert (seen[1].context["channel"], seen[1].context["source"]) == ("shop", "mail")
+        wrong = await web.post(f"{path}/steps/ask", {"ok": "yes"})
+        assert (wrong.status_code, wrong.json()["field"]) == (400, "/ok")
+        assert wrong.headers["content-type"] == "application/problem+json"
+        assert (await web.post(f"{path}/steps/other", {"ok": True})).status_code == 409
+        again = await web.post(f"{path}/steps/ask", {"ok": False})  # rejected: it asks once more
+        assert (again.status_code, again.json()["currentState"]) == (200, "ask")
+        done = await web.post(f"{path}/steps/ask", {"ok": True}, headers=headers)
+        assert (done.json()["phase"], done.json()["note"]) == ("SUCCEEDED", "thank you")
+        assert set(done.json()["_links"]) == {"self", "result"}
+        assert (await web.app.journeys.instance(status["journeyId"]))[1].context["answeredBy"] == "shop"
+        outcome = (await web.get(f"{path}/result")).json()
+        assert (outcome["phase"], outcome["status"], outcome["output"]) == ("SUCCEEDED", "SUCCEEDED", {"ok": True})
+        assert outcome["_links"]["self"]["href"] == f"{at}/result"
+        assert (await web.post(f"{path}/steps/ask", {"ok": True})).status_code == 409
+
+    run(main, tmp_path)
+
+
+def test_a_step_under_its_key_is_taken_once_and_answered_as_it_was_then(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING)
+        path = f"/journeys/{(await web.post('/journeys/asking/start')).json()['journeyId']}/steps/ask"
+        first = await web.post(path, {"ok": False}, headers={"Idempotency-Key": "a"})
+        await web.post(path, {"ok": True}, headers={"Idempotency-Key": "b"})  # it has gone on since
+        assert (await web.post(path, {"ok": False}, headers={"Idempotency-Key": "a"})).json() == first.json()
+        assert (await web.post(path, {"ok": True}, headers={"Idempotency-Key": "a"})).status_code == 409
+
+    run(main, tmp_path)
+
+
+def test_a_start_is_answered_at_once_where_that_is_asked_for(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING)
+        found = await web.post("/journeys/asking/start", {}, headers={"Prefer": "respond-async"})
+        assert found.status_code == 202
+        body = found.json()
+        assert body["statusUrl"] == f"/api/v1/journeys/{body['journeyId']}"
+        assert set(body) == {"journeyId", "journeyName", "statusUrl", "_links"}
+
+    run(main, tmp_path)
+
+
+def test_a_start_that_nobody_comes_to_is_answered_with_where_to_look(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        made = await web.post("/journey-definitions", {"text": ASKING.replace("start: ask", "start: tell")})
+        assert {one["code"] for one in made.json()["warnings"]} == {"graph-unreachable"}
+        found = await web.post("/journeys/asking/start", {}, headers={"Prefer": "wait=0"})
+        assert found.status_code == 202, found.text
+        async with Ostinato(web.app.store.url) as node:
+            await node.journeys.wait(found.json()["journeyId"])
+        status = await web.call("GET", found.json()["statusUrl"].removeprefix("/api/v1"))
+        assert status.json()["phase"] == "SUCCEEDED"
+
+    run(main, tmp_path, node=False)
+
+
+def test_what_is_wrong_with_a_start_is_said_and_nothing_is_begun(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING, PRICE)
+        wrong = await web.post("/journeys/asking/start", {"a": "x"})
+        assert (wrong.status_code, wrong.json()["title"], wrong.json()["field"]) == (400, "invalid input", "/a")
+        missing = await web.post("/journeys/askin/start")
+        assert missing.status_code == 404
+        assert "asking" in missing.json()["detail"]
+        assert (await web.post("/journeys/price/start", {"amount": 1})).status_code == 422
+        assert (await web.post("/journeys/asking/start?version=9.9.9")).status_code == 404
+        assert (await web.call("POST", "/journeys/asking/start", [1])).status_code == 422
+        large = await web.post("/journeys/asking/start", {"customer": "x" * (1 << 20)})
+        assert large.status_code == 400
+        assert (await web.get("/journeys")).json()["items"] == []
+
+    run(main, tmp_path)
+
+
+def test_journeys_are_found_by_what_they_are_labelled_with(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING)
+        for customer in ("u1", "u2", "u1"):
+            await web.post("/journeys/asking/start", {"customer": customer})
+        whole = (await web.get("/journeys")).json()
+        assert (len(whole["items"]), whole["next"], whole["nextPageToken"]) == (3, None, None)
+        some = [
+            len((await web.get(f"/journeys?{query}")).json()["items"])
+            for query in ("subjectId=u1", "journeyName=other", "phase=RUNNING&attribute=subjectId=u2", "tag=x")
+        ]
+        assert some == [2, 0, 1, 0]
+        assert (await web.get("/journeys?attribute=nonsense")).status_code == 422
+
+    run(main, tmp_path)
+
+
+def test_a_cancelled_journey_says_so_and_stays_so(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING)
+        path = f"/journeys/{(await web.post('/journeys/asking/start')).json()['journeyId']}"
+        for _ in range(2):
+            found = await web.call("POST", f"{path}/steps/cancel")
+            assert (found.status_code, found.json()["phase"]) == (200, "FAILED")
+        error = (await web.get(f"{path}/result")).json()["error"]
+        assert error == {"code": "JOURNEY_CANCELLED", "reason": "Cancelled by user"}
+
+    run(main, tmp_path)
+
+
+def test_who_may_not_read_a_journey_learns_nothing_of_it(tmp_path: Path) -> None:
+    keys = {"default": ApiKeyProfile(keys={"ada": hash_api_key("k1"), "bob": hash_api_key("k2")})}
+
+    async def main(web: Api) -> None:
+        await deployed(web, HIDDEN)
+        id = (await web.post("/journeys/hidden/start")).json()["journeyId"]
+        nobody = (await web.get("/journeys/nobody")).json()
+        for key, status in (("k1", 200), ("k2", 404), ("", 404)):
+            for path in (f"/journeys/{id}", f"/journeys/{id}/diagram.svg"):
+                found = await web.get(path, headers={"X-Api-Key": key})
+                assert found.status_code == status
+                if status == 404:
+                    assert found.json() == {**nobody, "detail": nobody["detail"].replace("nobody", id)}
+            listed = (await web.get("/journeys", headers={"X-Api-Key": key})).json()["items"]
+            assert len(listed) == (status == 200)
+        assert (await web.get(f"/journeys/{id}/result", headers={"X-Api-Key": "k2"})).status_code == 404
+        assert (await web.get(f"/journeys/{id}/result", headers={"X-Api-Key": "k1"})).status_code == 409
+        page = (await web.get("/journeys?limit=1")).json()
+        assert (page["items"], page["next"]) == ([], id)  # what is hidden does not end the list
+
+    run(main, tmp_path, settings=JourneySettings(api_keys=keys))
+
+
+def test_an_api_is_called_by_its_name_and_at_its_own_path(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, PRICE)
+        for path in ("/apis/price", "/offers/price"):
+            good = await web.post(path, {"amount": 7}, headers={"X-Channel": "shop"})
+            assert (good.status_code, good.json()) == (200, {"price": 7, "channel": "shop"})
+            dear = await web.post(path, {"amount": 700})
+            assert (dear.status_code, dear.headers["content-type"]) == (422, "application/problem+json")
+            assert (dear.json()["code"], dear.json()["status"]) == ("TOO_DEAR", 422)
+            assert (await web.post(path, {})).status_code == 400
+        assert (await web.post("/offers/other", {})).status_code == 404
+        assert (await web.get("/offers/price")).status_code == 404
+        assert (await web.call("PUT", "/schedules", {})).status_code == 405
+
+    run(main, tmp_path)
+
+
+def test_a_path_of_an_api_asks_for_the_same_token(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        operator, reader = await web.token("operator"), await web.token("reader")
+        assert (await web.post("/journey-definitions", {"text": PRICE}, token=operator)).status_code == 201
+        for path in ("/apis/price", "/offers/price", "/nothing/here"):
+            assert (await web.post(path, {"amount": 1})).status_code == 401
+            assert (await web.post(path, {"amount": 1}, token=reader)).status_code == 403
+        assert (await web.post("/offers/price", {"amount": 1}, token=operator)).status_code == 200
+
+    run(main, tmp_path, listening=Listening(require_token=True))
+
+
+def test_a_token_of_ours_is_not_shown_to_a_journey_and_one_of_others_is(tmp_path: Path) -> None:
+    text = ASKING.replace("{X-Channel: channel}", "{Authorization: channel, Ostinato-Token: source}")
+
+    async def context(web: Api, **headers: str) -> Any:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        found = await web.post("/journeys/asking/start", {}, headers=names)
+        assert found.status_code == 200, found.text
+        return (await web.app.journeys.instance(found.json()["journeyId"]))[1].context
+
+    async def main(web: Api) -> None:
+        ours = await web.token("operator")
+        await web.post("/journey-definitions", {"text": text}, token=ours)
+        assert await context(web, Authorization=f"Bearer {ours}") == {}
+        theirs = await context(web, Ostinato_Token=ours, Authorization="Bearer theirs")
+        assert theirs == {"channel": "Bearer theirs"}
+        assert (await web.post("/journeys/asking/start", headers={"Authorization": "Bearer theirs"})).status_code == 401
+
+    run(main, tmp_path, listening=Listening(require_token=True))
+
+
+def test_what_a_proxy_says_of_its_client_is_believed_of_trusted_ones_only(tmp_path: Path) -> None:
+    text = ASKING.replace("{X-Channel: channel}", "{Client-Cert: channel}")
+
+    async def main(web: Api) -> None:
+        await deployed(web, text)
+        started = (await web.post("/journeys/asking/start", {}, headers={"Client-Cert": ":YQ==:"})).json()
+        context = (await web.app.journeys.instance(started["journeyId"]))[1].context
+        assert context == ({"channel": ":YQ==:"} if web.app.journeys.settings.trusted_proxies else {})
+
+    run(main, _folder(tmp_path, "a"))
+    run(main, _folder(tmp_path, "b"), settings=JourneySettings(trusted_proxies=("127.0.0.0/8",)))
+
+
+def _folder(above: Path, name: str) -> Path:
+    (above / name).mkdir()
+    return above / name
+
+
+def test_definitions_are_kept_checked_and_never_changed(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING, ASKING.replace("0.1.0", "0.2.0"), PRICE)
+        again = await web.post("/journey-definitions", {"text": ASKING})
+        assert (again.status_code, again.json()["new"]) == (201, False)
+        changed = await web.post("/journey-definitions", {"text": ASKING.replace("LATE", "TOO_LATE")})
+        assert changed.status_code == 409
+        bad = ASKING.replace("next: judge", "next: jugde").replace("default: ask", "default: aks")
+        refused = await web.post("/journey-definitions", {"text": bad, "file": "a.yaml"})
+        assert (refused.status_code, refused.json()["title"]) == (422, "invalid definition")
+        checked = (await web.post("/journey-definitions:validate", {"text": bad})).json()
+        assert not checked["valid"]
+        errors = [one for one in checked["problems"] if one["severity"] == "error"]
+        assert [(one["code"], one["state"], one["line"] > 1) for one in errors] == [
+            ("graph-target", "ask", True),
+            ("graph-target", "judge", True),
+        ]
+        names = [(one["name"], one["version"]) for one in (await web.get("/journey-definitions")).json()["items"]]
+        assert names == [("asking", "0.1.0"), ("asking", "0.2.0"), ("price", "0.1.0")]
+        versions = (await web.get("/journey-definitions/asking")).json()["items"]
+        assert {one["version"] for one in versions} == {"0.1.0", "0.2.0"}
+        latest = (await web.get("/journey-definitions/asking/latest")).json()
+        assert (latest["version"], "nobody answered" in latest["source"]) == ("0.2.0", True)
+        assert (await web.get("/journey-definitions/other")).status_code == 404
+        picture = await web.get("/journey-definitions/asking/0.1.0/diagram.svg")
+        assert picture.headers["content-type"] == "image/svg+xml"
+        assert "<svg" in picture.text
+
+    run(main, tmp_path)
+
+
+def test_a_definition_reads_no_file_of_the_server(tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("openapi: 3.1.0\npaths: {/x: {get: {operationId: look}}}\n")
+    text = PRICE.replace("start: check", "start: check\n  apis: {inner: {openApiRef: secret.yaml}}").replace(
+        "good: {type: succeed, outputVar: result}",
+        "good: {type: task, task: {kind: 'httpCall:v1', operationRef: inner.look, resultVar: r}, next: end}\n"
+        "    end: {type: succeed}",
+    )
+
+    async def main(web: Api) -> None:
+        found = await web.post("/journey-definitions:validate", {"text": text, "file": str(tmp_path / "a.yaml")})
+        assert "was not given with the journey" in found.text
+        given = {"text": text, "documents": {"secret.yaml": (tmp_path / "secret.yaml").read_text()}}
+        assert "was not given" not in (await web.post("/journey-definitions:validate", given)).text
+
+    run(main, tmp_path)
