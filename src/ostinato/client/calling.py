@@ -65,11 +65,12 @@ class Calling:
         key: str | None = None,
         once: bool = True,
         if_match: int | None = None,
+        headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> Any:
         """Any call of the API. `key` is its idempotency key, made here unless given; without `once` it is a call that
         cannot be repeated, and is tried again only where it certainly was not heard."""
-        response = await self.ask(method, path, body, key=key, once=once, if_match=if_match, **params)
+        response = await self.ask(method, path, body, key=key, once=once, if_match=if_match, headers=headers, **params)
         return None if response.status_code == 204 else response.json()
 
     async def ask(
@@ -81,22 +82,23 @@ class Calling:
         key: str | None = None,
         once: bool = True,
         if_match: int | None = None,
+        headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
         """The same, with the answer as it came."""
-        headers = {} if if_match is None else {"If-Match": f'"{if_match}"'}
+        told = dict(headers or {}) if if_match is None else {**(headers or {}), "If-Match": f'"{if_match}"'}
         if method != "GET":
-            headers["Idempotency-Key"] = key or secrets.token_hex(16)
+            told["Idempotency-Key"] = key or secrets.token_hex(16)
         request = {name: said(value) for name, value in params.items() if value is not None}
         content = None if body is None else json.dumps(body, default=written).encode()
         if content is not None:
-            headers["Content-Type"] = "application/json"
+            told["Content-Type"] = "application/json"
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + self.patience, 0.1
         while True:
             wait = pause
             try:
-                response = await self.http.request(method, path, params=request, content=content, headers=headers)
+                response = await self.http.request(method, path, params=request, content=content, headers=told)
             except httpx.TransportError as problem:
                 unheard = isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout)
                 trouble: OstinatoError = Unreachable(f"{self.server} does not answer: {problem or type(problem)}")

@@ -10,6 +10,7 @@ from typing import Any, Self
 import httpx
 
 from ostinato.client.calling import Calling, Json, Moment, Unreachable, error_of, part, without_none
+from ostinato.client.journeys import Journeys
 from ostinato.client.schedules import Schedules
 from ostinato.client.webhooks import Webhooks
 from ostinato.errors import OstinatoError
@@ -54,6 +55,7 @@ class Client:
         self._calling = Calling(self.server, http, patience)
         self.schedules = Schedules(self._calling)
         self.webhooks = Webhooks(self._calling)
+        self.journeys = Journeys(self._calling)
 
     async def __aenter__(self) -> Self:
         return self

@@ -48,6 +48,10 @@ class SyncClient:
     def webhooks(self) -> Any:
         return _Sync(self._client.webhooks, self._wait)
 
+    @property
+    def journeys(self) -> Any:
+        return _Sync(self._client.journeys, self._wait)
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return getattr(_Sync(self._client, self._wait), name)  # type: ignore[no-any-return]
 

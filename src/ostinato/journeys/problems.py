@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from ostinato.schedules.marked import Marked, Path
 
@@ -31,6 +32,17 @@ class Problem:
         """The innermost state that the place belongs to."""
         above = [after for before, after in zip(self.path, self.path[1:], strict=False) if before == "states"]
         return str(above[-1]) if above else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "line": self.line,
+            "column": self.column,
+            "state": self.state,
+            "message": self.message,
+            "suggestion": self.suggestion,
+        }
 
     def __str__(self) -> str:
         who = "" if self.state is None else f"state {self.state!r}: "

@@ -87,7 +87,7 @@ async def journey(web: Api) -> dict[str, str]:
 
 
 async def waiting_journey(web: Api) -> dict[str, str]:
-    return {"id": (await web.app.journeys.start(**await journey(web))).id}
+    return {"id": (await web.app.journeys.start((await journey(web))["name"])).id}
 
 
 async def step(web: Api) -> dict[str, str]:

@@ -21,6 +21,7 @@ COMMANDS = {
     "schedules": ("schedule_commands:schedules", "Schedules: look, make, change."),
     "backfills": ("backfill_commands:backfills", "Backfills: how far they are, and how to stop them."),
     "runs": ("run_commands:runs", "Runs: look, stop, do again."),
+    "journeys": ("journey_commands:journeys", "Journeys: check, deploy, start, answer, draw."),
     "jobs": ("job_commands:jobs", "Jobs: which are known, and starting one."),
     "apply": ("declared_commands:apply", "Make the schedules say what a file says: all of it, or nothing."),
     "export": ("declared_commands:export_app", "Take schedules elsewhere: to a file, to a Temporal cluster."),

@@ -11,7 +11,6 @@ from ostinato.engine.requests import digest
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import After, Limit, page
-from ostinato.faces.http.problems import told
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
     DefinitionListed,
@@ -46,7 +45,7 @@ async def deploy_definition(who: Operator, body: NewDefinition, key: Key = None)
     async def deploy() -> DefinitionMade:
         info, new = await journeys.deploy_text(body.text, body.file, documents=body.documents)
         shown = DefinitionShown.model_validate(info)
-        warnings = [ProblemShown(**told(one)) for one in info.warnings]
+        warnings = [ProblemShown(**one.as_dict()) for one in info.warnings]
         return DefinitionMade(**shown.model_dump(), new=new, warnings=warnings)
 
     return await done_once(who.app, key, f"deploy {digest(body.model_dump())}", DefinitionMade, deploy)
@@ -56,7 +55,7 @@ async def deploy_definition(who: Operator, body: NewDefinition, key: Key = None)
 async def validate_definition(who: Reader, body: NewDefinition) -> Validated:
     """Everything that is to be said about a text. Nothing is changed."""
     found = await who.app.journeys.check(body.text, body.file, documents=body.documents)
-    return Validated(valid=not errors(found), problems=[ProblemShown(**told(one)) for one in found])
+    return Validated(valid=not errors(found), problems=[ProblemShown(**one.as_dict()) for one in found])
 
 
 @router.get("/journey-definitions", **READ)

@@ -15,7 +15,6 @@ from ostinato.engine.telemetry import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, shown
 from ostinato.faces.door import Refused
 from ostinato.journeys.library import Invalid
-from ostinato.journeys.problems import Problem as Wrong
 from ostinato.journeys.schemas import NotValid
 from ostinato.schedules.declared import DeclaredElsewhere
 from ostinato.schedules.marked import FileError
@@ -64,26 +63,13 @@ def of_error(error: OstinatoError) -> JSONResponse:
         case NotValid():
             return problem(400, "invalid input", str(error), field=error.place or None)
         case Invalid():
-            return problem(422, "invalid definition", str(error), problems=[told(one) for one in error.problems])
+            return problem(422, "invalid definition", str(error), problems=[one.as_dict() for one in error.problems])
         case FileError():
             return problem(422, "invalid file", str(error), problems=[one.as_dict() for one in error.problems])
         case SpecError():
             return problem(422, "invalid spec", str(error), field=error.field or None, value=shown(error.value))
         case _:
             return problem(422, "invalid", str(error))
-
-
-def told(one: Wrong) -> dict[str, Any]:
-    """What is wrong with a journey's text, as data."""
-    return {
-        "code": one.code,
-        "severity": one.severity.value,
-        "line": one.line,
-        "column": one.column,
-        "state": one.state,
-        "message": one.message,
-        "suggestion": one.suggestion,
-    }
 
 
 def install(app: FastAPI) -> None:

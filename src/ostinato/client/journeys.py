@@ -1,0 +1,153 @@
+"""`client.journeys`: the calls of `app.journeys`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ostinato.client.calling import Calling, Json, part
+
+
+class Journeys:
+    """What goes in and comes out is as the journey has it: fields have the names of the language. `headers` are what a
+    journey sees of the request. Changes take `key`, the idempotency key, where the caller would rather make it."""
+
+    def __init__(self, calling: Calling) -> None:
+        self._calling = calling
+
+    # Instances
+
+    async def start(
+        self,
+        name: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        version: str | None = None,
+        wait: float | None = None,
+        at_once: bool = False,
+        headers: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Json:
+        """Start a journey. The answer is its outcome (it has `status`), its status (`currentState`), or, where it is
+        still at work after `wait` seconds or is to be answered `at_once`, where to look (`statusUrl`)."""
+        told = _preferring(headers, wait, at_once)
+        path = f"/journeys/{part(name)}/start"
+        return await self._calling.one("POST", path, dict(input or {}), key=key, headers=told, version=version)
+
+    async def status(self, id: str, *, headers: Mapping[str, str] | None = None) -> Json:
+        return await self._calling.one("GET", _path(id), headers=headers)
+
+    async def result(self, id: str, *, headers: Mapping[str, str] | None = None) -> Json:
+        """How it ended; `Conflict` while it has not."""
+        return await self._calling.one("GET", _path(id, "result"), headers=headers)
+
+    async def step(
+        self,
+        id: str,
+        step: str,
+        body: Any = None,
+        *,
+        wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Json:
+        """Give it the input that a step waits for; the answer is its status after that."""
+        told = _preferring(headers, wait, False)
+        return await self._calling.one("POST", _path(id, "steps", step), body, key=key, headers=told)
+
+    async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> Json:
+        return await self._calling.one("POST", _path(id, "steps", "cancel"), {"reason": reason}, key=key)
+
+    async def find(
+        self,
+        *,
+        name: str | None = None,
+        phase: str | None = None,
+        subject: str | None = None,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[Json]:
+        """Instances, newest first, that have all of these."""
+        labels = [f"{name}={value}" for name, value in (attributes or {}).items()]
+        filters = {"journeyName": name, "phase": phase, "subjectId": subject}
+        several = {"tag": list(tags) or None, "attribute": labels or None}
+        return await self._calling.pages("/journeys", "before", before, limit, **filters, **several)
+
+    async def draw(self, id: str) -> str:
+        """Its states as an SVG picture, with the way it took and where it is."""
+        return (await self._calling.ask("GET", _path(id, "diagram.svg"))).text
+
+    async def call(
+        self, name: str, body: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """Call an API. It is not tried again where it may have been heard."""
+        return await self._calling.call("POST", f"/apis/{part(name)}", dict(body or {}), once=False, headers=headers)
+
+    # Definitions
+
+    async def deploy(
+        self,
+        text: str,
+        file: str = "journey.yaml",
+        *,
+        documents: Mapping[str, str] | None = None,
+        key: str | None = None,
+    ) -> Json:
+        """Put a definition on record; `documents` are the texts that it refers to, by reference."""
+        body = {"text": text, "file": file, "documents": dict(documents or {})}
+        return await self._calling.one("POST", "/journey-definitions", body, key=key)
+
+    async def validate(
+        self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
+    ) -> Json:
+        """Everything that is to be said about a text, as the server's own kinds and languages have it."""
+        body = {"text": text, "file": file, "documents": dict(documents or {})}
+        return await self._calling.one("POST", "/journey-definitions:validate", body)
+
+    async def definitions(self, *, after: str = "", limit: int = 100) -> list[Json]:
+        return await self._calling.pages("/journey-definitions", "after", after, limit)
+
+    async def versions(self, name: str) -> list[Json]:
+        return await self._calling.pages(_definition(name), "after", None, 1_000_000)
+
+    async def definition(self, name: str, version: str = "latest") -> Json:
+        """A version with its text."""
+        return await self._calling.one("GET", _definition(name, version))
+
+    async def openapi(self, name: str, version: str = "latest") -> Json:
+        """The journey's own API."""
+        return await self._calling.one("GET", _definition(name, version, "openapi.json"))
+
+    async def draw_definition(self, name: str, version: str = "latest") -> str:
+        return (await self._calling.ask("GET", _definition(name, version, "diagram.svg"))).text
+
+    # What journeys have scheduled
+
+    async def bindings(
+        self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
+    ) -> list[Json]:
+        """Bindings of a journey, of a subject, or of both; without their contexts."""
+        filters = {"journeyName": name, "subjectId": subject}
+        return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
+
+    async def binding(self, id: str) -> Json:
+        return await self._calling.one("GET", f"/journey-bindings/{part(id)}")
+
+    async def cancel_binding(self, id: str, *, key: str | None = None) -> Json:
+        """Let it start nothing more; a run that is going finishes."""
+        return await self._calling.one("POST", f"/journey-bindings/{part(id)}/cancel", key=key)
+
+
+def _preferring(headers: Mapping[str, str] | None, wait: float | None, at_once: bool) -> dict[str, str]:
+    said = [*(["respond-async"] if at_once else []), *([] if wait is None else [f"wait={int(wait)}"])]
+    return {**(headers or {}), **({"Prefer": ", ".join(said)} if said else {})}
+
+
+def _path(*parts: str) -> str:
+    return "/".join(["/journeys", *map(part, parts)])
+
+
+def _definition(*parts: str) -> str:
+    return "/".join(["/journey-definitions", *map(part, parts)])
