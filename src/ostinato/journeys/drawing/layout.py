@@ -9,7 +9,7 @@ from itertools import pairwise
 
 Edge = tuple[str, str]
 Point = tuple[float, float]
-_GAP_X, _GAP_Y = 28.0, 50.0
+_GAP_X, _GAP_Y = 30.0, 64.0
 _THIN = 14.0  # the room of an edge that passes through a layer
 _SWEEPS = 12
 

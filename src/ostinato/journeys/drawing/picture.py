@@ -40,7 +40,7 @@ _COLOURS = {
 _EDGE, _TAKEN, _INK = "#90a4ae", "#0d47a1", "#212121"
 _HIGH, _WIDE, _LETTER = 42.0, 92.0, 6.7  # of a box: its height, its least width, a letter's
 _PAD, _HEAD = 14.0, 24.0  # within a box of boxes: around them, and for its title
-_LONGEST = 34  # letters of a label
+_LONGEST, _LABEL = 34, 26  # letters in a box, and beside an edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,7 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
             f'height="{height:.0f}" role="img" font-family="system-ui, sans-serif" font-size="12">',
             f"<title>{escape(words)}</title>",
-            '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-            'orient="auto-start-reverse"><path d="M0 0 8 4 0 8z" fill="context-stroke"/></marker></defs>',
+            f"<defs>{_marker('head', _EDGE)}{_marker('head-taken', _TAKEN)}</defs>",
             f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>',
             *parts,
             "</svg>",
@@ -144,11 +143,14 @@ def _graph(drawn: _Drawn, x: float, y: float, marks: _Marks) -> Iterator[str]:
     for id, state in drawn.graph.states.items():
         bx, by = drawn.layout.boxes[id]
         yield from _state(id, state, x + bx, y + by, drawn, marks)
-    for (a, b), points in drawn.layout.edges.items():  # over everything, so that they can be read
-        if labels.get((a, b)):
-            (fx, fy), (tx, ty) = points[0], points[1]
-            place = (x + fx + (tx - fx) * 0.6, y + fy + (ty - fy) * 0.6)
-            yield _text(*place, labels[a, b], 10, "400", "#455a64", "middle", "label")
+    for (a, b), words in labels.items():  # over everything, so that they can be read; neighbours at different heights
+        if (a, b) in drawn.layout.edges:
+            others = [one for one in labels if one[0] == a]
+            (fx, fy), (tx, ty) = drawn.layout.edges[a, b][:2]
+            share = 0.4 + 0.4 * others.index((a, b)) / max(1, len(others) - 1)
+            place = (x + fx + (tx - fx) * 0.6, y + fy + (ty - fy) * share + 3)
+            yield _text(*place, words, 10, "400", "#ffffff", "middle", "around")
+            yield _text(*place, words, 10, "400", "#455a64", "middle", "label")
 
 
 def _state(id: str, state: State, x: float, y: float, drawn: _Drawn, marks: _Marks) -> Iterator[str]:
@@ -201,7 +203,7 @@ def _labels(graph: Graph) -> dict[Edge, str]:
         for target, words in _targets(state):
             if words:
                 found.setdefault((id, target), []).append(words)
-    return {edge: _cut(" | ".join(words)) for edge, words in found.items()}
+    return {edge: _cut(" | ".join(words), _LABEL) for edge, words in found.items()}
 
 
 def _about(state: State) -> str:
@@ -226,8 +228,15 @@ def _short(expression: Expression) -> str:
     return _cut(" ".join(expression.expr.split()))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _cut(text: str, most: int = _LONGEST) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _marker(id: str, colour: str) -> str:
+    return (
+        f'<marker id="{id}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" fill="{colour}"/></marker>'
+    )
 
 
 def _edge(points: Sequence[Point], taken: bool) -> str:
@@ -239,9 +248,9 @@ def _edge(points: Sequence[Point], taken: bool) -> str:
         d += f"C{x:.1f} {y + bend:.1f} {tx:.1f} {ty - bend:.1f} {tx:.1f} {ty:.1f}" if bend else f"L{tx:.1f} {ty:.1f}"
         x, y = tx, ty
     colour, width = (_TAKEN, 2.6) if taken else (_EDGE, 1.3)
-    kind = "edge taken" if taken else "edge"
+    kind, head = ("edge taken", "head-taken") if taken else ("edge", "head")
     return (
-        f'<path class="{kind}" d="{d}" fill="none" stroke="{colour}" stroke-width="{width}" marker-end="url(#head)"/>'
+        f'<path class="{kind}" d="{d}" fill="none" stroke="{colour}" stroke-width="{width}" marker-end="url(#{head})"/>'
     )
 
 
@@ -264,7 +273,7 @@ def _text(
     anchor: str = "start",
     kind: str = "words",
 ) -> str:
-    around = ' paint-order="stroke" stroke="#ffffff" stroke-width="3"' if kind == "label" else ""
+    around = ' stroke="#ffffff" stroke-width="3" aria-hidden="true"' if kind == "around" else ""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}" fill="{colour}" '
         f'text-anchor="{anchor}"{around}>{escape(words)}</text>'

@@ -118,3 +118,27 @@ class DefinitionMade(DefinitionShown):
 class DefinitionsShown(BaseModel):
     items: list[DefinitionListed]
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+class BindingShown(BaseModel):
+    """What a journey has scheduled for itself."""
+
+    scheduleId: str
+    journeyName: str
+    journeyVersion: str
+    startStateId: str
+    subjectId: str | None
+    startAt: datetime
+    interval: str
+    maxRuns: int
+    runsExecuted: int
+    state: str
+    schedule: str = Field(description="The name of its schedule.")
+    next: datetime | None
+    created: datetime
+    updated: datetime
+
+
+class BindingsShown(BaseModel):
+    items: list[BindingShown]
+    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
