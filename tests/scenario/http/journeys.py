@@ -102,3 +102,21 @@ PRICE = text(
           default: {SUCCEEDED: 200, FAILED: fromProblemStatus}
     """,
 ).replace("name: example", "name: price")
+
+REPEATING = text(
+    """
+    arrange:
+      type: task
+      task:
+        kind: schedule:v1
+        start: work
+        startAt: '2099-01-01T00:00:00Z'
+        interval: P1D
+        maxRuns: 3
+        subjectId: {mapper: {lang: jq, expr: .context.customer}}
+      next: done
+    done: {type: succeed}
+    work: {type: succeed}
+    """,
+    start="arrange",
+).replace("name: example", "name: repeating")

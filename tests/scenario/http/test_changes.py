@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 
 from tests.scenario.http.journeys import ASKING as JOURNEY
+from tests.scenario.http.journeys import REPEATING
 from tests.unit.faces.http.test_roles import described
 from tests.web import V1, Api, run
 
@@ -90,6 +91,12 @@ async def waiting_journey(web: Api) -> dict[str, str]:
     return {"id": (await web.app.journeys.start((await journey(web))["name"])).id}
 
 
+async def binding(web: Api) -> dict[str, str]:
+    await web.app.journeys.deploy(REPEATING)
+    await web.app.journeys.start("repeating", {"customer": "ada"})
+    return {"id": (await web.app.journeys.bindings(name="repeating"))[0].id}
+
+
 async def step(web: Api) -> dict[str, str]:
     return {**await waiting_journey(web), "step": "ask"}
 
@@ -144,6 +151,7 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/journeys/{name}/start", {"a": 1}, {"a": 2}, journey),
     ("POST", "/journeys/{id}/steps/cancel", {"reason": "a"}, {"reason": "b"}, waiting_journey),
     ("POST", "/journeys/{id}/steps/{step}", {"ok": True}, {"ok": False}, step),
+    ("POST", "/journey-bindings/{id}/cancel", None, None, binding),
 ]
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+import schemathesis
+from schemathesis.openapi.checks import JsonSchemaError
+
 from ostinato import Ostinato
 from ostinato.faces.http.server import Listening
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
-from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE
+from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE, REPEATING
 from tests.web import Api, run
 
 
@@ -278,5 +282,49 @@ def test_a_definition_reads_no_file_of_the_server(tmp_path: Path) -> None:
         assert "was not given with the journey" in found.text
         given = {"text": text, "documents": {"secret.yaml": (tmp_path / "secret.yaml").read_text()}}
         assert "was not given" not in (await web.post("/journey-definitions:validate", given)).text
+
+    run(main, tmp_path)
+
+
+def test_what_a_journey_has_scheduled_is_found_by_subject_without_its_context(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, REPEATING)
+        for customer in ("ada", "bob"):
+            await web.post("/journeys/repeating/start", {"customer": customer, "token": "s3cret"})
+        listed = await web.get("/journey-bindings?journeyName=repeating&subjectId=ada")
+        (found,) = listed.json()["items"]
+        assert (found["subjectId"], found["interval"], found["maxRuns"], found["runsExecuted"]) == ("ada", "P1D", 3, 0)
+        assert found["next"] == found["startAt"] == "2099-01-01T00:00:00Z"
+        path = f"/journey-bindings/{found['scheduleId']}"
+        assert (await web.get(path)).json() == found
+        assert "s3cret" not in listed.text + (await web.get("/events?limit=1000")).text + (await web.get("/runs")).text
+        for _ in range(2):
+            assert (await web.call("POST", f"{path}/cancel")).json()["state"] == "cancelled"
+        assert len((await web.get("/journey-bindings")).json()["items"]) == 2
+        assert (await web.get("/journey-bindings?subjectId=nobody")).json()["items"] == []
+        assert (await web.get("/journey-bindings/nothing")).status_code == 404
+
+    run(main, tmp_path)
+
+
+def test_answers_are_as_the_journey_s_own_description_says(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING, PRICE)
+        own = schemathesis.openapi.from_dict((await web.get("/journey-definitions/asking/latest/openapi.json")).json())
+        start, step = own["/journeys/asking/start"]["POST"], own["/journeys/{journeyId}/steps/ask"]["POST"]
+        started = await web.post("/journeys/asking/start", {"a": 1})
+        start.validate_response(started)
+        start.validate_response(await web.post("/journeys/asking/start", {"a": "x"}))
+        path = f"/journeys/{started.json()['journeyId']}"
+        own["/journeys/{journeyId}"]["GET"].validate_response(await web.get(path))
+        own["/journeys/{journeyId}/result"]["GET"].validate_response(await web.get(f"{path}/result"))
+        step.validate_response(await web.post(f"{path}/steps/ask", {}))
+        step.validate_response(await web.post(f"{path}/steps/ask", {"ok": True}))
+        own["/journeys/{journeyId}/result"]["GET"].validate_response(await web.get(f"{path}/result"))
+        with pytest.raises(JsonSchemaError):
+            own["/journeys/{journeyId}"]["GET"].validate_response(await web.get("/health/live"))
+        call = schemathesis.openapi.from_dict((await web.get("/journey-definitions/price/0.1.0/openapi.json")).json())
+        call["/offers/price"]["POST"].validate_response(await web.post("/offers/price", {"amount": 1}))
+        call["/offers/price"]["POST"].validate_response(await web.post("/offers/price", {"amount": 1000}))
 
     run(main, tmp_path)
