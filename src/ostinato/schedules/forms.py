@@ -152,6 +152,15 @@ class Forms(Schedules):
 
         return [read_anyway(row) for row in await self._around.store.read(found)]
 
+    async def count(self) -> int:
+        """How many are open."""
+        namespace = self._around.namespace
+
+        def counted(_: int) -> Operation[int]:
+            return int((yield sql("count_schedules", namespace=namespace))[0][0])
+
+        return await self._around.store.read(counted)
+
     async def closer(self, schedules: Sequence[Schedule], recent: int) -> list[Seen]:
         """These, with what belongs to them."""
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.common.v1 import Payload, WorkflowExecution
 from temporalio.api.workflowservice.v1 import (
     GetWorkflowExecutionHistoryRequest,
     RequestCancelWorkflowExecutionRequest,
@@ -272,6 +272,36 @@ async def test_waiting_for_a_result_goes_on_over_many_polls(world: World) -> Non
         assert history.events[0].workflow_execution_started_event_attributes.workflow_type.name == "nap"
         close = WorkflowHistoryEventFilterType.CLOSE_EVENT
         assert len([one async for one in handle.fetch_history_events(event_filter_type=close)]) == 1
+
+
+async def test_every_field_of_a_start_is_kept(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        request = StartWorkflowExecutionRequest(namespace="default", workflow_id="kept", request_id="the-request")
+        request.workflow_type.name, request.task_queue.name = "nothing", "default"
+        for name in ("workflow_execution_timeout", "workflow_run_timeout", "workflow_task_timeout"):
+            getattr(request, name).seconds = 60
+        request.retry_policy.non_retryable_error_types.append("ValueError")
+        request.priority.fairness_key = "ann"
+        request.versioning_override.auto_upgrade = True
+        strange = {"metadata": {"encoding": b"binary/other"}, "data": b"\x00\xff"}
+        for fields in (request.header.fields, request.memo.fields):
+            fields["strange"].CopyFrom(Payload(**strange))  # type: ignore[arg-type]
+        request.user_metadata.summary.CopyFrom(Payload(**strange))  # type: ignore[arg-type]
+        await wire.client.workflow_service.start_workflow_execution(request)
+        handle = wire.client.get_workflow_handle("kept")
+        (started, *_) = (await handle.fetch_history()).events
+        told = started.workflow_execution_started_event_attributes
+        for name in (
+            "workflow_execution_timeout workflow_run_timeout workflow_task_timeout retry_policy priority "
+            "versioning_override header memo"
+        ).split():
+            assert getattr(told, name) == getattr(request, name), name
+        assert started.user_metadata == request.user_metadata
+        found = (await handle.describe()).raw_description
+        assert found.workflow_execution_info.memo == request.memo
+        assert found.execution_config.user_metadata == request.user_metadata
+        assert list(found.workflow_extended_info.request_id_infos) == ["the-request"]
 
 
 async def test_a_name_that_nobody_knows_is_parked_until_someone_does(world: World) -> None:

@@ -238,6 +238,12 @@ async def test_payloads_are_kept_byte_for_byte(world: World) -> None:
         assert found.schedule.action.start_workflow == start
         assert found.memo == request.memo
         assert found.conflict_token == answer.conflict_token
+        handle = wire.client.get_schedule_handle("bytes")
+        await handle.trigger()
+        (one,) = ids((await handle.describe()).info.recent_actions)
+        started = (await wire.client.get_workflow_handle(one).fetch_history()).events[0]
+        told = started.workflow_execution_started_event_attributes
+        assert (told.input, told.header, told.memo) == (start.input, start.header, start.memo)
         # A change elsewhere goes over what came by the wire; the rest of it stays.
         await wire.app.schedules.update("bytes", input={"name": "Bob"})
         changed = (await raw(wire, "bytes")).schedule.action.start_workflow
@@ -468,6 +474,8 @@ async def test_lists_pages_and_queries(world: World) -> None:
             CountSchedulesRequest(namespace="default", query="Colour = 'blue'")
         )
         assert counted.count == 4
+        everything_counted = await client.workflow_service.count_schedules(CountSchedulesRequest(namespace="default"))
+        assert everything_counted.count == 8
         await wire.advance("6h")
         (entry,) = [one async for one in await client.list_schedules(query="ScheduleId = 's-1'")]
         assert entry.info is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from temporalio.api.common.v1 import Memo, Payloads, SearchAttributes, WorkflowExecution, WorkflowType
@@ -27,7 +27,7 @@ from ostinato.model import Run, Status
 from ostinato.when.instants import format_instant
 
 _TYPE = EventType
-_KEPT = (
+_KEPT: Final = (
     "header",
     "memo",
     "retry_policy",
@@ -142,14 +142,7 @@ def _started(workflow: Workflow, attributes: Mapping[str, str]) -> HistoryEvent:
     told.input.CopyFrom(_input(workflow))
     if form is not None:
         event.user_metadata.CopyFrom(form.user_metadata)
-        for name in (
-            "header",
-            "memo",
-            "retry_policy",
-            "priority",
-            "workflow_execution_timeout",
-            "workflow_run_timeout",
-        ):
+        for name in _KEPT:
             if form.HasField(name):
                 getattr(told, name).CopyFrom(getattr(form, name))
     told.search_attributes.CopyFrom(search_attributes(workflow, attributes))

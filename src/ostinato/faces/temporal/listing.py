@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from temporalio.api.common.v1 import SearchAttributes
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
 from ostinato.engine.rows import whole_run
-from ostinato.errors import NotFound
 from ostinato.faces.temporal.attributes import custom, read_attributes
 from ostinato.faces.temporal.calls import Call
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
 from ostinato.faces.temporal.histories import search_attributes
 from ostinato.faces.temporal.queries import Query
-from ostinato.faces.temporal.workflows import Workflow, look, shown, workflows_of
+from ostinato.faces.temporal.workflows import Workflow, find_all, shown, workflows_of
 from ostinato.store.contract import Operation, Row, sql
 
 _SCAN = 500
@@ -35,7 +33,7 @@ async def matching(call: Call, query: Query, known: Mapping[str, str], before: s
     app = call.app
     wanted = query.exactly.get("WorkflowId")
     if wanted is not None:
-        for one in await _by_id(call, wanted):
+        for one in await app.store.read(lambda _: find_all(app.namespace, wanted)):
             if (before is None or one.run.id < before) and query(values_of(one, known)):
                 yield one
         return
@@ -55,22 +53,6 @@ async def matching(call: Call, query: Query, known: Mapping[str, str], before: s
                 yield one
         if before is None:
             return
-
-
-async def _by_id(call: Call, workflow_id: str) -> list[Workflow]:
-    app = call.app
-
-    def runs(_: int) -> Operation[list[Row]]:
-        return (yield sql("workflows_by_id", namespace=app.namespace, id=workflow_id, limit=10_000))
-
-    found = []
-    for row in await app.store.read(runs):
-        with suppress(NotFound):
-            found.append(await look(app, workflow_id, row[0]))
-    if not found:
-        with suppress(NotFound):
-            found.append(await look(app, workflow_id))
-    return found
 
 
 def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], Any]:

@@ -127,6 +127,8 @@ class ScheduleCalls(Calls):
     async def CountSchedules(self, request: Any, call: Call) -> CountSchedulesResponse:
         known = await call.attributes()
         query = read_query(request.query, {**OF_SCHEDULES, **known})
+        if not query.names:
+            return CountSchedulesResponse(count=await call.forms.count())
         return CountSchedulesResponse(count=len([one async for one in matching(call.forms, query, known)]))
 
     @call(Role.READER)

@@ -21,9 +21,10 @@ from ostinato.errors import NotFound
 from ostinato.faces.temporal.errors import AlreadyStarted
 from ostinato.faces.temporal.payloads import unpack
 from ostinato.model import Run, Status, Timer
+from ostinato.schedules.looks import newest_of
 from ostinato.store.contract import Operation, Row, sql
 
-_HISTORY = 1000  # runs of one id that are looked through for one of them
+_OF_ONE_ID = 10_000
 _REUSE = WorkflowIdReusePolicy
 _CONFLICT = WorkflowIdConflictPolicy
 
@@ -71,17 +72,28 @@ def _workflow(run: Run, first: Run, row: Row | None) -> Workflow:
 
 def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Workflow]:
     """The newest run of an id, or one of its runs."""
-    rows = yield sql("workflows_by_id", namespace=namespace, id=workflow_id, limit=_HISTORY if run_id else 1)
-    roots = [row[0] for row in rows if not run_id or row[0] == run_id]
-    if not roots:
-        by_key = yield sql("run_by_key", namespace=namespace, key=workflow_id)
-        roots = [by_key[0][0] if by_key else workflow_id]
-    newest = yield sql("run_of_chain", root=roots[0])
+    root = run_id
+    if not root:
+        rows = yield sql("workflows_by_id", namespace=namespace, id=workflow_id, limit=1)
+        rows = rows or (yield sql("run_by_key", namespace=namespace, key=workflow_id))
+        root = rows[0][0] if rows else workflow_id
+    newest = yield sql("run_of_chain", root=root)
     runs = [run for run in map(whole_run, newest) if run.namespace == namespace and shown(run)]
     found = yield from workflows_of(runs)
     if not found or found[0].id != workflow_id or (run_id and found[0].run_id != run_id):
         raise _not_found(workflow_id, run_id)
     return found[0]
+
+
+def find_all(namespace: str, workflow_id: str) -> Operation[list[Workflow]]:
+    """All runs of an id, the newest first."""
+    rows = yield sql("workflows_by_id", namespace=namespace, id=workflow_id, limit=_OF_ONE_ID)
+    if not rows:
+        one = yield from _current(namespace, workflow_id)
+        return [] if one is None else [one]
+    first = [whole_run(row) for row in (yield sql("runs_by_ids", [(row[0],) for row in rows]))]
+    runs = [run for run in (yield from newest_of(first)) if shown(run)]
+    return (yield from workflows_of(sorted(runs, key=lambda run: run.root_id, reverse=True)))
 
 
 def _not_found(workflow_id: str, run_id: str) -> NotFound:
