@@ -181,7 +181,7 @@ class Ostinato:
             evaluator=Evaluator(self.journey_plugins.languages),
             settings=given_settings,
             services=self._journey_services,
-            now=lambda: self.engine.clock.now(),
+            now=self._now,
             namespace=namespace,
         )
         self._conductor: Conductor | None = None
@@ -233,8 +233,12 @@ class Ostinato:
             )
         )
 
+    def _now(self) -> Micros:
+        """What time it is to the engine, also while it stops."""
+        return self.engine.clock.now() if self._conductor is None else self._conductor.now()
+
     def _journey_services(self, namespace: str) -> dict[str, Any]:
-        cache = StoreCache(self.store, lambda: self.engine.clock.now(), namespace)
+        cache = StoreCache(self.store, self._now, namespace)
         return {"egress": self._way_out, "cache": cache, "publisher": self._publisher}
 
     def _conducting(self) -> Conductor:

@@ -34,6 +34,9 @@ class Conductor:
         self._handed: dict[tuple[str, int], tuple[Loaded, Request | None]] = {}
         self._resting: dict[str, list[asyncio.Future[None]]] = {}
 
+    def now(self) -> Micros:
+        return self._engine.clock.now()
+
     def start(self) -> None:
         self._moves.start()
 
