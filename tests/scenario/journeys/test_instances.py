@@ -521,3 +521,44 @@ def test_a_step_taken_by_another_node_takes_the_run_with_it(tmp_path: Path, work
 
     clock = VirtualClock()
     run_virtual(main(clock), clock)
+
+
+LONG = text("a: {type: task, task: {kind: 'work:v1', seconds: 60}, next: b}\nb: {type: succeed}")
+
+
+async def test_a_node_that_stops_hands_its_journeys_back(world: World, work: Work) -> None:
+    await world.up()
+    await world.app.journeys.deploy(LONG)
+    status = await world.app.journeys.start("example", mode="async")
+    await world.advance("10s")
+    await world.down()
+    assert work.stopped == ["a"]
+    await world.up()
+    await world.advance("2m")
+    assert (await world.app.journeys.status(status.id)).phase == "SUCCEEDED"
+    assert work.keys == [f"{status.id}:0:1"] * 2
+
+
+def test_a_journey_that_costs_node_after_node_its_life_ends(tmp_path: Path, work: Work) -> None:
+    async def main(clock: VirtualClock) -> None:
+        id = ""
+        for crash in range(4):
+            store = SqliteStore(str(tmp_path / "store.db"), inline=True, durable=False)
+            app = Ostinato(store, clock=clock, lease=4, journey_plugins=plugins(work))
+            await app._open(node=True)
+            if crash == 0:
+                await app.journeys.deploy(LONG)
+                id = (await app.journeys.start("example", mode="async")).id
+            await asyncio.sleep(12)
+            if crash == 3:
+                outcome = await app.journeys.result(id)
+                assert (outcome.phase, outcome.status) == ("FAILED", "urn:journeyforge:error:internal")
+                assert work.keys == [f"{id}:0:1"] * 3
+                assert await app.check(repair=False) == []
+                await app._close()
+                return
+            await app.engine.kill()
+            await app._close_after_crash()
+
+    clock = VirtualClock()
+    run_virtual(main(clock), clock)
