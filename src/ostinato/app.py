@@ -575,6 +575,8 @@ class Ostinato:
         before = await self._newest(id)
         if not before.status.over:
             raise Conflict(f"run {id!r} is {before.status.value}; only one that is over can be repeated")
+        if before.kind in RULES:
+            raise Conflict(f"run {id!r} is a {before.kind}, which is not repeated; start another")
         if before.status in (Status.SKIPPED, Status.MISSED):
             raise Conflict(f"run {id!r} was {before.status.value}: there is nothing to repeat; trigger its schedule")
         now = self.engine.clock.now()

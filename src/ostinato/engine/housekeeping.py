@@ -51,8 +51,10 @@ def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
     if ids:
         yield sql("drop_logs", ids)
         yield sql("drop_workflows", ids)
-        for rule in RULES.values():
-            yield from rule.forget([row[0] for row in rows])
+        for kind, rule in RULES.items():
+            own = [row[0] for row in rows if row[1] == kind]
+            if own:
+                yield from rule.forget(own)
         yield sql("drop_runs", ids)
     events = yield sql("drop_events", before=events_before, limit=_BITE)
     return max(len(ids), len(events))

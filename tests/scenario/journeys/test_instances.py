@@ -52,6 +52,11 @@ async def test_a_journey_waits_for_its_step_and_ends_with_its_output(world: Worl
     assert (outcome.output, outcome.status) == (7, "SUCCEEDED")
     assert work.keys == [f"{status.id}:0:1"]
     assert [run.status for run in await world.runs()] == ["succeeded"]
+    with pytest.raises(Conflict, match="is a journey, which is not repeated"):
+        await world.app.retry(status.id)
+    await world.outage(world.now, "2026-02-15T00:00Z")
+    await world.advance("7h")
+    assert (await world.runs(), await world.app.journeys.find()) == ([], [])
 
 
 async def test_a_wait_that_nobody_answers_times_out(world: World) -> None:

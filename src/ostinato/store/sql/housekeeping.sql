@@ -1,5 +1,5 @@
 -- old_runs: runs that ended before :before, of chains that are over, the oldest first. Uses ostinato_runs_finished.
-SELECT u.id FROM ostinato_runs u WHERE u.finished < :before
+SELECT u.id, u.kind FROM ostinato_runs u WHERE u.finished < :before
     AND NOT EXISTS (SELECT 1 FROM ostinato_runs l WHERE l.root_id = u.root_id AND l.retry_of IS NOT NULL
         AND (l.finished IS NULL OR l.finished >= :before))
 ORDER BY u.finished LIMIT :limit
