@@ -47,14 +47,19 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
 def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
     """Remove up to a bite of runs that ended, and of events, before these moments. Whole chains only."""
     rows = yield sql("old_runs", before=runs_before, limit=_BITE)
-    ids = [(row[0],) for row in rows]
-    if ids:
-        yield sql("drop_logs", ids)
-        yield sql("drop_workflows", ids)
-        for kind, rule in RULES.items():
-            own = [row[0] for row in rows if row[1] == kind]
-            if own:
-                yield from rule.forget(own)
-        yield sql("drop_runs", ids)
+    if rows:
+        yield from remove(rows)
     events = yield sql("drop_events", before=events_before, limit=_BITE)
-    return max(len(ids), len(events))
+    return max(len(rows), len(events))
+
+
+def remove(rows: Sequence[Row]) -> Operation[None]:
+    """Runs that are over, by id and kind, and all that is kept of them."""
+    ids = [(row[0],) for row in rows]
+    yield sql("drop_logs", ids)
+    yield sql("drop_workflows", ids)
+    for kind, rule in RULES.items():
+        own = [row[0] for row in rows if row[1] == kind]
+        if own:
+            yield from rule.forget(own)
+    yield sql("drop_runs", ids)

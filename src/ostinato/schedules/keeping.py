@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ostinato.engine.housekeeping import remove
 from ostinato.engine.rows import timer_row
 from ostinato.engine.timers import Fire
 from ostinato.model import Timer
@@ -43,6 +44,7 @@ def keep(now: Micros, before: Micros, after: str) -> Operation[tuple[str, bool]]
     closed = yield sql("drop_closed_schedules", before=before, limit=_BITE)
     if closed:
         yield sql("drop_forms", [(row[0],) for row in closed])
+        yield sql("forget_bindings", [(row[0],) for row in closed])
     filled = yield sql("drop_backfills", before=before, limit=_BITE)
     rows = yield sql("keeping_schedules", after=after, limit=_BITE)
     surplus = 0
@@ -56,11 +58,9 @@ def keep(now: Micros, before: Micros, after: str) -> Operation[tuple[str, bool]]
         low, high = key_range(id)
         found = yield sql("beyond_kept", namespace=namespace, low=low, high=high, most=most, limit=_BITE)
         # The row of a stretch that still grows is as new as its last time.
-        old = [(row[0],) for row in found if stretch is None or row[0] != stretch.run]
+        old = [row for row in found if stretch is None or row[0] != stretch.run]
         if old:
-            yield sql("drop_logs", old)
-            yield sql("drop_workflows", old)
-            yield sql("drop_runs", old)
+            yield from remove(old)
         surplus = max(surplus, len(found))
     full = max(len(answers), len(closed), len(filled), surplus) >= _BITE
     return rows[-1][0] if len(rows) == _BITE else "", full

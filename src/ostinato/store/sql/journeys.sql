@@ -152,3 +152,9 @@ SELECT pg_advisory_xact_lock(hashtextextended(:identity, 20260317))
 -- count_bindings: how many bindings of a journey are active, and how many of them are one subject's.
 SELECT count(*), coalesce(sum(CASE WHEN coalesce(subject, '') = :subject THEN 1 ELSE 0 END), 0) FROM ostinato_journey_bindings
 WHERE namespace = :namespace AND definition = :definition AND state = 'active'
+
+-- forget_bindings [sqlite each]: (id) what a journey has scheduled, with a schedule that is gone.
+DELETE FROM ostinato_journey_bindings WHERE schedule_id = :id
+
+-- forget_bindings [postgres]: the same for many.
+DELETE FROM ostinato_journey_bindings b USING {rows r(id text)} WHERE b.schedule_id = r.id

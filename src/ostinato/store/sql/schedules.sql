@@ -189,7 +189,7 @@ RETURNING id
 SELECT id, namespace, policies, memory FROM ostinato_schedules WHERE policies LIKE '%"keep"%' AND id > :after ORDER BY id LIMIT :limit
 
 -- beyond_kept: attempts of occurrences that are over, beyond the :most newest. Uses ostinato_runs_key.
-SELECT u.id FROM ostinato_runs u WHERE u.root_id IN (
+SELECT u.id, u.kind FROM ostinato_runs u WHERE u.root_id IN (
     SELECT id FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND key >= :low AND key < :high
         AND key IS NOT NULL ORDER BY key DESC LIMIT :limit OFFSET :most) o)
     AND u.finished IS NOT NULL
