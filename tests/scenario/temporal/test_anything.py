@@ -40,6 +40,7 @@ TEXTS = [
     "Colour = 'x'",
 ]
 NUMBERS = [0, 1, 2, 5, 7, -1, 59, 86_400, 2**31 - 1, -(2**31)]
+LARGE = [10**11, 315_576_000_000, 253_402_300_799, -62_135_596_800, 2**62]
 BYTES = [b"", b"{}", b'"x"', b"\xff\x00", b"12", b"\x01" + b"\x00" * 7]
 KEYS = ["encoding", "type", "Colour", "Size", "x"]
 _SEEDS = 4
@@ -63,6 +64,8 @@ def scalar(dice: random.Random, field: FieldDescriptor) -> Any:
             return dice.choice([0, 1, 2, 3, 6, 99])
         case FieldDescriptor.CPPTYPE_UINT32 | FieldDescriptor.CPPTYPE_UINT64:
             return abs(dice.choice(NUMBERS))
+        case FieldDescriptor.CPPTYPE_INT64:
+            return dice.choice(NUMBERS + LARGE)
         case _:
             return dice.choice(NUMBERS)
 

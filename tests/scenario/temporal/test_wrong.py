@@ -81,6 +81,7 @@ STARTS: dict[str, Spoil] = {
     "input[1]": lambda one: one.input.payloads.extend([FEW, Payload(data=b"?")]),
     "input": lambda one: one.input.payloads.extend([FEW] * 3),
     "workflow_execution_timeout": put("workflow_execution_timeout.seconds", -1),
+    "workflow_execution_timeout: 1e+11 s is longer": put("workflow_execution_timeout.seconds", 10**11),
     "workflow_run_timeout": put("workflow_run_timeout.nanos", -5000),
     "workflow_task_timeout": put("workflow_task_timeout.seconds", -1),
     "retry_policy.initial_interval": put("retry_policy.initial_interval.seconds", -1),

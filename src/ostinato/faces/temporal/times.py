@@ -11,6 +11,7 @@ from ostinato.when.instants import SECOND, Micros
 _LONGEST = 315_576_000_000  # seconds: what protobuf allows, ten thousand years
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799  # the years 1 and 9999
 _NANOS = 1_000_000_000
+_MILLENNIUM: Micros = 1_000 * 366 * 86_400 * SECOND
 
 
 def read_duration(value: Duration, field: str) -> Micros:
@@ -22,10 +23,12 @@ def read_duration(value: Duration, field: str) -> Micros:
 
 
 def read_length(value: Duration, field: str) -> Micros:
-    """One that is not negative."""
+    """One that is not negative, and that a clock can hold."""
     length = read_duration(value, field)
     if length < 0:
         raise Wrong(field, f"{length / SECOND:g} s is negative")
+    if length > _MILLENNIUM:
+        raise Wrong(field, f"{length / SECOND:g} s is longer than a thousand years")
     return length
 
 
