@@ -21,6 +21,7 @@ from temporalio.api.workflowservice.v1 import (
     GetWorkflowExecutionHistoryReverseResponse,
     ListWorkflowExecutionsResponse,
     RequestCancelWorkflowExecutionResponse,
+    SignalWorkflowExecutionResponse,
     StartWorkflowExecutionResponse,
     TerminateWorkflowExecutionResponse,
 )
@@ -34,6 +35,7 @@ from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_reque
 from ostinato.faces.temporal.definitions import STATUSES, status_of
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.histories import closed, configure, describe, extend, history, pending
+from ostinato.faces.temporal.journeys import journey_start, signal
 from ostinato.faces.temporal.listing import NAMES, count_all, matching
 from ostinato.faces.temporal.payloads import pack, payload_of
 from ostinato.faces.temporal.queries import read_query
@@ -41,6 +43,7 @@ from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_siz
 from ostinato.faces.temporal.times import read_length
 from ostinato.faces.temporal.workflows import Asked, Workflow, look, start_by_id
 from ostinato.model import Status
+from ostinato.schedules.making import JOURNEY
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import to_datetime
 
@@ -63,7 +66,11 @@ class RunCalls(Calls):
         found = read_start(request, app.engine.known, await call.attributes(), "")
         delay = read_length(request.workflow_start_delay, "workflow_start_delay")
         at = to_datetime(app.engine.clock.now() + delay) if delay else None
-        run, deadline = app.prepare(found.job, found.input, at=at, **found.options)
+        journey = await journey_start(app, found, delay)
+        if journey is not None:
+            run, deadline = journey, None
+        else:
+            run, deadline = app.prepare(found.job, found.input, at=at, **found.options)
         asked = Asked(
             workflow_id=request.workflow_id,
             request=read_request_id(request.request_id) or secrets.token_hex(16),
@@ -139,6 +146,9 @@ class RunCalls(Calls):
     async def SignalWorkflowExecution(self, request: Any, call: Call) -> Any:
         read_id(request.signal_name, "signal_name")
         workflow = await _going(call, request)
+        if workflow.run.kind == JOURNEY:
+            await signal(call, workflow.run, request)
+            return SignalWorkflowExecutionResponse()
         raise Conflict(
             f"workflow type {workflow.run.name!r} is a job, and a job takes no signals; signal {request.signal_name!r} "
             "was not delivered"

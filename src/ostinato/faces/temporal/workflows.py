@@ -6,7 +6,7 @@ A run that did not come over the wire is found by the id it was started with, or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from temporalio.api.enums.v1 import WorkflowIdConflictPolicy, WorkflowIdReusePolicy
@@ -19,6 +19,7 @@ from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import start, stop
 from ostinato.errors import NotFound
 from ostinato.faces.temporal.errors import AlreadyStarted
+from ostinato.faces.temporal.journeys import with_output
 from ostinato.faces.temporal.payloads import unpack
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.looks import newest_of
@@ -102,7 +103,8 @@ def _not_found(workflow_id: str, run_id: str) -> NotFound:
 
 
 async def look(app: Ostinato, workflow_id: str, run_id: str = "") -> Workflow:
-    return await app.store.read(lambda _: find(app.namespace, workflow_id, run_id))
+    found = await app.store.read(lambda _: find(app.namespace, workflow_id, run_id))
+    return replace(found, run=await with_output(app, found.run))
 
 
 @dataclass(frozen=True, slots=True)
