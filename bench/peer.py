@@ -86,6 +86,36 @@ def dbos(url: str, count: int, best: bool) -> float:
     return seconds
 
 
+def dbos_steps(url: str, count: int, best: bool) -> float:
+    """Workflows of twenty steps, each step's result on record. Finished: the workflow's status says SUCCESS."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from dbos import DBOS, DBOSConfig
+
+    config: DBOSConfig = {"name": "bench", "system_database_url": url, "log_level": "ERROR"}
+    DBOS(config=config)
+
+    @DBOS.step()
+    def step(n: int) -> int:
+        return n + 1
+
+    @DBOS.workflow()
+    def steps() -> int:
+        n = 0
+        for _ in range(20):
+            n = step(n)
+        return n
+
+    DBOS.launch()
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(16 if best else 1) as threads:
+        found = list(threads.map(lambda _: steps(), range(count)))
+    seconds = time.perf_counter() - begin
+    assert found == [20] * count
+    DBOS.destroy(workflow_completion_timeout_sec=1)
+    return seconds
+
+
 async def pgqueuer(url: str, count: int, best: bool) -> float:
     """Finished: gone from the queue's table, and in its log."""
     import asyncpg
@@ -192,6 +222,7 @@ PEERS: dict[str, Callable[[str, int, bool], Any]] = {
     "apscheduler_sqlalchemy": apscheduler_sqlalchemy,
     "huey": huey,
     "dbos": dbos,
+    "dbos-steps": dbos_steps,
     "pgqueuer": pgqueuer,
     "procrastinate": procrastinate,
 }

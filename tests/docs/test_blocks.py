@@ -31,7 +31,7 @@ from tests.serving import Serving
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"# (?P<name>[\w-]+\.\w+)\n")
+FILE = re.compile(r"# (?P<name>[\w-]+(?:\.\w+)+)\n")
 SERVES = re.compile(r"(?P<settings>(?:OSTINATO_\w+=\S+ )*)ostinato (?P<args>(?:serve|worker)(?! --demo)(?: .*)?)")
 NOT_RUN = {"text", "json", "yaml", "toml"}
 BOUNDED = {"OSTINATO_DEMO_SECONDS": "3"}
