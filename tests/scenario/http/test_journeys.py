@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from schemathesis.openapi.checks import JsonSchemaError
 
-from ostinato import Ostinato
+from ostinato import Conflict, Ostinato
+from ostinato.client import Client
 from ostinato.faces.http.server import Listening
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
 from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE, REPEATING
@@ -326,5 +329,56 @@ def test_answers_are_as_the_journey_s_own_description_says(tmp_path: Path) -> No
         call = schemathesis.openapi.from_dict((await web.get("/journey-definitions/price/0.1.0/openapi.json")).json())
         call["/offers/price"]["POST"].validate_response(await web.post("/offers/price", {"amount": 1}))
         call["/offers/price"]["POST"].validate_response(await web.post("/offers/price", {"amount": 1000}))
+
+    run(main, tmp_path)
+
+
+def test_the_client_has_every_call_about_journeys(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        transport = httpx.ASGITransport(web.application)
+        async with Client("http://127.0.0.1:8471", transport=transport, patience=0) as client:
+            calls = client.journeys
+            bad = await calls.validate(ASKING.replace("next: judge", "next: jugde"))
+            assert (bad["valid"], bad["problems"][0]["code"]) == (False, "graph-target")
+            for text in (ASKING, PRICE, REPEATING):
+                assert (await calls.deploy(text))["new"]
+            assert [one["name"] for one in await calls.definitions(limit=10)] == ["asking", "price", "repeating"]
+            assert [one["version"] for one in await calls.versions("asking")] == ["0.1.0"]
+            assert "nobody answered" in (await calls.definition("asking"))["source"]
+            assert "/offers/price" in (await calls.openapi("price"))["paths"]
+            assert "<svg" in await calls.draw_definition("asking")
+            assert await calls.call("price", {"amount": 2}, headers={"X-Channel": "c"}) == {"price": 2, "channel": "c"}
+            started = await calls.start("asking", {"customer": "ada"}, key="k")
+            assert await calls.start("asking", {"customer": "ada"}, key="k") == started
+            id = started["journeyId"]
+            assert (await calls.start("asking", at_once=True))["statusUrl"]
+            assert [one["journeyId"] for one in await calls.find(subject="ada", attributes={"subjectId": "ada"})] == [
+                id
+            ]
+            with pytest.raises(Conflict, match="not over"):
+                await calls.result(id)
+            assert (await calls.step(id, "ask", {"ok": True}))["note"] == "thank you"
+            assert (await calls.result(id))["output"] == {"ok": True}
+            assert 'class="edge taken"' in await calls.draw(id)
+            assert (await calls.status(id))["phase"] == (await calls.cancel(id))["phase"] == "SUCCEEDED"
+            await calls.start("repeating", {"customer": "ada"})
+            (binding,) = await calls.bindings(name="repeating", subject="ada")
+            assert await calls.binding(binding["scheduleId"]) == binding
+            assert (await calls.cancel_binding(binding["scheduleId"]))["state"] == "cancelled"
+
+    run(main, tmp_path)
+
+
+def test_a_schedule_starts_a_journey(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await deployed(web, ASKING)
+        action = {"journey": "asking", "input": {"customer": "ada"}}
+        made = await web.post("/schedules", {"name": "daily", "spec": "0 9 * * *", "action": action})
+        assert made.status_code == 201, made.text
+        run_id = (await web.post("/schedules/daily/trigger")).json()["run"]["id"]
+        async with asyncio.timeout(20):
+            while (await web.get(f"/journeys/{run_id}")).json().get("currentState") != "ask":
+                await asyncio.sleep(0.05)
+        assert (await web.get("/schedules:export")).json()["schedules"]["daily"]["action"] == action
 
     run(main, tmp_path)

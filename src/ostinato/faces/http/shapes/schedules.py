@@ -132,7 +132,9 @@ class Definition(Given):
     )
 
     spec: str | Object | None = Field(default=None, description="A cron line, or the parts of a spec.")
-    action: str | Object | None = Field(default=None, description='A job\'s name, `{"job": …}` or `{"http": {…}}`.')
+    action: str | Object | None = Field(
+        default=None, description='A job\'s name, `{"job": …}`, `{"http": {…}}` or `{"journey": …}`.'
+    )
     input: Object | None = None
     overlap: Overlap | None = None
     catchup: str | Object | None = Field(default=None, description="`skip`, `latest`, `all`, or a window such as `1h`.")
