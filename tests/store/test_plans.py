@@ -64,6 +64,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "schedules_by_name": ({}, ("default", "name"), "ostinato_schedules_name"),
     "name_workflows": ({}, ("run", "schedule", "2026-01-01T00:00:00Z", "request"), "ostinato_forms_pkey"),
     "workflows_of": ({}, ("run",), "ostinato_workflows_pkey"),
+    "workflow_by_id": ({"namespace": "default", "id": "w"}, None, "ostinato_workflows_id"),
     "workflows_by_id": ({"namespace": "default", "id": "w", "limit": 10}, None, "ostinato_workflows_id"),
     "recent_actions": ({"limit": 10}, ("default", "key1", "key2"), "ostinato_runs_key"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),

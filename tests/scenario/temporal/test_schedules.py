@@ -45,6 +45,7 @@ from temporalio.common import (
     SearchAttributePair,
     TypedSearchAttributes,
 )
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCStatusCode
 
 from ostinato import cron
@@ -435,6 +436,29 @@ async def test_ids_are_kept_where_that_is_asked_for(world: World) -> None:
         runs = [one async for one in wire.client.list_workflows("WorkflowId = 'greeting'")]
         assert len({one.run_id for one in runs}) == 2
         assert (await raw(wire, "kept")).schedule.policies.keep_original_workflow_id
+
+
+async def test_an_id_that_is_kept_is_the_running_ones_while_the_next_waits(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        action = ScheduleActionStartWorkflow("nap", id="napping", task_queue="default")
+        policy = SchedulePolicy(overlap=ScheduleOverlapPolicy.BUFFER_ALL)
+        request = CreateScheduleRequest(namespace="default", schedule_id="naps", request_id="r")
+        request.schedule.CopyFrom(await Schedule(action, spec=HOURLY, policy=policy)._to_proto(wire.client))
+        request.schedule.policies.keep_original_workflow_id = True
+        await wire.client.workflow_service.create_schedule(request)
+        schedule, workflow = wire.client.get_schedule_handle("naps"), wire.client.get_workflow_handle("napping")
+        await schedule.trigger()
+        await schedule.trigger()
+        info = (await raw(wire, "naps")).info
+        assert info.buffer_size == 1
+        (first,) = info.running_workflows
+        assert (await workflow.describe()).run_id == first.run_id
+        with pytest.raises(WorkflowAlreadyStartedError):
+            await wire.client.start_workflow("nap", id="napping", task_queue="default")
+        await workflow.terminate()
+        await wire.settle()
+        assert (await workflow.describe()).run_id != first.run_id
 
 
 async def test_lists_pages_and_queries(world: World) -> None:

@@ -75,7 +75,7 @@ def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Workfl
     """The newest run of an id, or one of its runs."""
     root = run_id
     if not root:
-        rows = yield sql("workflows_by_id", namespace=namespace, id=workflow_id, limit=1)
+        rows = yield sql("workflow_by_id", namespace=namespace, id=workflow_id)
         rows = rows or (yield sql("run_by_key", namespace=namespace, key=workflow_id))
         root = rows[0][0] if rows else workflow_id
     newest = yield sql("run_of_chain", root=root)

@@ -36,6 +36,12 @@ SELECT * FROM {rows r(run_id text, namespace text, workflow_id text, request_id 
 SELECT run_id, workflow_id, request_id, action FROM ostinato_workflows WHERE namespace = :namespace AND workflow_id = :id
 ORDER BY run_id DESC LIMIT :limit
 
+-- workflow_by_id: the newest chain with this id that was let go: not what still waits for its turn, nor what was passed over.
+-- Uses ostinato_workflows_id.
+SELECT w.run_id FROM ostinato_workflows w JOIN ostinato_runs u ON u.id = w.run_id
+WHERE w.namespace = :namespace AND w.workflow_id = :id AND u.status || '' NOT IN ('skipped', 'missed')
+    AND coalesce(u.hold, '') <> 'overlap' ORDER BY w.run_id DESC LIMIT 1
+
 -- workflows_of: what these chains are called. Uses the primary key.
 SELECT w.run_id, w.workflow_id, w.request_id, w.action FROM {rows r(id text)} JOIN ostinato_workflows w ON w.run_id = r.id
 
