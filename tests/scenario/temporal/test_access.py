@@ -18,6 +18,7 @@ from temporalio.api.workflowservice.v1 import (
     RegisterNamespaceRequest,
 )
 from temporalio.client import Client, Schedule, ScheduleActionStartWorkflow, ScheduleSpec
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 from temporalio.service import RPCStatusCode
 
 from ostinato.faces.temporal.services import OperatorService, WorkflowService
@@ -135,3 +136,26 @@ async def test_search_attributes_are_registered_by_name_and_type(world: World) -
             await service.remove_search_attributes(remove)
         found = await service.list_search_attributes(ListSearchAttributesRequest(namespace="default"))
         assert dict(found.custom_attributes) == {"Colour": 2}
+
+
+async def test_what_was_set_when_an_attribute_had_another_type_stops_no_query(world: World) -> None:
+    @world.app.job()
+    async def greet() -> None: ...
+
+    async with wired(world) as wire:
+        service, there = (
+            wire.client.operator_service,
+            TypedSearchAttributes([SearchAttributePair(SearchAttributeKey.for_keyword("Colour"), "red")]),
+        )
+        for kind in (2, 3):
+            add = AddSearchAttributesRequest(namespace="default", search_attributes={"Colour": kind})  # type: ignore[dict-item]
+            await service.add_search_attributes(add)
+            await wire.client.create_schedule(f"of-{kind}", SCHEDULE, search_attributes=there)
+            await wire.client.start_workflow("greet", id=f"of-{kind}", task_queue="default", search_attributes=there)
+            remove = RemoveSearchAttributesRequest(namespace="default", search_attributes=["Colour"])
+            await service.remove_search_attributes(remove)
+            there = TypedSearchAttributes([SearchAttributePair(SearchAttributeKey.for_int("Colour"), 7)])
+        await service.add_search_attributes(add)
+        for query in ("Colour > 5", "Colour = 7", "Colour IN (7, 8)"):
+            assert [one.id async for one in await wire.client.list_schedules(query)] == ["of-3"]
+            assert [one.id async for one in wire.client.list_workflows(query)] == ["of-3"]

@@ -87,6 +87,11 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 }
 
 
+def _single(value: Any, kind: str) -> Any:
+    """The older form of the clients has each value in a list."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and kind != "KeywordList" else value
+
+
 def read_attributes(given: SearchAttributes, known: Mapping[str, str], field: str) -> dict[str, Any]:
     """Their values. One that is null is one that is absent."""
     found: dict[str, Any] = {}
@@ -101,11 +106,9 @@ def read_attributes(given: SearchAttributes, known: Mapping[str, str], field: st
         told = payload.metadata.get("type", b"").decode("utf-8", "replace")
         if told and told != kind:
             raise Wrong(place, f"it is registered as {kind}, not as {told}")
-        value = value_of(payload, place)
+        value = _single(value_of(payload, place), kind)
         if value is None:
             continue
-        if isinstance(value, list) and len(value) == 1 and kind != "KeywordList":
-            value = value[0]  # the older form of the clients
         if not _FITS[kind](value):
             raise Wrong(place, f"{shown(value)} is not of its type, {kind}")
         found[name] = value
@@ -134,8 +137,10 @@ def write_attributes(values: Mapping[str, Any], known: Mapping[str, str]) -> Sea
 
 
 def custom(values: Mapping[str, Any], name: str, known: Mapping[str, str]) -> Any:
-    """One of them as a query compares it: a moment as microseconds."""
-    there = values.get(name)
-    if there is None or known.get(name) != "Datetime" or not _moment(there):
-        return there
-    return from_datetime(datetime.fromisoformat(there))
+    """One of them as a query compares it: a moment as microseconds. What is not of the type that is registered now was
+    set when it was another, or elsewhere, and is not found by it."""
+    kind = known[name]
+    there = _single(values.get(name), kind)
+    if not _FITS[kind](there):
+        return None
+    return from_datetime(datetime.fromisoformat(there)) if kind == "Datetime" else there

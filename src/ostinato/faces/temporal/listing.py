@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
-from temporalio.api.common.v1 import SearchAttributes
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
 from ostinato.engine.rows import whole_run
-from ostinato.faces.temporal.attributes import custom, read_attributes
+from ostinato.faces.temporal.attributes import custom
 from ostinato.faces.temporal.calls import Call
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
-from ostinato.faces.temporal.histories import search_attributes
+from ostinato.faces.temporal.payloads import value_of
 from ostinato.faces.temporal.queries import Query
 from ostinato.faces.temporal.workflows import Workflow, find_all, shown, workflows_of
 from ostinato.store.contract import Operation, Row, sql
@@ -82,14 +81,14 @@ def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], A
             case "TemporalScheduledById" | "TemporalScheduledStartTime":
                 return scheduled_by(run).get(name)
             case _:
-                given = search_attributes(workflow, known)
-                return custom(read_attributes(_only(given, name), known, "search_attributes"), name, known)
+                return custom(_own(workflow, name), name, known)
 
     return value
 
 
-def _only(given: SearchAttributes, name: str) -> SearchAttributes:
-    found = SearchAttributes()
-    if name in given.indexed_fields:
-        found.indexed_fields[name].CopyFrom(given.indexed_fields[name])
-    return found
+def _own(workflow: Workflow, name: str) -> dict[str, Any]:
+    """The attribute it was started with; as it was checked then, it is JSON."""
+    form = workflow.form
+    if form is None or name not in form.search_attributes.indexed_fields:
+        return {}
+    return {name: value_of(form.search_attributes.indexed_fields[name], name)}
