@@ -274,6 +274,21 @@ async def test_waiting_for_a_result_goes_on_over_many_polls(world: World) -> Non
         assert len([one async for one in handle.fetch_history_events(event_filter_type=close)]) == 1
 
 
+async def test_who_waits_for_a_run_waits_for_that_one(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        first = await start(wire.client, "taken", args=[100])
+        request = GetWorkflowExecutionHistoryRequest(
+            namespace="default", execution=WorkflowExecution(workflow_id="taken"), wait_new_event=True
+        )
+        service = wire.client.workflow_service
+        request.next_page_token = (await service.get_workflow_execution_history(request)).next_page_token
+        await first.terminate()
+        await start(wire.client, "taken", args=[100])
+        (end,) = (await service.get_workflow_execution_history(request)).history.events
+        assert end.HasField("workflow_execution_terminated_event_attributes")
+
+
 async def test_every_field_of_a_start_is_kept(world: World) -> None:
     declare(world)
     async with wired(world) as wire:

@@ -19,10 +19,9 @@ from ostinato.journeys.asking import Limits, asked_to_start
 from ostinato.model import Run, Status
 from ostinato.schedules.making import JOURNEY, journey_run
 from ostinato.schedules.model import Action
-from ostinato.when.instants import Micros
 
 
-async def journey_start(app: Ostinato, found: Start, delay: Micros) -> Run | None:
+async def journey_start(app: Ostinato, found: Start, *, delayed: bool) -> Run | None:
     """The run of a journey of this name, checked and not on record; None where there is no such journey."""
     if app.engine.known(found.job) is not None:
         return None
@@ -32,7 +31,7 @@ async def journey_start(app: Ostinato, found: Start, delay: Micros) -> Run | Non
         return None
     if definition.is_api:
         raise Wrong("workflow_type.name", f"{found.job!r} is an API, which is called and not started")
-    if delay:
+    if delayed:
         raise Wrong("workflow_start_delay", "cannot be set for a journey; let it begin with a timer")
     values = found.input.get(BY_POSITION, [found.input])
     if len(values) > 1:

@@ -30,6 +30,7 @@ _TOKEN = re.compile(
 _WORDS = frozenset("AND OR NOT IN BETWEEN IS NULL STARTS_WITH TRUE FALSE ORDER GROUP BY".split())
 _LONGEST = 10_000
 _DEEPEST = 50
+_DIGITS = 100  # characters of a number
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda there, given: bool(there == given),
     "!=": lambda there, given: bool(there != given),
@@ -87,6 +88,8 @@ def _tokens(text: str) -> Iterator[_Token]:
             quote = found[0]
             yield _Token("text", re.sub(r"\\(.)", r"\1", found[1:-1].replace(quote * 2, quote)), begin)
         elif kind == "number":
+            if len(found) > _DIGITS:
+                raise QueryError(f"the number at character {begin + 1} has more than {_DIGITS} characters")
             yield _Token("number", float(found) if re.search(r"[.eE]", found) else int(found), begin)
         elif kind == "name" and found.upper() in _WORDS:
             yield _Token("word", found.upper(), begin)
@@ -266,9 +269,13 @@ def _equal(kind: str, given: Any) -> Callable[[Any], bool]:
     if kind == "KeywordList":
         return lambda there: given in _list(there)
     if kind == "Text":
-        words = set(given.lower().split())
-        return lambda there: isinstance(there, str) and words <= set(re.findall(r"\w+", there.lower()))
+        words = _words(given)
+        return lambda there: isinstance(there, str) and words <= _words(there)
     return lambda there: there is not None and there == given
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
 
 
 def _list(there: Any) -> list[Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
+from google.protobuf.duration_pb2 import Duration
 from temporalio.api.enums.v1 import (
     HistoryEventFilterType,
     WorkflowExecutionStatus,
@@ -45,11 +47,11 @@ from ostinato.faces.temporal.workflows import Asked, Workflow, look, start_by_id
 from ostinato.model import Status
 from ostinato.schedules.making import JOURNEY
 from ostinato.store.contract import Operation, sql
-from ostinato.when.instants import to_datetime
+from ostinato.when.instants import SECOND, Micros, to_datetime
 
 _PATIENCE = 20.0  # seconds until a call that waits for an end is answered without one
 _CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
-_AGAIN = b"wait"
+_OVER = "workflow execution already completed"
 
 
 class RunCalls(Calls):
@@ -64,9 +66,8 @@ class RunCalls(Calls):
                 raise Wrong(name, f"{getattr(request, name)} is not one of the policies")
         _check_policies(request)
         found = read_start(request, app.engine.known, await call.attributes(), "")
-        delay = read_length(request.workflow_start_delay, "workflow_start_delay")
-        at = to_datetime(app.engine.clock.now() + delay) if delay else None
-        journey = await journey_start(app, found, delay)
+        at = _begins(request.workflow_start_delay, app.engine.clock.now())
+        journey = await journey_start(app, found, delayed=at is not None)
         if journey is not None:
             run, deadline = journey, None
         else:
@@ -100,7 +101,8 @@ class RunCalls(Calls):
     @call(Role.READER)
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
         """With `wait_new_event`, answered when there is an end, or after a while without one, to be asked again."""
-        workflow = await _named(call, request.execution)
+        token = read_page(request.next_page_token)
+        workflow = await _named(call, request.execution, token)
         waits = request.wait_new_event and not workflow.over
         if waits and (request.history_event_filter_type == _CLOSE or request.next_page_token):
             await _until_over(call, workflow)
@@ -112,7 +114,7 @@ class RunCalls(Calls):
             events = history(workflow, await call.attributes())
             answer.history.events.extend(events[1:] if request.next_page_token else events)
         if request.wait_new_event and not workflow.over:
-            answer.next_page_token = _AGAIN
+            answer.next_page_token = workflow.run_id.encode()  # also if another has taken its id by then
         return answer
 
     @call(Role.READER)
@@ -133,13 +135,13 @@ class RunCalls(Calls):
             if request_id is not None and await _asked_before(call, request_id):
                 return RequestCancelWorkflowExecutionResponse()  # the answer to that was lost, not the cancel
             raise
-        await call.app.cancel(workflow.run_id, request.reason, request_id=request_id)
+        _in_time(await call.app.cancel(workflow.run_id, request.reason, request_id=request_id), Status.CANCELLED)
         return RequestCancelWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
     async def TerminateWorkflowExecution(self, request: Any, call: Call) -> TerminateWorkflowExecutionResponse:
         workflow = await _going(call, request)
-        await call.app.terminate(workflow.run_id, request.reason)
+        _in_time(await call.app.terminate(workflow.run_id, request.reason), Status.TERMINATED)
         return TerminateWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
@@ -192,6 +194,15 @@ class RunCalls(Calls):
         return answer
 
 
+def _begins(delay: Duration, now: Micros) -> datetime | None:
+    """The moment until which a start is put off, if it is."""
+    length = read_length(delay, "workflow_start_delay")
+    try:
+        return to_datetime(now + length) if length else None
+    except OverflowError:
+        raise Wrong("workflow_start_delay", f"{length // SECOND:,} s from now is after the year 9999") from None
+
+
 def _check_policies(request: Any) -> None:
     terminates = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_TERMINATE_IF_RUNNING
     if request.workflow_id_reuse_policy == terminates and request.workflow_id_conflict_policy:
@@ -221,8 +232,9 @@ async def _waits_for(call: Call, workflow: Workflow) -> str:
     return run.reason or ""
 
 
-async def _named(call: Call, execution: Any) -> Workflow:
-    return await look(call.app, read_id(execution.workflow_id, "execution.workflow_id"), execution.run_id)
+async def _named(call: Call, execution: Any, run_id: str = "") -> Workflow:
+    id = read_id(execution.workflow_id, "execution.workflow_id")
+    return await look(call.app, id, execution.run_id or run_id)
 
 
 async def _going(call: Call, request: Any) -> Workflow:
@@ -234,8 +246,14 @@ async def _going(call: Call, request: Any) -> Workflow:
     if first and first != workflow.run_id:
         raise NotFound(f"workflow not found for ID: {workflow.id} with first run id {first!r}")
     if workflow.over:
-        raise NotFound("workflow execution already completed")
+        raise NotFound(_OVER)
     return workflow
+
+
+def _in_time(stands: str, wanted: Status) -> None:
+    """What ended by itself before the call got to it was not stopped by it."""
+    if Status(stands).over and Status(stands) is not wanted:
+        raise NotFound(_OVER)
 
 
 async def _asked_before(call: Call, request_id: str) -> bool:
