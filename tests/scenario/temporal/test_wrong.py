@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -15,10 +15,11 @@ from temporalio.api.workflowservice.v1 import (
     StartWorkflowExecutionRequest,
     UpdateScheduleRequest,
 )
+from temporalio.client import Schedule, ScheduleSpec
 from temporalio.service import RPCStatusCode
 
 from ostinato.testing import World
-from tests.scenario.temporal.test_schedules import register
+from tests.scenario.temporal.test_schedules import greeting, register
 from tests.wire import refused, wired
 
 Spoil = Callable[[Any], object]
@@ -205,6 +206,7 @@ async def test_a_wrong_start(world: World) -> None:
         "workflow_id_reuse_policy": put("workflow_id_reuse_policy", 77),
         "workflow_id_conflict_policy": put("workflow_id_conflict_policy", 77),
         "workflow_start_delay": put("workflow_start_delay.seconds", -1),
+        "workflow_start_delay: 283": put("workflow_start_delay.seconds", 283_824_000_000),
     }
     async with wired(world) as wire:
         await register(wire)
@@ -223,6 +225,27 @@ async def test_a_wrong_start(world: World) -> None:
         assert await wire.app.runs() == []
 
 
+async def test_no_text_has_a_nul_in_it(world: World) -> None:
+    """One of the stores cannot hold it; clients would try again what never succeeds."""
+    async with wired(world) as wire:
+        client = wire.client
+        handle = await client.create_schedule("there", Schedule(greeting(), spec=ScheduleSpec()))
+        known = await client.start_workflow("greet", id="known", task_queue="default")
+        calls: dict[str, Callable[[], Awaitable[Any]]] = {
+            "patch.pause": lambda: handle.pause(note="a\x00b"),
+            "reason": lambda: known.terminate(reason="a\x00b"),
+            "execution.run_id": lambda: client.get_workflow_handle("known", run_id="a\x00b").describe(),
+            "query": lambda: client.count_workflows("WorkflowId = 'a\x00b'"),
+            "next_page_token": lambda: client.workflow_service.list_schedules(
+                ListSchedulesRequest(namespace="default", next_page_token=b"a\x00b")
+            ),
+        }
+        for field, call in calls.items():
+            with refused(RPCStatusCode.INVALID_ARGUMENT, field):
+                await call()
+        await known.terminate()
+
+
 async def test_wrong_pages_and_queries(world: World) -> None:
     async with wired(world) as wire:
         service = wire.client.workflow_service
@@ -234,6 +257,7 @@ async def test_wrong_pages_and_queries(world: World) -> None:
             "is not a value for ScheduleNextActionTime": {"query": "ScheduleNextActionTime > 'tomorrow'"},
             "nested more than": {"query": "(" * 60 + "ScheduleId = 'x'" + ")" * 60},
             "characters": {"query": "ScheduleId = 'x' OR " * 1000},
+            "the number at character 32": {"query": f"ScheduleRunningWorkflowCount = {'9' * 5000}"},
         }
         for words, given in schedules.items():
             with refused(RPCStatusCode.INVALID_ARGUMENT, words):

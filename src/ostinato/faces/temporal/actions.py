@@ -49,8 +49,8 @@ def read_start(given: Any, known: Known, attributes: Mapping[str, str], place: s
     job = read_id(given.workflow_type.name, at("workflow_type.name"))
     if given.cron_schedule:
         raise Wrong(at("cron_schedule"), "cannot be set; a schedule's spec says when")
-    if len(given.task_queue.name.encode()) > 1000 or "\x00" in given.task_queue.name:
-        raise Wrong(at("task_queue.name"), "is longer than 1000 bytes, or has a NUL in it")
+    if given.task_queue.name:
+        read_id(given.task_queue.name, at("task_queue.name"))
     read_attributes(given.search_attributes, attributes, at("search_attributes"))
     options: dict[str, Any] = {}
     if given.task_queue.name:

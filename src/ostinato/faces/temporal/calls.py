@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 from urllib.parse import unquote
 
+from google.protobuf.message import Message
+
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
-from ostinato.errors import NotFound
+from ostinato.errors import NotFound, shown
 from ostinato.faces.door import Door, Who
 from ostinato.faces.temporal.attributes import registered
 from ostinato.faces.temporal.errors import Absent, NoNamespace, Wrong, refuse
@@ -86,6 +88,7 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
             try:
                 namespace = getattr(request, "namespace", None) if within else None
                 who = await wire.admit(context, role, namespace)
+                _check_texts(request)
                 return await method(self, request, Call(wire, who, context))
             except Exception as problem:
                 await refuse(context, problem)
@@ -93,6 +96,29 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
         return answer
 
     return wrap
+
+
+def _check_texts(request: Message) -> None:
+    """No text may have a NUL in it: not every store can hold one, and a client would try again for nothing."""
+    if b"\x00" in request.SerializeToString():
+        for place, text in _texts(request, ""):
+            if "\x00" in text:
+                raise Wrong(place, f"{shown(text)} has a NUL in it")
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, Message):
+        for field, one in value.ListFields():
+            yield from _texts(one, f"{place}.{field.name}" if place else field.name)
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _texts(key, place)
+            yield from _texts(one, f"{place}.{key}")
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for number, one in enumerate(value):
+            yield from _texts(one, f"{place}[{number}]")
 
 
 def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
@@ -108,8 +134,8 @@ def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
 def read_id(value: str, field: str, *, most: int = _ID) -> str:
     if not value:
         raise Wrong(field, "is missing")
-    if len(value.encode()) > most or "\x00" in value:
-        raise Wrong(field, f"is longer than {most} bytes, or has a NUL in it")
+    if len(value.encode()) > most:
+        raise Wrong(field, f"is longer than {most} bytes")
     return value
 
 

@@ -212,8 +212,11 @@ def read_page_size(given: int, field: str) -> int:
 
 def read_page(token: bytes) -> str:
     try:
-        return token.decode()
-    except UnicodeDecodeError:
+        found = token.decode()
+        if "\x00" in found:
+            raise ValueError
+        return found
+    except ValueError:
         raise Wrong("next_page_token", "is not one that was given out here") from None
 
 
