@@ -297,6 +297,8 @@ def test_schedules_move_from_and_to_a_cluster(server: Serving, tmp_path: Path) -
     asyncio.run(arrived())
     again = run("export", "temporal", server.wire, *back, "--match", "moving-*")
     assert "2 unchanged" in again.stdout
+    nowhere = run("import", "temporal", server.wire, "--temporal-namespace", "nowhere", *here)
+    assert "refuses: Namespace nowhere is not found" in nowhere.output.replace("\n", " ")
     nobody = run("import", "temporal", f"127.0.0.1:{free_port()}", *here)
     assert nobody.exit_code == 3
     assert "there is no answer from Temporal" in nobody.output

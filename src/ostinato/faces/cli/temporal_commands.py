@@ -100,11 +100,12 @@ async def _move(
     async with Ostinato(store, namespace=place.namespace or "default").connected() as app:
         certificates = _certificates(ca) if ca else None
         cluster = await _moving().Cluster.reach(address, space, tls=tls, ca=certificates, key=key or None)
-        plan = await planned(cluster, app)
+        with _moving().answering(address):
+            plan = await planned(cluster, app)
         if not out.as_json:
             _show(plan, out)
         if apply_now:
-            with out.progress("moved", len(plan.steps)) as tell:
+            with out.progress("moved", len(plan.steps)) as tell, _moving().answering(address):
                 wrong = await plan.apply(lambda done, of: tell(done))
     if out.as_json:
         steps = [step.as_dict() for step in plan.steps]

@@ -4,7 +4,8 @@ is changed before it was made for all of them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -29,6 +30,16 @@ from ostinato.faces.temporal.definitions import Definition, read_definition, wri
 from ostinato.schedules.define import same_definition
 from ostinato.schedules.forms import Forms, Patch, Seen
 from ostinato.store.contract import Operation, sql
+
+
+@contextmanager
+def answering(address: str) -> Iterator[None]:
+    """What a cluster refuses is an error to read, not a traceback."""
+    try:
+        yield
+    except RPCError as problem:
+        raise OstinatoError(f"Temporal at {address} refuses: {problem} ({problem.status.name})") from None
+
 
 Do = Callable[[], Awaitable[Any]]
 _PAGE = 100
