@@ -15,11 +15,14 @@ FORMATS = ("text", "json")
 
 
 def configure_logs(form: str, level: str) -> None:
+    """Tracebacks are without the values of variables: those are what callers sent, tokens among them."""
     shown: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
     if form == "json":
-        shown += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        shown += [structlog.processors.ExceptionRenderer(tracebacks), structlog.processors.JSONRenderer()]
     else:
-        shown.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+        plain = structlog.dev.plain_traceback
+        shown.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain))
     structlog.configure(
         processors=shown,
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
