@@ -273,6 +273,24 @@ def test_schedules_move_from_and_to_a_cluster(server: Serving, tmp_path: Path) -
             await app.schedules.pause("moving-2", "not now")
 
     asyncio.run(look())
+
+    async def differ() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/other.db")
+        async with app.connected():
+            await app.schedules.delete("moving-1")
+            await app.schedules.create("moving-1", {"cron": ["0 5 * * *"]}, "report")
+
+    asyncio.run(differ())
+    done = run("import", "temporal", server.wire, *there, *here, "--match", "moving-1", "--apply")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "1 updated")
+    assert "1 unchanged" in run("import", "temporal", server.wire, *there, *here, "--match", "moving-1").stdout
+
+    async def moments() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/other.db")
+        async with app.connected():
+            assert list((await app.schedules.get("moving-1")).upcoming) == source["times"]  # its jitter came along
+
+    asyncio.run(moments())
     back = ("--temporal-namespace", "green", *here)
     plan = run("export", "temporal", server.wire, *back, "--json")
     told = json.loads(plan.stdout)

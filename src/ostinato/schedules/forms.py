@@ -4,7 +4,7 @@ done as one. Nothing here knows that wire's messages: a form is text to this lay
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ostinato.engine.requests import digest
@@ -97,9 +97,10 @@ class Forms(Schedules):
         asked: str,
         token: int | None = None,
         request_id: str | None = None,
+        seed: str | None = None,
     ) -> int:
         """Put another definition in place of the one it has. `given` says, of what is there, what is to be defined;
-        `form` what is to be kept, of what was."""
+        `form` what is to be kept, of what was. `seed`: of its jitter, from where it comes from."""
         doors = self._around.doors
         call = self._call(name, "update", request_id, token, asked)
 
@@ -118,7 +119,10 @@ class Forms(Schedules):
             yield from _keep(schedule, form(before), call.now)
             return schedule, [], {}
 
-        redefine = scheduler.updating(call, lambda one: define(one, given(one), doors))
+        def defined(one: Schedule) -> Schedule:
+            return replace(define(one, given(one), doors), own_seed=seed or one.own_seed)
+
+        redefine = scheduler.updating(call, defined)
         edits = [turn, redefine, keep]
         answer = await self._run(lambda: scheduler.change(call, scheduler.together(edits), mends=True), call)
         return int(answer["token"])

@@ -196,6 +196,10 @@ async def test_a_wrong_definition(world: World) -> None:
         assert await wire.app.runs() == []
 
 
+def _huge(request: StartWorkflowExecutionRequest) -> None:
+    request.input.payloads.add(data=b"x" * (5 << 20))
+
+
 async def test_a_wrong_start(world: World) -> None:
     @world.app.job()
     async def greet(a: str = "", b: str = "") -> None: ...
@@ -206,7 +210,8 @@ async def test_a_wrong_start(world: World) -> None:
         "workflow_id_reuse_policy": put("workflow_id_reuse_policy", 77),
         "workflow_id_conflict_policy": put("workflow_id_conflict_policy", 77),
         "workflow_start_delay": put("workflow_start_delay.seconds", -1),
-        "workflow_start_delay: 283": put("workflow_start_delay.seconds", 283_824_000_000),
+        "workflow_start_delay: 2.83": put("workflow_start_delay.seconds", 283_824_000_000),
+        "input: makes a message of": _huge,
     }
     async with wired(world) as wire:
         await register(wire)

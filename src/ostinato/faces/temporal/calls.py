@@ -88,6 +88,7 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
             try:
                 namespace = getattr(request, "namespace", None) if within else None
                 who = await wire.admit(context, role, namespace)
+                _check_size(request)
                 _check_texts(request)
                 return await method(self, request, Call(wire, who, context))
             except Exception as problem:
@@ -96,6 +97,15 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
         return answer
 
     return wrap
+
+
+def _check_size(request: Message) -> None:
+    """Refused here and not by gRPC, whose own answer to what is too large makes clients try again."""
+    size = request.ByteSize()
+    if size > LARGEST:
+        parts = [(field.name, len(str(value))) for field, value in request.ListFields()]
+        largest = max(parts, key=lambda part: part[1])[0]
+        raise Wrong(largest, f"makes a message of {size:,} bytes; {LARGEST:,} are the most")
 
 
 def _check_texts(request: Message) -> None:

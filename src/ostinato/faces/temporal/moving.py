@@ -210,10 +210,11 @@ async def _incoming(
         return Step(name, "create", words, lambda: _create(forms, made, definition)), used
     there = seen.schedule
     same = same_definition(there, _as_there(made, definition, there)) and bool(there.paused) == definition.paused
-    if same and there.remaining == definition.remaining:
+    moments = not there.spec.jitter or there.seed == seed
+    if same and moments and there.remaining == definition.remaining:
         return Step(name, "unchanged"), used
     words = f"{there.spec.describe()} → {made.spec.describe()}" if there.spec != made.spec else "its definition differs"
-    return Step(name, "update", words, lambda: _replace(forms, name, definition)), used
+    return Step(name, "update", words, lambda: _replace(forms, name, definition, seed)), used
 
 
 def _as_there(made: Any, definition: Definition, there: Any) -> Any:
@@ -233,7 +234,7 @@ async def _create(forms: Forms, made: Any, definition: Definition) -> None:
     await forms.create_as(made, definition.kept(), Patch(), asked="import")
 
 
-async def _replace(forms: Forms, name: str, definition: Definition) -> None:
+async def _replace(forms: Forms, name: str, definition: Definition, seed: str) -> None:
     await forms.replace_as(
         name,
         definition.given_to,
@@ -241,6 +242,7 @@ async def _replace(forms: Forms, name: str, definition: Definition) -> None:
         paused=definition.paused,
         note=definition.notes,
         asked="import",
+        seed=seed,
     )
 
 

@@ -20,7 +20,7 @@ from ostinato.faces.temporal.services import OperatorService, WorkflowService, h
 _GRACE = 5.0  # seconds that calls have to finish when the server stops
 _OPTIONS = (
     ("grpc.so_reuseport", 0),  # a port that is taken is an error, not a secret to share
-    ("grpc.max_receive_message_length", LARGEST),
+    ("grpc.max_receive_message_length", 4 * LARGEST),  # what is too large is refused by name
     ("grpc.max_send_message_length", 16 * LARGEST),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 5_000),  # clients show that they live while they wait
