@@ -25,6 +25,7 @@ from ostinato.faces.http.server import api
 from tests.web import Live
 
 STREAM = "/api/v1/events/stream"  # it does not end by itself; it has tests of its own
+OF_LISTS = ("/api/v1/journeys",)
 CHECKS = [
     schemathesis.checks.not_a_server_error,
     status_code_conformance,
@@ -70,7 +71,9 @@ def check(case: Any, live: Live) -> None:
     if not negative and isinstance(known, str) and len(known) % 2:  # half of the time there is such a thing
         case.path_parameters["name"] = "a"
         live.call(live.app.schedules.upsert("a", {"cron": ["0 9 * * *"]}, "note"))
-    case.call_and_validate(base_url=live.url, checks=CHECKS, timeout=20)
+    # A list in a query that is sent as one number is a list of one text to whoever reads it.
+    excluded = [negative_data_rejection] if case.operation.path in OF_LISTS else []
+    case.call_and_validate(base_url=live.url, checks=CHECKS, excluded_checks=excluded, timeout=20)
 
 
 @schema.parametrize()

@@ -117,22 +117,22 @@ async def outcome(world: World, id: str) -> Any:
 
 async def test_a_monthly_payment_hands_its_token_on(world: World, outside: Outside) -> None:
     def pay(received: Received) -> Reply:
-        number = int(received.headers["authorization"].removeprefix("Bearer t"))
-        return answering({"nextToken": f"t{number + 1}"}, 402 if number == 5 else 200)
+        number = int(received.headers["authorization"].removeprefix("Bearer secret-"))
+        return answering({"nextToken": f"secret-{number + 1}"}, 402 if number == 5 else 200)
 
     outside.answer(pay)
     first = format_instant(from_datetime(world.now))
-    given = {"customer": "ada", "amount": 9.5, "token": "t1", "startAt": first}
+    given = {"customer": "ada", "amount": 9.5, "token": "secret-1", "startAt": first}
     id = await begun(world, "monthly-payment", given)
     assert await outcome(world, id) == {"status": "SCHEDULED"}
     await world.advance("400d")
     # The fifth is declined: it counts, and the next one tries with the token that it has left.
     sent = [one.headers["authorization"] for one in outside.received]
-    assert sent == [f"Bearer t{n}" for n in (1, 2, 3, 4, *[5] * 8)]
+    assert sent == [f"Bearer secret-{n}" for n in (1, 2, 3, 4, *[5] * 8)]
     assert len({one.headers["idempotency-key"] for one in outside.received}) == 12
     (binding,) = await world.app.journeys.bindings(name="monthly-payment", subject="ada")
     assert (binding.runs_executed, binding.state) == (12, "exhausted")
-    assert "t1" not in repr(binding)
+    assert "secret" not in repr(binding)
 
 
 async def test_an_approval_reminds_every_day_and_takes_the_answer(world: World, outside: Outside) -> None:
