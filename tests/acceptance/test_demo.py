@@ -35,6 +35,7 @@ def test_the_demo_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "Run it again" in first.stdout
     second = run(tmp_path, "1")
     assert "and went on" in second.stdout.replace("\n", " ")
+    assert any(state in second.stdout for state in ("packing", "arrival", "forgotten"))  # a journey, going on too
     assert second.stderr == ""
 
 

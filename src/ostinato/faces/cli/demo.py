@@ -37,6 +37,21 @@ _COLOURS = {
     "skipped": "dim",
     "missed": "red",
 }
+_ORDER = """\
+apiVersion: v1
+kind: Journey
+metadata: {name: order, version: 1.0.0, description: An order that nobody hurries}
+spec:
+  start: packing
+  states:
+    packing: {type: timer, timer: {duration: PT4S}, next: arrival}
+    arrival:
+      type: wait
+      wait: {channel: manual, input: {schema: {type: object}}, timeoutSec: 12, onTimeout: forgotten}
+      next: arrived
+    arrived: {type: succeed}
+    forgotten: {type: fail, errorCode: NOT_SIGNED_FOR, reason: nobody was at home}
+"""
 
 
 def build(url: str) -> Ostinato:
@@ -89,6 +104,10 @@ async def schedule(app: Ostinato) -> None:
     await put("shop", every("8s", jitter="4s"), "shop", overlap="allow_all")
     await put("sync, one waits", every("4s"), "sync", overlap="buffer_one", catchup="latest")
     await put("sync, the newest counts", every("6s"), "sync", overlap="cancel_other")
+    await app.journeys.deploy(_ORDER)
+    done, _ = await put("orders", every("9s"), {"journey": "order"}, overlap="allow_all")
+    if done == "created":
+        await app.schedules.trigger("orders")
     await put("nightly, Berlin", cron("30 2 * * 1-5", tz="Europe/Berlin"), "report", catchup="1h")
 
 
@@ -119,7 +138,7 @@ def _screen(console: Console) -> Iterator[Any]:
 
 
 async def picture(app: Ostinato, address: str) -> RenderableType:
-    """The schedules and what became of their times, what is running, what is to come."""
+    """The schedules and what became of their times, what is running, journeys, what is to come."""
     counts = await app.counts()
     now = app.engine.clock.now()
     head = Text("  ").join(
@@ -130,6 +149,7 @@ async def picture(app: Ostinato, address: str) -> RenderableType:
         Panel(head, title=f"Ostinato on {address}", title_align="left", border_style="cyan"),
         Panel(await _schedules(app), title="schedules", title_align="left"),
         Panel(_table(runs), title="newest runs", title_align="left"),
+        Panel(await _journeys(app), title="journeys: POST {} to a step of one that waits", title_align="left"),
         Panel(await _coming(app, now), title="to come", title_align="left"),
         Text("Ctrl-C stops it in good order. Kill it, if you like: it goes on where it was.", style="dim"),
     )
@@ -145,6 +165,17 @@ async def _schedules(app: Ostinato) -> Table:
             mark = "·" if occurrence.status in ("skipped", "missed") else "■"
             recent.append(mark, style=_COLOURS.get(occurrence.status, ""))
         table.add_row(one.name, one.words, one.policies.overlap.value, one.state, recent)
+    return table
+
+
+async def _journeys(app: Ostinato) -> Table:
+    table = Table(box=None, pad_edge=False, expand=True)
+    for column in ("journey", "phase", "state", "where to answer"):
+        table.add_column(column, no_wrap=True)
+    for one in await app.journeys.find(limit=4):
+        steps = " ".join(f"/api/v1/journeys/{one.id}/steps/{step}" for step in one.steps)
+        colour = {"RUNNING": "blue", "SUCCEEDED": "green"}.get(one.phase, "red")
+        table.add_row(one.name, Text(one.phase.lower(), style=colour), one.current_state, steps)
     return table
 
 
