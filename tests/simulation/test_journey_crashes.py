@@ -145,7 +145,7 @@ def test_crash_points_of_a_journey_on_postgres(postgres_url: str) -> None:
         at += 9
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(60))
 def test_a_store_that_breaks_and_does_not_say_when_leaves_each_fact_once(tmp_path: Any, seed: int) -> None:
     """Transactions are lost before their commit, or committed without an answer and tried again."""
 

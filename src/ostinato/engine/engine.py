@@ -113,7 +113,7 @@ class Engine:
         self._attention = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
         self._token = 0
-        self._claiming = 0  # the token of the claim that is under way
+        self._claiming = -1  # the token of the claim that is under way, if one is
         self._begun: dict[str, int] = {}  # what this node began and has not committed the end of: run, claim
         self._alive_since: Micros = 0
         self._leave: frozenset[str] = frozenset()
@@ -523,7 +523,7 @@ class Engine:
             with self._spans.of("claim", queue=queue):
                 runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
         finally:
-            self._claiming = 0
+            self._claiming = -1
         if runs:
             self.metrics.claimed.inc(len(runs))
             self.listeners.hint()
@@ -616,7 +616,8 @@ class Engine:
         try:
             yield begin
         finally:
-            if not taken and self._begun.get(run_id) == run_claim:
+            # Unless it was claimed here meanwhile, in the way that every run is.
+            if not taken and run_id not in self._running and self._begun.get(run_id) == run_claim:
                 if before is None:
                     del self._begun[run_id]
                 else:

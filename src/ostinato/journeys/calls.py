@@ -26,7 +26,7 @@ from ostinato.journeys.looks import Looks
 from ostinato.journeys.machine.decision import Submitted
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.replying import Reply, reply
-from ostinato.journeys.steps import Busy, Looked, StepAnswered, StepNotActive, answer_row, new_run, start, submit
+from ostinato.journeys.steps import Busy, Looked, Start, StepAnswered, StepNotActive, answer_row, new_run, submit
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, active_steps, status_of
 from ostinato.model import Run, Status, read_length
 from ostinato.schedules.scheduler import Call
@@ -101,10 +101,14 @@ class Journeys(Looks):
         run = new_run(definition, around.new_id(now), around.namespace, around.actor, id, now)
         node = around.node() if mode == "sync" or request is not None else None
         rest = None
-        async with around.engine().taking(run.id, 1) as begin:
-            begun = await around.store.run(lambda _: start(replace(run), definition, asked, node, now))
-            if begun.loaded is not None and begun.run.node is not None:
-                rest = self._begin(begun.run, begun.loaded, asked.request, begin)
+        wanted = Start(run, definition, asked, node)
+        if node is None:
+            begun = await around.conductor().begin(wanted)
+        else:
+            async with around.engine().taking(run.id, 1) as begin:
+                begun = await around.conductor().begin(wanted)
+                if begun.loaded is not None and begun.run.node is not None:
+                    rest = self._begin(begun.run, begun.loaded, asked.request, begin)
         around.engine().nudge()
         if mode == "async":
             return await self.status(begun.run.id)

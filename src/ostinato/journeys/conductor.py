@@ -19,6 +19,8 @@ from ostinato.journeys.machine.model import INTERNAL, Instance, Termination
 from ostinato.journeys.moves import Move, end_of, write
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.segments import Refused, Segment, Work
+from ostinato.journeys.steps import Begun, Start
+from ostinato.journeys.steps import start as begin_all
 from ostinato.model import Run
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
@@ -30,6 +32,7 @@ class Conductor:
         self._store = engine.store
         self._tools = tools
         self._moves: Committer[Move, Instance | None] = Committer(self._commit, self._trouble)
+        self._starts: Committer[Start, Begun] = Committer(self._start, self._trouble, hopeful=False)
         self._segments: dict[str, Segment] = {}
         self._handed: dict[tuple[str, int], tuple[Loaded, Request | None]] = {}
         self._resting: dict[str, list[asyncio.Future[None]]] = {}
@@ -39,8 +42,10 @@ class Conductor:
 
     def start(self) -> None:
         self._moves.start()
+        self._starts.start()
 
     async def stop(self) -> None:
+        await self._starts.stop()
         await self._moves.stop()
 
     def at_work(self, run_id: str) -> Segment | None:
@@ -87,10 +92,19 @@ class Conductor:
 
     # Writing
 
+    async def begin(self, start: Start) -> Begun:
+        """Put an instance on record, together with those that others begin meanwhile."""
+        return await self._starts.write(start)
+
+    async def _start(self, starts: Sequence[Start]) -> list[Begun]:
+        now = self._engine.clock.now()
+        return await self._store.run(lambda _: begin_all(starts, now))
+
     async def _commit(self, moves: Sequence[Move]) -> list[Instance | None]:
         now = self._engine.clock.now()
         for move in moves:
-            move.stamp(now)
+            if not move.stamped:  # a try that was committed without an answer is known by its stamp
+                move.stamp(now)
         refused: set[str] = set()
         holders = {move.run.node or "" for move in moves}
         for node in holders:

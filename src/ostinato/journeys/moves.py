@@ -49,6 +49,7 @@ class Move:
     compensate: bool = False
     perform: list[Perform] = field(default_factory=list)
     instead: Callable[[Problem], Decision] | None = None
+    stamped: bool = False
 
     @property
     def instance(self) -> Instance:
@@ -69,6 +70,7 @@ class Move:
         """When it is moved: later than before, so that each state of it has a time of its own."""
         updated = now if self.before is None else max(now, self.before.updated + 1)
         self.after = replace(self.after, updated=updated, finished=now if self.instance.over else None)
+        self.stamped = True
 
 
 def write(moves: Sequence[Move], now: Micros) -> Operation[list[Row]]:

@@ -3,7 +3,8 @@ node holds the run from then on, so that what came with the request need not be 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ostinato.engine.rows import event_row, insert_row, whole_run
 from ostinato.engine.runs import created
@@ -62,35 +63,65 @@ def new_run(definition: Definition, id: str, namespace: str, actor: str | None, 
     )
 
 
-def start(run: Run, definition: Definition, asked: Asked, node: str | None, now: Micros) -> Operation[Begun]:
-    """A new instance. With a `node`, its run is that node's from the beginning."""
-    inserted = yield sql("insert_runs", [insert_row(run)])
-    if not inserted:
-        named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
-        if named and named[0][2] != run.id:
-            return Begun(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
-        kept = read_kept((yield sql("journeys_by_ids", [(run.id,)]))[0])  # an earlier try of this very call
-        claimed = (yield sql("runs_by_ids", [(run.id,)]))[0]
-        return Begun(whole_run(claimed), True, Loaded(definition, kept))
-    decided = begin(definition, run.id, asked.context, now, tags=asked.tags, attributes=asked.attributes)
-    fresh = begun(run, definition, decided)
-    move = Move(run, definition, None, fresh.kept)
-    move.take(decided)
-    move.stamp(now)
-    events = [created(run, now)]
-    events += yield from _taken(run, node, now)
-    events += yield from write([move], now)
-    yield sql("notify")
-    yield sql("insert_events", events)
-    return Begun(run, True, Loaded(definition, move.after))
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An instance to begin. With a `node`, its run is that node's from the beginning."""
+
+    run: Run
+    definition: Definition
+    asked: Asked
+    node: str | None
 
 
-def _taken(run: Run, node: str | None, now: Micros) -> Operation[list[Row]]:
-    """This node's from now on, if it still is one; else it is whoever's claims it first."""
-    if node is None or not (yield sql("take_runs", [(run.id, run.claim)], node=node, now=now)):
-        return []
-    run.status, run.node, run.claim, run.started = Status.ACTIVE, node, run.claim + 1, now
-    return [event_row(now, run, "run:started", node=node)]
+def start(starts: Sequence[Start], now: Micros) -> Operation[list[Begun]]:
+    """New instances, each of which is begun once."""
+    runs = [replace(one.run) for one in starts]
+    inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
+    found: dict[str, Begun] = {}
+    for one, run in zip(starts, runs, strict=True):
+        if run.id not in inserted:
+            found[run.id] = yield from _begun_before(one.definition, run)
+    fresh = [(one, run) for one, run in zip(starts, runs, strict=True) if run.id in inserted]
+    events = [created(run, now) for _, run in fresh]
+    events += yield from _taken([(run, one.node) for one, run in fresh], now)
+    moves: list[Move] = []
+    for one, run in fresh:
+        context, tags, attributes = one.asked.context, one.asked.tags, one.asked.attributes
+        decided = begin(one.definition, run.id, context, run.created, tags=tags, attributes=attributes)
+        move = Move(run, one.definition, None, begun(run, one.definition, decided).kept)
+        move.take(decided)
+        move.stamp(now)
+        moves.append(move)
+    if moves:
+        events += yield from write(moves, now)
+        yield sql("notify")
+        yield sql("insert_events", events)
+    for move in moves:
+        found[move.run.id] = Begun(move.run, True, Loaded(move.definition, move.after))
+    return [found[run.id] for run in runs]
+
+
+def _begun_before(definition: Definition, run: Run) -> Operation[Begun]:
+    """The one that has taken its key, or an earlier try of this very call."""
+    named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
+    if named and named[0][2] != run.id:
+        return Begun(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
+    kept = read_kept((yield sql("journeys_by_ids", [(run.id,)]))[0])
+    claimed = (yield sql("runs_by_ids", [(run.id,)]))[0]
+    return Begun(whole_run(claimed), True, Loaded(definition, kept))
+
+
+def _taken(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
+    """Each the named node's from now on, if it still is one; else it is whoever's claims it first."""
+    events: list[Row] = []
+    for node in dict.fromkeys(node for _, node in runs if node is not None):
+        wanted = {run.id: run for run, of in runs if of == node}
+        rows = yield sql("take_runs", [(run.id, run.claim) for run in wanted.values()], node=node, now=now)
+        for (id,) in rows:
+            run = wanted[id]
+            run.status, run.node, run.claim, run.started = Status.ACTIVE, node, run.claim + 1, now
+            events.append(event_row(now, run, "run:started", node=node))
+    return events
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +177,7 @@ def submit(
     move.stamp(now)
     if keep is not None:
         move.perform = [keep]
-    events = yield from _taken(run, node, now)
+    events = yield from _taken([(run, node)], now)
     if not events:
         yield sql("release_runs", [(run.id, run.claim)], now=now)
     events += yield from write([move], now)
