@@ -29,6 +29,7 @@ async def test_a_run_returns_its_result(world: World) -> None:
     assert [e.name for e in events] == ["run:created", "run:started", "run:succeeded"]
 
 
+@pytest.mark.parametrize("world", ["sqlite"], indirect=True)  # weeks of housekeeping
 async def test_a_start_for_later_waits_until_then(world: World) -> None:
     @world.app.job()
     async def work() -> None: ...
@@ -372,6 +373,7 @@ async def test_a_named_callback_hears_what_happened_while_it_was_away(world: Wor
     assert seen == sorted(seen)
 
 
+@pytest.mark.parametrize("world", ["sqlite"], indirect=True)  # weeks of housekeeping
 async def test_old_runs_and_events_are_removed(world: World) -> None:
     @world.app.job()
     async def work() -> None: ...

@@ -8,6 +8,28 @@ import orjson
 
 from tests.web import V1, Api, run
 
+JOURNEY = """
+apiVersion: v1
+kind: Journey
+metadata: {name: very-private, version: 1.0.0}
+spec:
+  start: plan
+  states:
+    plan: {type: task, task: {kind: 'schedule:v1', start: later, interval: P1D, maxRuns: 3}, next: ask}
+    later: {type: succeed}
+    ask: {type: wait, wait: {channel: manual, input: {schema: {type: object}}}, next: done}
+    done: {type: succeed}
+"""
+API = """
+apiVersion: v1
+kind: Api
+metadata: {name: very-private-api, version: 1.0.0}
+spec:
+  start: done
+  states:
+    done: {type: succeed}
+"""
+
 
 def test_nothing_of_another_namespace_is_seen_or_touched(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
@@ -32,6 +54,9 @@ def test_nothing_of_another_namespace_is_seen_or_touched(tmp_path: Path) -> None
             "/tokens",
             "/namespaces",
             "/metrics",
+            "/journeys",
+            "/journey-definitions",
+            "/journey-bindings",
         ):
             text = (await web.get(path, token=ours)).text
             assert not [one for one in secrets if one in text], f"{path} tells of another namespace"
@@ -68,7 +93,18 @@ async def fill(web: Api, token: str) -> dict[str, str]:
     run = (await post("/jobs/note/start", {"id": "very-private-run"}))["id"]
     hook = (await post("/webhooks", {"url": "https://very-private.example/in", "patterns": ["nothing:*"]}))["id"]
     made = (await post("/tokens", {"label": "very-private"}))["id"]
-    return {"run": run, "backfill": backfill, "hook": hook, "token": made}
+    for text in (JOURNEY, API):
+        await post("/journey-definitions", {"text": text})
+    journey = (await post("/journeys/very-private/start", {}))["journeyId"]
+    (bound,) = (await web.get("/journey-bindings", token=token)).json()["items"]
+    return {
+        "run": run,
+        "backfill": backfill,
+        "hook": hook,
+        "token": made,
+        "journey": journey,
+        "binding": bound["scheduleId"],
+    }
 
 
 def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
@@ -101,6 +137,14 @@ def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
         ("GET", f"/webhooks/{hook}/deliveries", None),
         ("POST", f"/webhooks/{hook}/deliveries/{run}/redeliver", {}),
         ("DELETE", f"/tokens/{hidden['token']}", None),
+        ("POST", f"/journeys/{name}/start", {}),
+        *[("GET", f"/journeys/{hidden['journey']}{more}", None) for more in ("", "/result", "/diagram.svg")],
+        *[("POST", f"/journeys/{hidden['journey']}/steps/{step}", {}) for step in ("ask", "cancel")],
+        ("GET", f"/journey-definitions/{name}", None),
+        *[("GET", f"/journey-definitions/{name}/1.0.0{m}", None) for m in ("", "/openapi.json", "/diagram.svg")],
+        ("GET", f"/journey-bindings/{hidden['binding']}", None),
+        ("POST", f"/journey-bindings/{hidden['binding']}/cancel", {}),
+        ("POST", f"/apis/{name}-api", {}),
     ]
 
 
@@ -110,7 +154,9 @@ def test_every_call_that_names_something_is_tried(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         tried = {
             (method, path.partition("?")[0])
-            for method, path, _ in touching({"run": "R", "backfill": "B", "hook": "W", "token": "T"})
+            for method, path, _ in touching(
+                dict.fromkeys(("run", "backfill", "hook", "token", "journey", "binding"), "X")
+            )
         }
         for path, calls in web.application.openapi()["paths"].items():
             if "{" not in path or path == f"{V1}/namespaces/{{name}}" or path.startswith(f"{V1}/jobs/"):

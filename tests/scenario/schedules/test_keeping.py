@@ -51,6 +51,7 @@ async def test_request_ids_are_remembered_for_a_day(world: World) -> None:
     assert len(await world.app.schedules.history("s")) == 2
 
 
+@pytest.mark.parametrize("world", ["sqlite"], indirect=True)  # weeks of housekeeping
 async def test_closed_schedules_go_when_their_time_is_over(world: World) -> None:
     await begin(world)
     await world.app.schedules.create("gone", manual(), "note")

@@ -134,6 +134,7 @@ async def test_keeping_few_rows_leaves_the_row_of_a_stretch_that_grows(world: Wo
     assert (await schedules.explain("k", minutes(365)[0])).outcome == "skipped"
 
 
+@pytest.mark.parametrize("world", ["sqlite"], indirect=True)  # weeks of housekeeping
 async def test_a_stretch_that_rested_for_longer_than_rows_are_kept_has_a_row_again(world: World) -> None:
     await begin(world)
     schedules = world.app.schedules
