@@ -320,7 +320,6 @@ def connect(path: str) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA cache_size = -32000")
         connection.execute("PRAGMA journal_size_limit = 67108864")
-        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # 16 MB; every 4 MB stalls a burst of work
     except sqlite3.Error as problem:
         raise explain(problem, path) from problem
     return connection
