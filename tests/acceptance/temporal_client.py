@@ -165,9 +165,9 @@ async def runs(client: Client, prefix: str) -> None:
 
 async def beside_a_worker(client: Client, prefix: str) -> None:
     """A worker in the same process gets nothing to do, and does not get in the way."""
-    async with Worker(client, task_queue=QUEUE, workflows=[Idle], identity=f"worker-{uuid.uuid4()}"):
-        await asyncio.sleep(0.5)
+    async with Worker(client, task_queue=QUEUE, workflows=[Idle], identity=f"worker-{uuid.uuid4()}") as worker:
         assert await client.execute_workflow("report", "west", id=f"{prefix}-w", task_queue=QUEUE) == "west 1"
+        assert worker.is_running
 
 
 async def main(address: str, prefix: str) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import orjson
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, best_match
+from jsonschema.exceptions import best_match
 from referencing import Registry
 
 from ostinato.errors import OstinatoError
@@ -31,15 +31,6 @@ def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
         return
     place = "".join(f"/{step}" for step in found.absolute_path)
     raise NotValid(what, place, _said(found.message))
-
-
-def schema_problem(schema: Mapping[str, Json]) -> str | None:
-    """What is wrong with a schema itself, or None."""
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as wrong:
-        return _said(wrong.message)
-    return None
 
 
 def _said(message: str) -> str:

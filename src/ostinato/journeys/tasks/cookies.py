@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from ostinato.journeys.language.blocks import Cookies, ReturnToClient
+from ostinato.journeys.language.blocks import Cookies
 from ostinato.when.instants import SECOND, Micros, from_datetime
 
 MOST = 100  # cookies of a run
@@ -74,18 +74,6 @@ class Jar:
             if not cookie.gone(now) and len(self._cookies) < MOST:
                 self._cookies[key] = cookie
         return before != self._cookies
-
-    def for_client(self, settings: ReturnToClient | None, now: Micros) -> list[Cookie]:
-        """What goes back to whoever called the journey."""
-        if settings is None or settings.mode == "none":
-            return []
-        patterns = [re.compile(one) for one in settings.include.name_patterns]
-
-        def wanted(name: str) -> bool:
-            named = name in settings.include.names or any(one.fullmatch(name) for one in patterns)
-            return settings.mode == "allFromAllowedDomains" or named
-
-        return [one for one in self._cookies.values() if wanted(one.name) and not one.gone(now)]
 
 
 def allowed(settings: Cookies, host: str) -> bool:
