@@ -206,7 +206,7 @@ def whole_run(row: Row) -> Run:
 def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
     """A fact about a run; its subject is the chain. Written by hand: there are three of these for every run."""
     more = f",{orjson.dumps(data).decode()[1:]}" if data else "}"
-    body = f'{{"name":{_quoted(run.name)},"run_id":"{run.id}","attempt":{run.number}{more}'
+    body = f'{{"name":{quoted(run.name)},"run_id":"{run.id}","attempt":{run.number}{more}'
     return (now, run.namespace, name, run.root_id, body, run.actor)
 
 
@@ -230,7 +230,7 @@ def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
 
 
 @lru_cache(maxsize=1024)
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return orjson.dumps(text).decode()
 
 

@@ -18,7 +18,8 @@ from ostinato.schedules.carrying import carry_out, live_of
 from ostinato.schedules.decide import Decision, decide, settled
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Outcomes, Schedule
-from ostinato.schedules.rows import event_row, outcome_row, plain_success, read_schedule
+from ostinato.schedules.plain import plain_success
+from ostinato.schedules.rows import event_row, outcome_row, read_schedule
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 

@@ -13,7 +13,7 @@ from typing import Any
 from ostinato.model import Status
 from ostinato.schedules.generator import BATCH, Generated, count_due, generate, next_time
 from ostinato.schedules.invoker import Verdict, Waiting, process_buffer
-from ostinato.schedules.model import GRACE, ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
+from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
 from ostinato.when.instants import Micros
 
 BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins with
@@ -98,39 +98,6 @@ def advance(
     schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], *, batch: int = BATCH
 ) -> Decision:
     """Everything that is due by now, decided; the schedule moves on to its next time."""
-    plain = None if live else one_on_time(schedule, now, new_id)
-    return plain or advance_any(schedule, live, now, new_id, batch)
-
-
-def one_on_time(schedule: Schedule, now: Micros, new_id: Callable[[], str]) -> Decision | None:
-    """What most beats bring: one time, not late, of a schedule that nobody has asked anything special of and of which
-    nothing is going on. Whatever its policies are, it starts. The same as the long way finds, in a quarter of the
-    time; None where there is more to think about."""
-    memory = schedule.memory
-    if schedule.paused is not None or schedule.remaining is not None or now < schedule.updated:
-        return None
-    if memory.left_out or memory.moved or memory.kept or memory.coalesced or memory.waiting:
-        return None
-    compiled, seed = schedule.spec.compiled, schedule.seed
-    times = compiled.times(max(schedule.reached, schedule.updated - schedule.spec.jitter - 1))
-    nominal, following = next(times, None), next(times, None)
-    if nominal is None or following is None:
-        return None
-    actual, wake = compiled.jittered(nominal, seed), compiled.jittered(following, seed)
-    if not max(schedule.updated, now - GRACE) <= actual <= now < wake:
-        return None
-    previous = memory.previous if memory.previous is not None else compiled.previous(nominal)
-    counts = {**memory.counts, "actions": memory.counts.get("actions", 0) + 1}
-    after = replace(
-        schedule, reached=nominal, next=wake, memory=Memory(counts, previous=nominal, backfills=memory.backfills)
-    )
-    return Decision(after, [Fresh(new_id(), Occurrence(nominal, actual), previous)])
-
-
-def advance_any(
-    schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], batch: int
-) -> Decision:
-    """The same for whatever is due, however it stands."""
     found = generate(schedule, now, batch)
     decision = decide(schedule, live, found.occurrences, now, new_id, found)
     decision.late = 0 if schedule.paused else found.late  # what passes in a pause is not late

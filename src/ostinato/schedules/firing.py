@@ -23,6 +23,7 @@ from ostinato.schedules.generator import BATCH
 from ostinato.schedules.holding import free_schedules, park
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule, State
+from ostinato.schedules.plain import Firing, plain_firing, write_firings
 from ostinato.schedules.rows import read_detail, read_schedule
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import rules_in_force
@@ -56,8 +57,15 @@ def fire_due(
     decisions: list[Decision] = []
     parked: list[tuple[Row, str]] = []
     rules = rules_in_force().version
+    plain: list[Firing] = []
+    named = bool((yield sql("any_form")))  # runs that have names of their own on the wire
     left = _AT_ONCE  # occurrences of this beat; a schedule that is far behind takes several
     for row in rows:
+        if not named and not live[row[0]]:
+            firing = plain_firing(row, now, rules, maker, new_id)
+            if firing is not None:
+                plain.append(firing)
+                continue
         try:
             schedule = read_schedule(row)
             if schedule.state is not State.RUNNING or schedule.paused:
@@ -72,8 +80,10 @@ def fire_due(
             parked.append((row, _said(problem)))
     refused: list[tuple[Decision, Exception]] = []
     events: list[Row] = []
+    if plain:
+        events += yield from write_firings(plain)
     if decisions:
-        events = yield from carry_out(decisions, now, maker, refused=refused)
+        events += yield from carry_out(decisions, now, maker, refused=refused)
     by_id = {row[0]: row for row in rows}
     parked += [(by_id[decision.schedule.id], _said(problem)) for decision, problem in refused]
     return events + (yield from park(parked, now))

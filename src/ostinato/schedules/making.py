@@ -65,6 +65,7 @@ def named(action: Action) -> str:
 class _Template(NamedTuple):
     action: Action
     known: Known
+    made: Run
     run: dict[str, Any]
     deadline: Micros | None
 
@@ -112,6 +113,12 @@ class Maker:
         run.options = write_options(Options(own.retry, own.timeout, ends, own.at_most_once, own.limit))
         return run, deadline_timer(run, ends)
 
+    def simple(self, action: Action, namespace: str) -> Run | None:
+        """What runs of this action have in common, if nothing stands before them and no deadline behind them."""
+        found = self._template(action, namespace)
+        run = found.made
+        return None if run.serial_key or run.concurrency_key or found.deadline is not None else run
+
     def unmade(self, schedule: Schedule, id: str, due: Micros, now: Micros, detail: Mapping[str, Any]) -> Run:
         """A run of an action that cannot be made for now: it has its place on record, and nothing else."""
         return Run(
@@ -145,5 +152,5 @@ class Maker:
         told = {name: getattr(run, name) for name in _FIELDS}
         if len(self._templates) >= _MOST:
             self._templates.clear()
-        found = self._templates[key] = _Template(action, known, told, deadline)
+        found = self._templates[key] = _Template(action, known, run, told, deadline)
         return found

@@ -285,15 +285,6 @@ def outcome_row(schedule: Schedule) -> Row:
     )
 
 
-def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
-    """For `note_outcomes`: the new outcome of a schedule to which a success means nothing else, straight from its row:
-    nobody waits for it, and there are times to come. Most ends are such."""
-    id, following, memory = row
-    if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
-        return None
-    return (id, f'{{"result":{result or "null"},"failure":null,"failures":0,"success_at":{now},"ended_at":{now}}}')
-
-
 def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = None, **data: Any) -> Row:
     """A fact about a schedule."""
     body = orjson.dumps({"name": schedule.name, **data}).decode()

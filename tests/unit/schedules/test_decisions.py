@@ -18,7 +18,7 @@ from ostinato.engine.runs import Ended
 from ostinato.model import Run, Status
 from ostinato.schedules.backfiller import Backfill, step
 from ostinato.schedules.completing import remember
-from ostinato.schedules.decide import Live, advance_any, decide, one_on_time
+from ostinato.schedules.decide import Live, decide
 from ostinato.schedules.generator import generate, upcoming
 from ostinato.schedules.invoker import Waiting, process_buffer
 from ostinato.schedules.model import (
@@ -386,58 +386,3 @@ def test_policies_are_read_from_words() -> None:
     assert read_overlap("BUFFER_ONE") is Overlap.BUFFER_ONE
     with pytest.raises(OstinatoError, match="did you mean 'skip'"):
         read_overlap("skp")
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    spec=st.sampled_from(
-        [
-            every("60s"),
-            every("60s", jitter="50s"),
-            every("7s", jitter="20s"),
-            cron("*/5 * * * *"),
-            every("24h", phase="5h"),
-        ]
-    ),
-    overlap=st.sampled_from(Overlap),
-    catchup=st.sampled_from([CatchUp("latest"), CatchUp("skip"), CatchUp("all"), CatchUp("all", window=GRACE)]),
-    reached=st.integers(-200, 10),
-    updated=st.integers(-200, 10),
-    now=st.integers(0, 400_000),
-    memory=st.sampled_from(
-        [Memory(), Memory({"actions": 3, "overlap": 1}, previous=NOW - 60 * SECOND, backfills=1), Memory(coalesced=2)]
-    ),
-    limits=st.sampled_from([(None, None), (5, None), (1, None), (None, NOW)]),
-)
-def test_the_short_way_finds_what_the_long_one_does(
-    spec: Any,
-    overlap: Overlap,
-    catchup: CatchUp,
-    reached: int,
-    updated: int,
-    now: int,
-    memory: Memory,
-    limits: tuple[int | None, int | None],
-) -> None:
-    one = Schedule(
-        "id",
-        "name",
-        spec,
-        Policies(overlap, catchup),
-        remaining=limits[0],
-        paused=limits[1],
-        reached=NOW + reached * SECOND,
-        updated=NOW + updated * SECOND,
-        memory=memory,
-    )
-    at = NOW + now * SECOND // 1000
-    short = one_on_time(one, at, lambda: "new")
-    if short is not None:
-        assert short == advance_any(one, [], at, lambda: "new", 100)
-
-
-@pytest.mark.parametrize("spec", [every("60s"), cron("*/5 * * * *"), every("60s", jitter="50s")])
-def test_the_short_way_is_taken(spec: Any) -> None:
-    one = Schedule("id", "name", spec, reached=NOW - 1, updated=NOW - DAY)
-    due = upcoming(one, NOW - 1, 1)[0].actual
-    assert one_on_time(one, due, lambda: "new") is not None

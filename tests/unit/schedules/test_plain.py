@@ -1,0 +1,149 @@
+"""The short way of firing writes what the long way would."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ostinato import cron, every
+from ostinato.engine.handlers import Declaration
+from ostinato.model import Timer
+from ostinato.schedules.firing import fire_due
+from ostinato.schedules.generator import upcoming
+from ostinato.schedules.making import Maker
+from ostinato.schedules.model import (
+    GRACE,
+    Action,
+    CatchUp,
+    Memory,
+    Outcomes,
+    Overlap,
+    Policies,
+    Reason,
+    Schedule,
+    State,
+    Stretch,
+)
+from ostinato.schedules.plain import plain_firing
+from ostinato.schedules.rows import insert_schedule_row
+from ostinato.store.contract import Row
+from ostinato.when import rules_in_force
+from ostinato.when.instants import SECOND, Micros, read_instant
+
+NOW = read_instant("2025-03-31T12:00:00Z", "now")
+DAY = 86_400 * SECOND
+JOB = Declaration("job", queue="mail", priority=3)
+ACTIONS = [
+    Action("job", {"to": "é"}),
+    Action("job", {}, {"timeout": "5s", "priority": 7}),
+    Action("job", {}, {"deadline": "1h"}),
+    Action("journey", {"journey": "invoice", "context": {"n": 1}}),
+    Action("journey", {"journy": "invoice"}),
+]
+
+
+def written(one: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
+    """The rows that a firing of this schedule writes, by statement. Runs with names on the wire go the long way."""
+    ids = count()
+    row = insert_schedule_row(one)
+    maker = Maker(lambda name: JOB if name == "job" else None)
+    firing = fire_due([Timer("schedule", one.id, "next", now)], now, maker, lambda _: f"run {next(ids)}")
+    found: dict[str, list[Row]] = {}
+    answer: list[Row] | None = None
+    try:
+        while True:
+            statement = next(firing) if answer is None else firing.send(answer)
+            answer = []
+            match statement.name:
+                case "lock_free_schedules":
+                    answer = [row]
+                case "any_form":
+                    answer = [(1,)] if long else []
+                case "live_of_schedules" | "name_workflows":
+                    pass
+                case name:
+                    found.setdefault(name, []).extend(statement.rows or ())
+    except StopIteration as done:
+        found["events"] = done.value
+    return found
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    spec=st.sampled_from(
+        [
+            every("60s"),
+            every("60s", jitter="50s"),
+            every("7s", jitter="20s"),
+            cron("*/5 * * * *"),
+            every("24h", phase="5h"),
+        ]
+    ),
+    overlap=st.sampled_from(Overlap),
+    catchup=st.sampled_from([CatchUp("latest"), CatchUp("skip"), CatchUp("all"), CatchUp("all", window=GRACE)]),
+    reached=st.integers(-200, 10),
+    updated=st.integers(-200, 10),
+    now=st.integers(0, 400_000),
+    memory=st.sampled_from(
+        [
+            Memory(),
+            Memory({"actions": 3, "overlap": 1}, previous=NOW - 60 * SECOND, backfills=1),
+            Memory({"paused": 2}, stretch=Stretch(Reason.PAUSED, 2, None, NOW - 90 * SECOND, 2)),
+            Memory(coalesced=2),
+            Memory(left_out=frozenset({NOW})),
+        ]
+    ),
+    outcomes=st.sampled_from([Outcomes(), Outcomes({"sum": 2}, {"reason": "no"}, 1, NOW, NOW)]),
+    action=st.sampled_from(ACTIONS),
+    limits=st.sampled_from([(None, None), (None, None), (5, None), (1, None), (None, NOW)]),
+    state=st.sampled_from([State.RUNNING, State.RUNNING, State.PARKED]),
+)
+def test_the_short_way_writes_what_the_long_one_does(
+    spec: Any,
+    overlap: Overlap,
+    catchup: CatchUp,
+    reached: int,
+    updated: int,
+    now: int,
+    memory: Memory,
+    outcomes: Outcomes,
+    action: Action,
+    limits: tuple[int | None, int | None],
+    state: State,
+) -> None:
+    one = Schedule(
+        "id",
+        'a "name"',
+        spec,
+        Policies(overlap, catchup),
+        action,
+        state=state,
+        remaining=limits[0],
+        paused=limits[1],
+        reached=NOW + reached * SECOND,
+        updated=NOW + updated * SECOND,
+        memory=memory,
+        outcomes=outcomes,
+        actor="somebody",
+    )
+    at = NOW + now * SECOND // 1000
+    assert written(one, at, long=False) == written(one, at, long=True)
+
+
+@pytest.mark.parametrize("options", [{"serial_key": "one"}, {"concurrency": 2}, {"deadline": "1h"}])
+def test_what_stands_in_line_or_has_a_deadline_goes_the_long_way(options: dict[str, Any]) -> None:
+    one = Schedule("id", "name", every("60s"), action=Action("job", {}, options), reached=NOW - 1, updated=NOW - DAY)
+    assert plain_firing(insert_schedule_row(one), NOW, "", Maker(lambda _: JOB), lambda _: "new") is None
+
+
+@pytest.mark.parametrize("spec", [every("60s"), cron("*/5 * * * *"), every("60s", jitter="50s")])
+@pytest.mark.parametrize("action", [ACTIONS[0], ACTIONS[1], ACTIONS[3]])
+def test_the_short_way_is_taken(spec: Any, action: Action) -> None:
+    one = Schedule("id", "name", spec, action=action, reached=NOW - 1, updated=NOW - DAY)
+    due = upcoming(one, NOW - 1, 1)[0].actual
+    row = insert_schedule_row(one)
+    assert plain_firing(row, due, rules_in_force().version, Maker(lambda _: JOB), lambda _: "new") is not None
