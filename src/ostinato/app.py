@@ -308,7 +308,7 @@ class Ostinato:
         engine.preparations.append(self._prepare_schedules)
         engine.preparations.append(self._deploy_journeys)
         conductor = self._conductor = Conductor(engine, self._journey_tools)
-        engine.kinds[JOURNEY] = conductor
+        engine.bodies.kinds[JOURNEY] = conductor
         dispatcher = Dispatcher(self.store, engine.clock, engine.listeners, self._ids.new, engine.nudge)
         engine.parts.append((dispatcher.run, "webhooks"))
         self._dispatcher = dispatcher
@@ -662,9 +662,9 @@ class Ostinato:
         found = Status(told)
         newest = await self._newest(id)
         if changed and found is status and force:
-            engine.cancel_here(newest.id, Stop(Status.CRASHED, None))
+            engine.bodies.cancel_here(newest.id, Stop(Status.CRASHED, None))
         elif found is Status.ACTIVE:
-            engine.cancel_here(newest.id, Stop(status, reason))
+            engine.bodies.cancel_here(newest.id, Stop(status, reason))
         await engine.waiters.look([run.root_id])
         engine.nudge()
         return found.value
@@ -877,7 +877,7 @@ class Ostinato:
 
     def ready(self) -> bool:
         """Whether this process does its work on time: false while it is not running, or its beat is late."""
-        return self._engine is not None and (not self._is_node or self._engine.late_by() == 0)
+        return self._engine is not None and (not self._is_node or self._engine.beat.late_by() == 0)
 
     async def nodes(self) -> tuple[NodeInfo, ...]:
         return await self.store.read(lambda _: list_nodes())

@@ -42,9 +42,9 @@ def test_a_thread_that_is_too_late_is_refused_and_counted_until_it_ends(store_ur
             run = await app.start("stuck")
             with pytest.raises(RunFailed, match="timed out"):
                 await run.result(timeout=30)
-            assert app.engine._executor.threads_busy == 1
+            assert app.engine.bodies.executor.threads_busy == 1
             release.set()
-            await until(lambda: app.engine._executor.threads_busy == 0)
+            await until(lambda: app.engine.bodies.executor.threads_busy == 0)
             info = await run.info()
             assert (info.status, info.result) == ("timed_out", None)
 

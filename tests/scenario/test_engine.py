@@ -175,8 +175,8 @@ def test_spans_are_made_where_tracing_is_set_up() -> None:
         async def work() -> None: ...
 
         await world.up()
-        world.app.engine._spans.on = True
-        world.app.engine._spans.tracer = trace.get_tracer("ostinato", tracer_provider=provider)
+        world.app.engine.bodies.spans.on = True
+        world.app.engine.bodies.spans.tracer = trace.get_tracer("ostinato", tracer_provider=provider)
         await (await world.start("work")).result()
         await world.close()
 
@@ -191,12 +191,12 @@ def test_spans_are_made_where_tracing_is_set_up() -> None:
 async def test_a_late_beat_is_noticed(world: World) -> None:
     await world.up()
     engine = world.app.engine
-    assert engine.late_by() == 0
+    assert engine.beat.late_by() == 0
     for loop in engine._loops:
         loop.cancel()
     assert world.app.ready()
     await asyncio.sleep(60)
-    assert engine.late_by() == pytest.approx(55 * SECOND, abs=SECOND)
+    assert engine.beat.late_by() == pytest.approx(55 * SECOND, abs=SECOND)
     assert not world.app.ready()
 
 
@@ -255,7 +255,7 @@ async def test_a_store_that_fails_while_a_run_ends_loses_neither_its_outcome_nor
 
     await world.up()
     engine = world.app.engine
-    real, failures = engine._ends._commit, 3
+    real, failures = engine.bodies.ends._commit, 3
 
     async def failing(ends: Any) -> Any:
         nonlocal failures
@@ -264,7 +264,7 @@ async def test_a_store_that_fails_while_a_run_ends_loses_neither_its_outcome_nor
             raise StoreUnavailable("away")
         return await real(ends)
 
-    engine._ends._commit = failing
+    engine.bodies.ends._commit = failing
     run = await world.start("chatty")
     assert await run.result() == "done"
     assert failures == 0
@@ -345,15 +345,15 @@ async def test_a_body_that_is_stopped_before_its_first_step_ends_all_the_same(wo
 
     await world.up()
     engine = world.app.engine
-    began = engine._begin
+    began = engine.bodies.begin
     cancelled: list[bool] = []
 
     def begin_and_stop(run: Any) -> None:
         began(run)
         if not cancelled:
-            cancelled.append(engine.cancel_here(run.id, Stop(Status.CANCELLED, "at once")))
+            cancelled.append(engine.bodies.cancel_here(run.id, Stop(Status.CANCELLED, "at once")))
 
-    engine._begin = begin_and_stop  # type: ignore[method-assign]
+    engine.bodies.begin = begin_and_stop  # type: ignore[method-assign]
     run = await world.start("work")
     await world.advance("1s")
     assert cancelled == [True]

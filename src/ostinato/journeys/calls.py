@@ -105,7 +105,7 @@ class Journeys(Looks):
         if node is None:
             begun = await around.conductor().begin(wanted)
         else:
-            async with around.engine().taking(run.id, 1) as begin:
+            async with around.engine().bodies.taking(run.id, 1) as begin:
                 begun = await around.conductor().begin(wanted)
                 if begun.loaded is not None and begun.run.node is not None:
                     rest = self._begin(begun.run, begun.loaded, asked.request, begin)
@@ -234,7 +234,7 @@ class Journeys(Looks):
                 raise StepNotActive(run.id, step)
             return resting
         now, node = around.engine().clock.now(), around.node()
-        async with around.engine().taking(run.id, run.claim + 1) as begin:
+        async with around.engine().bodies.taking(run.id, run.claim + 1) as begin:
             taken, loaded = await around.store.run(lambda _: submit(seen, given, keep_answer, node, now, around.actor))
             rest = self._begin(taken, loaded, request, begin) if node is not None and taken.node == node else None
         around.engine().nudge()

@@ -141,7 +141,7 @@ async def start_by_id(app: Ostinato, asked: Asked, run: Run, deadline: Timer | N
 
     id, new = await app.store.run(lambda _: once(app.namespace, asked.request, asked.what, now, work()))
     for one in stopped:
-        app.engine.cancel_here(one.id, Stop(Status.CRASHED, None))
+        app.engine.bodies.cancel_here(one.id, Stop(Status.CRASHED, None))
         await app.engine.waiters.look([one.root_id])
     app.engine.nudge()
     return id, new

@@ -1,0 +1,105 @@
+"""The beat: sleep until the next timer is due, fire what is, look again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from ostinato.clock import Clock
+from ostinato.engine import timers
+from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.telemetry import Metrics, Spans, log
+from ostinato.errors import StoreUnavailable
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.instants import SECOND, Micros
+
+_FIRE = 500
+_SLICE: Micros = 5 * SECOND  # the longest sleep, so that a suspend or a step of the clock is noticed
+_ELSEWHERE: Micros = 5_000  # before another look at timers that another node is about to fire
+
+
+class Beat:
+    """`fired` is called whenever something was. `due` wakes it."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        purposes: Mapping[tuple[str, str], timers.Fire],
+        metrics: Metrics,
+        spans: Spans,
+        fired: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.due = asyncio.Event()
+        self.at: Micros = 0  # when it last came round
+        self._processed: Micros = 0
+        self._store = store
+        self._clock = clock
+        self._purposes = purposes
+        self._metrics = metrics
+        self._spans = spans
+        self._fired = fired
+
+    async def run(self) -> None:
+        while True:
+            self.due.clear()
+            due = await self._next_due()
+            now = self._now_or_later()
+            if due is None or due > now:
+                await self._sleep_until(due)
+                now = self._now_or_later()
+                if due is None or due > now or self.due.is_set():
+                    continue
+            fired = await self._fire(now, due)
+            if fired:
+                await self._fired()
+            else:
+                await self._sleep_until(now + _ELSEWHERE)
+
+    def _now_or_later(self) -> Micros:
+        """Never behind what was already processed, should the clock step back."""
+        self.at = self._clock.now()
+        self._processed = max(self._processed, self.at)
+        return self._processed
+
+    async def _fire(self, now: Micros, begin: Micros) -> int:
+        try:
+            with self._spans.of("beat", lag_ms=(now - begin) // 1000):
+                fired = await self._store.run(lambda _: timers.fire(now, _FIRE, self._purposes))
+        except StoreUnavailable:
+            raise
+        except Exception:
+            fired = await self._fire_one_by_one(now)
+        self._metrics.fired.inc(fired)
+        self._metrics.lag.observe(max(0, now - begin) / SECOND)
+        return fired
+
+    async def _fire_one_by_one(self, now: Micros) -> int:
+        """One of a batch is poison: find it, park it with its reason, let the others go."""
+        for count in range(_FIRE):
+            try:
+                if not await self._store.run(lambda _: timers.fire(now, 1, self._purposes)):
+                    return count
+            except timers.TimerFailed as problem:
+                log.error("a timer failed", action="timer_parked", problem=str(problem))
+                self._metrics.parked.inc()
+                parked, reason = problem.timer, str(problem)
+                await self._store.run(lambda _: timers.park(parked, reason))  # noqa: B023
+        return _FIRE
+
+    async def _next_due(self) -> Micros | None:
+        def due(_: int) -> Operation[Micros | None]:
+            rows = yield sql("next_due")
+            return int(rows[0][0]) if rows else None
+
+        return await self._store.read(due)
+
+    async def _sleep_until(self, due: Micros | None) -> None:
+        wait = None if due is None else max(0, due - self._clock.now())
+        if not self._clock.virtual:
+            wait = _SLICE if wait is None else min(wait, _SLICE)
+        await wait_for_event(self.due, None if wait is None else wait / SECOND)
+
+    def late_by(self) -> Micros:
+        """How long the beat has not come round, over what it may sleep."""
+        return max(0, self._clock.now() - self.at - _SLICE) if self.at else 0
