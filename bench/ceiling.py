@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import asyncpg
 
+from bench.measure import settled
 from bench.stores import path_of
 from ostinato.engine.claims import claim
 from ostinato.engine.nodes import NodeInfo, join
@@ -112,6 +113,7 @@ def sqlite_ceiling(url: str, count: int, batch: int) -> float:
 
     starts, claims, ends = written(work.starts), written(work.claims), written(work.ends)
     connection = connect(path_of(url))
+    settled()
     begin = time.perf_counter()
     for transaction in starts:
         _transact(connection.execute, transaction)
@@ -165,6 +167,7 @@ async def postgres_ceiling(url: str, count: int, batch: int) -> float:
             await claimed.acquire()
             await _transact_postgres(lanes[2], transaction)
 
+    settled()
     begin = time.perf_counter()
     await asyncio.gather(start_all(), claim_all(), end_all())
     seconds = time.perf_counter() - begin

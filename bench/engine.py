@@ -16,7 +16,7 @@ import asyncpg
 from bench.ceiling import postgres_ceiling, sqlite_ceiling
 from bench.chart import svg, text_chart
 from bench.idle import finished
-from bench.measure import machine, show
+from bench.measure import machine, settled, show
 from bench.stores import Fresh, path_of, postgres, settings_of, sqlite
 from ostinato import Ostinato
 
@@ -41,6 +41,7 @@ async def whole(url: str, count: int, concurrency: int) -> float:
 
     async with app:
         inputs: list[dict[str, object]] = [{}] * count
+        settled()
         begin = time.perf_counter()
         await app.start_many("nothing", inputs)
         await all_ended(app, count)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.measure import machine, show
+from bench.measure import machine, settled, show
 from bench.stores import Fresh, postgres, settings_of, sqlite
 from ostinato import Ostinato
 from ostinato.clock import SystemClock
@@ -96,6 +96,7 @@ async def transitions(url: str, name: str, plugins: Plugins) -> float:
     """Transitions per second."""
     async with app_at(url, plugins) as app:
         await app.journeys.deploy(chain(name))
+        settled()
         begin = time.perf_counter()
         ids = await start_all(app, name, INSTANCES, {"n": 0, "a": 1})
         outcomes = await asyncio.gather(*(app.journeys.wait(id) for id in ids))
@@ -143,6 +144,7 @@ async def parked(url: str, plugins: Plugins, size: Path | None) -> None:
     async with app:
         await app.journeys.deploy(text)
         before = _bytes(size)
+        settled()
         begin = time.perf_counter()
         await start_all(app, "park", PARKED, {"n": 1})
         while await app.journeys.find(phase="RUNNING", limit=1) and await _ready(app):
@@ -157,6 +159,7 @@ async def parked(url: str, plugins: Plugins, size: Path | None) -> None:
         clock.later = 3700 * SECOND
         app.engine.attend()
         app.engine.nudge()
+        settled()
         begin = time.perf_counter()
         while await app.journeys.find(phase="RUNNING", limit=1) or await _ready(app):
             await asyncio.sleep(0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import statistics
@@ -24,6 +25,12 @@ def interleaved(contenders: Mapping[str, Round], rounds: int = 5) -> dict[str, f
             done = contender()
             found[name].append(done / (time.perf_counter() - begin))
     return {name: statistics.median(rates) for name, rates in found.items()}
+
+
+def settled() -> None:
+    """As `ostinato serve` and `worker` do once they have begun: what was loaded is no matter for the collector."""
+    gc.collect()
+    gc.freeze()
 
 
 def machine(*packages: str) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from datetime import UTC
 from typing import Any
 
+from bench.measure import settled
+
 logging.disable(logging.CRITICAL)
 
 
@@ -35,6 +37,7 @@ def huey(url: str, count: int, best: bool) -> float:
     # Best: no results kept, no pause that grows, and all enqueued before the consumer starts, because the two get in
     # each other's way on one file. More than one thread is slower.
     consumer = app.create_consumer(**({"initial_delay": 0.001, "backoff": 1.0, "periodic": False} if best else {}))
+    settled()
     begin = time.perf_counter()
     if not best:
         consumer.start()
@@ -68,6 +71,7 @@ def dbos(url: str, count: int, best: bool) -> float:
     engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
     table = "workflow_status" if url.startswith("sqlite") else "dbos.workflow_status"
     counted = sqlalchemy.text(f"SELECT count(*) FROM {table} WHERE status = 'SUCCESS' AND name LIKE '%nothing'")
+    settled()
     begin = time.perf_counter()
     if best:
         with ThreadPoolExecutor(16) as threads:
@@ -107,6 +111,7 @@ def dbos_steps(url: str, count: int, best: bool) -> float:
         return n
 
     DBOS.launch()
+    settled()
     begin = time.perf_counter()
     with ThreadPoolExecutor(16 if best else 1) as threads:
         found = list(threads.map(lambda _: steps(), range(count)))
@@ -132,6 +137,7 @@ async def pgqueuer(url: str, count: int, best: bool) -> float:
     @app.entrypoint("nothing")
     async def nothing(job: Job) -> None: ...
 
+    settled()
     begin = time.perf_counter()
     for at in range(0, count, 500):
         size = min(500, count - at)
@@ -158,6 +164,7 @@ async def procrastinate(url: str, count: int, best: bool) -> float:
 
     async with app.open_async():
         await app.schema_manager.apply_schema_async()
+        settled()
         begin = time.perf_counter()
         for at in range(0, count, 500):
             await nothing.batch_defer_async(*({} for _ in range(min(500, count - at))))
@@ -199,6 +206,7 @@ def _apscheduler(store: dict[str, str], count: int) -> float:
     assert late < 0, f"{count} jobs took {late:.1f} s too long to add"
     scheduler.resume()
     time.sleep(max(0.0, -(datetime.now(UTC) - due).total_seconds()))
+    settled()
     begin = time.perf_counter()
     while len(_noted) < count:
         time.sleep(0.001)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from bench.measure import settled
 from bench.stores import path_of
 from ostinato.store.contract import Make, Operation, Rows, Statement, Store
 from ostinato.store.postgres import SETTINGS
@@ -95,6 +96,7 @@ def say_again_sqlite(url: str, said: list[Said], begin: float) -> float:
     for one in before:
         _transact(connection, written(one))
     ready = [written(one) for one in timed]
+    settled()
     start = time.perf_counter()
     for transaction in ready:
         _transact(connection, transaction)
@@ -140,6 +142,7 @@ async def say_again_postgres(url: str, said: list[Said], begin: float) -> float:
                     reached += 1
                 done.notify_all()
 
+    settled()
     start = time.perf_counter()
     await asyncio.gather(*(say(lane) for lane in lanes))
     seconds = time.perf_counter() - start

@@ -21,7 +21,7 @@ import asyncpg
 from bench.chart import text_chart
 from bench.engine import all_ended
 from bench.idle import asleep, next_wake
-from bench.measure import machine, show
+from bench.measure import machine, settled, show
 from bench.replay import Hearing, say_again_postgres, say_again_sqlite
 from bench.stores import Fresh, path_of, postgres, settings_of, sqlite
 from ostinato import Ostinato, every
@@ -104,6 +104,7 @@ async def run_herd(url: str, count: int, concurrency: int) -> tuple[float, Heari
     async def nothing() -> None: ...
 
     async with app:
+        settled()
         while clock.now() < NOON:
             await asyncio.sleep(0.0005)
         begin = time.perf_counter()

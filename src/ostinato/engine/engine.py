@@ -447,19 +447,19 @@ class Engine:
     def tell_ends(self, ends: Sequence[End]) -> None:
         """These are written: who waits for them is told, and what they make room for is looked at."""
         following = False
-        counts: dict[str, int] = {}
+        counts: dict[Status, int] = {}
         for e in ends:
             run = e.run
-            status = e.status.value
+            status = e.status
             counts[status] = counts.get(status, 0) + 1
             if e.following is not None or not e.finished:
                 following = True
             elif run.root_id in self.waiters:
-                self.waiters.ended(run.root_id, Ended(status, e.reason, e.result, e.error))
+                self.waiters.ended(run.root_id, Ended(status.value, e.reason, e.result, e.error))
             if run.serial_key is not None or run.concurrency_key is not None or run.schedule_id is not None:
                 following = True
         for status, count in counts.items():
-            self.metrics.ended.labels(status).inc(count)
+            self.metrics.ended.labels(status.value).inc(count)
         self.listeners.hint()
         self.bodies.room.set()
         if following:
