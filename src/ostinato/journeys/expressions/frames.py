@@ -22,9 +22,14 @@ class Late(Exception):
     """The other side took or gave nothing in time."""
 
 
-def write(descriptor: int, message: bytes, until: float | None = None) -> None:
-    """Send one message; with `until`, a monotonic time, give up then. The descriptor is non-blocking in that case."""
-    rest = memoryview(_HEAD.pack(len(message)) + message)
+def framed(message: bytes) -> bytes:
+    return _HEAD.pack(len(message)) + message
+
+
+def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
+    """Send what is framed; with `until`, a monotonic time, give up then. The descriptor is non-blocking in that
+    case."""
+    rest = memoryview(messages)
     while rest:
         if until is not None:
             _wait(descriptor, select.POLLOUT, until)
@@ -36,27 +41,35 @@ def write(descriptor: int, message: bytes, until: float | None = None) -> None:
             raise Gone from problem
 
 
-def read(descriptor: int, most: int, until: float | None = None) -> bytes:
-    (length,) = _HEAD.unpack(_exactly(descriptor, _HEAD.size, until))
-    if length > most:
-        raise Gone
-    return _exactly(descriptor, length, until)
+class Reader:
+    """Messages of at most `most` bytes from a pipe. It takes what is there at once: a batch has many small answers."""
 
+    def __init__(self, descriptor: int, most: int) -> None:
+        self._descriptor = descriptor
+        self._most = most
+        self._held = bytearray()
 
-def _exactly(descriptor: int, length: int, until: float | None) -> bytes:
-    parts: list[bytes] = []
-    while length:
-        if until is not None:
-            _wait(descriptor, select.POLLIN, until)
-        try:
-            part = os.read(descriptor, min(length, 1 << 20))
-        except BlockingIOError:
-            continue
-        if not part:
+    def read(self, until: float | None = None) -> bytes:
+        """The next one; with `until`, a monotonic time, give up then. The descriptor is non-blocking in that case."""
+        (length,) = _HEAD.unpack(self._exactly(_HEAD.size, until))
+        if length > self._most:
             raise Gone
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
+        return self._exactly(length, until)
+
+    def _exactly(self, length: int, until: float | None) -> bytes:
+        while len(self._held) < length:
+            if until is not None:
+                _wait(self._descriptor, select.POLLIN, until)
+            try:
+                part = os.read(self._descriptor, 1 << 20)
+            except BlockingIOError:
+                continue
+            if not part:
+                raise Gone
+            self._held += part
+        found = bytes(self._held[:length])
+        del self._held[:length]
+        return found
 
 
 def _wait(descriptor: int, event: int, until: float) -> None:

@@ -77,7 +77,11 @@ class Pool:
             task = loop.create_task(self._drain(line))
             line.tasks.add(task)
             task.add_done_callback(line.tasks.discard)
-        return list(await asyncio.gather(*(future for _, future in asked)))
+        try:
+            return [await future for _, future in asked]
+        finally:
+            for _, future in asked:
+                future.cancel()  # who went away wants no answer
 
     async def _drain(self, line: _Line) -> None:
         loop = asyncio.get_running_loop()
@@ -132,12 +136,12 @@ class Pool:
         if closing != self._closing:
             raise Unavailable("it was closed")
         worker = self._take(fresh)
-        known = worker.in_order or len(places) == 1
+        known = len(places) == 1
         longest = max(requests[place][1] for place in places)
         sound = False
         try:
             head = {"kind": kind, "most": self._settings.max_result_bytes}
-            seconds = longest if known else 2 * longest  # where several are answered at once
+            seconds = longest if known else 2 * longest  # an answer may wait for the next to go with it
             for answer in worker.ask(head, [requests[place][0] for place in places], seconds):
                 answers[places[answer["at"]]] = answer
             sound = all(answers[place].get("code") != Code.MEMORY for place in places)

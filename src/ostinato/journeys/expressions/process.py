@@ -60,7 +60,6 @@ class Unavailable(Exception):
 class Process:
     def __init__(self, language: str, settings: ExpressionSettings) -> None:
         self._patience = settings.patience_s
-        self._most = settings.max_result_bytes + (64 << 10)
         given = [[os.path.abspath(folder) for folder in sys.path], _ROOTS, language, settings.memory_of(language)]
         try:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the process
@@ -78,18 +77,18 @@ class Process:
             raise Unavailable(f"its process did not start: {problem}") from None
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        self._to, self._from = self._child.stdin.fileno(), self._child.stdout.fileno()
+        self._to, answers = self._child.stdin.fileno(), self._child.stdout.fileno()
         os.set_blocking(self._to, False)
-        os.set_blocking(self._from, False)
+        os.set_blocking(answers, False)
+        self._answers = frames.Reader(answers, settings.max_result_bytes + (64 << 10))
         try:
-            hello = orjson.loads(frames.read(self._from, self._most, time.monotonic() + settings.start_deadline_s))
+            hello = orjson.loads(self._answers.read(time.monotonic() + settings.start_deadline_s))
         except (frames.Gone, frames.Late, ValueError):
             self.kill(wait_first=True)
             raise Unavailable(f"its process did not start: {self._last_words or self._child.returncode}") from None
         if refused := hello.get("problem"):
             self.kill()
             raise Unavailable(refused)
-        self.in_order = bool(hello["in_order"])  # it answers one by one, so the first without an answer is under way
 
     @property
     def pid(self) -> int:
@@ -106,9 +105,9 @@ class Process:
         """
         message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
         try:
-            frames.write(self._to, message, time.monotonic() + seconds + self._patience)
+            frames.write(self._to, frames.framed(message), time.monotonic() + seconds + self._patience)
             for _ in requests:
-                yield orjson.loads(frames.read(self._from, self._most, time.monotonic() + seconds + self._patience))
+                yield orjson.loads(self._answers.read(time.monotonic() + seconds + self._patience))
         except frames.Late:
             self.kill()
             raise Died(Code.TIMEOUT, "it was not done by its deadline", telling=False) from None

@@ -22,6 +22,7 @@ from ostinato.journeys.expressions.sandbox.runner import GRACE, Answer, Request,
 
 CHUNK = 16  # requests in one script: a worker that dies in it makes work for that many
 ALIKE = 3  # requests with the same expression that are worth a script of their own
+KNOWN = 10_000  # expressions of which a worker remembers that they are some
 
 # A module is compiled once for all; a script, each time it is run.
 _MODULE = """%dw 2.0
@@ -55,9 +56,9 @@ _ALIKE = """%dw 2.0
 ostinatoRows map ((ostinatoRow) -> dw::Runtime::try(() -> do {{
 {variables}
 ---
-write((
+(
 {expr}
-), "application/json", {{indent: false}}) as String
+)
 }}))
 """
 _OUTPUT = re.compile(r"(?:(?!---).)*?^\s*output\s+(\S+)(?=.*^---)", re.DOTALL | re.MULTILINE)
@@ -73,11 +74,10 @@ class Overflowed(Exception):
 
 
 class DataWeaveRunner:
-    in_order = False
-
     def __init__(self) -> None:
         self._engine = DataWeave(resolve_module=modules_from_map({"ostinato/sandbox.dwl": _MODULE}))
         self._engine.initialize()
+        self._known: set[str] = set()  # expressions that compiled when they stood alone
         # The first of all is slow; and chance comes from a file, which must be open before none can be opened any more.
         self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
@@ -105,14 +105,19 @@ class DataWeaveRunner:
         for request in requests:
             alike[request.expr, *request.bindings].append(request)
         single: list[Request] = []
+        groups: list[list[Request]] = []
         for group in alike.values():
-            # The first stands alone: if it is no expression by itself, it never gets into a script of ours.
-            single += group if len(group) < ALIKE else group[:1]
-        compiled = self._several(single, most, answer)
+            if len(group) < ALIKE:
+                single += group
+            elif group[0].expr in self._known:
+                groups.append(group)
+            else:  # The first stands alone: if it is no expression by itself, it never gets into a script of ours.
+                single.append(group[0])
+                groups.append(group[1:])
+        self._several(single, most, answer)
         rest: list[Request] = []
-        for group in alike.values():
-            if len(group) >= ALIKE:
-                rest += self._together(group[1:], most, answer) if group[0].expr in compiled else group[1:]
+        for group in groups:
+            rest += self._together(group, most, answer) if group[0].expr in self._known else group
         self._several(rest, most, answer)
 
     def _apart(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
@@ -126,9 +131,8 @@ class DataWeaveRunner:
             except OutOfMemory:
                 answer(_out_of_memory(request.at))
 
-    def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> set[str]:
-        """Many requests, each evaluated by itself; returns the expressions that compile."""
-        compiled = set()
+    def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+        """Many requests, each evaluated by itself."""
         for begin in range(0, len(requests), CHUNK):
             chunk = requests[begin : begin + CHUNK]
             alarm(2 * max(request.deadline for request in chunk) + GRACE)
@@ -138,10 +142,15 @@ class DataWeaveRunner:
                 self._apart(chunk, most, answer)
                 continue
             for request, found in zip(chunk, outcome, strict=True):
-                if found.get("kind") != "CompilationException":
-                    compiled.add(request.expr)
+                self._note(request, found)
                 answer(_answer(request, found, most))
-        return compiled
+
+    def _note(self, request: Request, found: dict[str, Any]) -> None:
+        if found.get("kind") == "CompilationException" or request.expr in self._known:
+            return
+        if len(self._known) >= KNOWN:
+            self._known.clear()
+        self._known.add(request.expr)
 
     def _together(self, group: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> list[Request]:
         """One expression over many bindings; returns those that did not come out well, to be done by themselves."""
@@ -154,12 +163,14 @@ class DataWeaveRunner:
             (found,) = self._run([Request(0, script, {"ostinatoRows": rows}, deadline)], len(group) * (most + 1024))
         except Overflowed:
             return list(group)
-        if "text" not in found:
+        try:
+            rows = json.loads(found["text"], parse_float=_number)
+        except (KeyError, ValueError, RecursionError):
             return list(group)
         again = []
-        for request, row in zip(group, json.loads(found["text"]), strict=True):
-            if row["success"] and len(row["result"]) <= most:
-                answer(_answer(request, {"text": row["result"]}, most))
+        for request, row in zip(group, rows, strict=True):
+            if row["success"]:
+                answer(Answer(request.at, row["result"]))
             else:
                 again.append(request)
         return again

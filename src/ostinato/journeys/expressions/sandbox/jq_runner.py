@@ -26,8 +26,6 @@ def _program(expr: str, names: tuple[str, ...]) -> Any:
 
 
 class JqRunner:
-    in_order = True
-
     def check(self, request: Request) -> dict[str, Any] | None:
         if re.match(r"\s*(?:import|include)\b", request.expr):
             return {"message": "modules cannot be imported or included", "line": 1, "column": 1}

@@ -20,8 +20,6 @@ def _compiled(expr: str) -> Any:
 
 
 class JsonataRunner:
-    in_order = True
-
     def __init__(self) -> None:
         for expr in ("$now() & $fromMillis(0) & $uppercase('a')", "$match('a', /a/)"):
             Jsonata(expr).evaluate({})  # what is loaded on first use is loaded now: later no file can be opened

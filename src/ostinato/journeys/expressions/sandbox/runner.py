@@ -49,8 +49,6 @@ class Answer:
 
 
 class Runner(Protocol):
-    in_order: bool
-
     def check(self, request: Request) -> dict[str, Any] | None:
         """None, or what is wrong: `message`, and `line` and `column` where known."""
 
