@@ -110,6 +110,8 @@ class Journeys(Looks):
                 if begun.loaded is not None and begun.run.node is not None:
                     rest = self._begin(begun.run, begun.loaded, asked.request, begin)
         around.engine().nudge()
+        if mode == "async" and begun.loaded is not None:
+            return status_of(begun.loaded.definition, begun.loaded.kept)
         if mode == "async":
             return await self.status(begun.run.id)
         return await self._rested(begun.run.id, wait, rest)
@@ -197,7 +199,8 @@ class Journeys(Looks):
             seen = await self._seen(id)
             if await self._withheld(seen):
                 await self._around.engine().waiters.wait(f"{id}c")
-        return await self.result(id)
+                seen = await self._seen(id)
+        return await self._outcome(seen)
 
     # Inside
 

@@ -35,7 +35,8 @@ class Evaluator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def evaluate(self, expressions: Sequence[Expression], bindings: Mapping[str, Json]) -> tuple[Outcome, ...]:
-        return tuple(await asyncio.gather(*(self._one(one, bindings) for one in expressions)))
+        answers = [self._one(one, bindings) for one in expressions]  # all are asked before the first is waited for
+        return tuple([await one for one in answers])
 
     def _one(self, expression: Expression, bindings: Mapping[str, Json]) -> asyncio.Future[Outcome]:
         loop = asyncio.get_running_loop()

@@ -133,9 +133,7 @@ class Looks:
         seen = await self._seen(id, request, guarded)
         if not seen.kept.instance.over or await self._withheld(seen):
             raise NotOver(f"journey {id!r} is not over; it is at {seen.kept.instance.current_state!r}")
-        return outcome_of(
-            seen.definition, seen.kept, await outcome_id(self._around.tools, seen.definition, seen.kept.instance)
-        )
+        return await self._outcome(seen)
 
     async def instance(
         self, id: str, *, request: Request | None = None, guarded: bool = False
@@ -206,6 +204,10 @@ class Looks:
         return found[0]
 
     # Inside
+
+    async def _outcome(self, seen: Looked) -> JourneyOutcome:
+        instance = seen.kept.instance
+        return outcome_of(seen.definition, seen.kept, await outcome_id(self._around.tools, seen.definition, instance))
 
     async def _seen(self, id: str, request: Request | None = None, guarded: bool = False) -> Looked:
         around = self._around

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ostinato.engine.listeners import wait_for_event
 from ostinato.journeys.evaluating import Tools, do
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import advance, timers
@@ -101,16 +102,17 @@ class Segment:
                     one.done.set_result(False)
 
     async def _take_what_came(self) -> None:
-        now = self._tools.now()
-        due = sorted((at, purpose) for purpose, at in timers(self.instance).items() if at <= now)
-        for _, purpose in due:
-            self._advance(Fired(purpose))
-        if due:
-            await self._save()
+        self._post.clear()  # what comes from now on is looked at the next time
+        if set_timers := timers(self.instance):
+            now = self._tools.now()
+            due = sorted((at, purpose) for purpose, at in set_timers.items() if at <= now)
+            for _, purpose in due:
+                self._advance(Fired(purpose))
+            if due:
+                await self._save()
         for key in [key for key, task in self._doing.items() if task.done()]:
             await self._answered(self._doing.pop(key).result())
         inbox, self._inbox = self._inbox, []
-        self._post.clear()
         for one in inbox:
             accepted = self._advance(one.input)
             if accepted:
@@ -161,17 +163,18 @@ class Segment:
         loop = asyncio.get_running_loop()
         for key, effect in fresh.items():
             work = do(self._tools, self._definition, self.instance, effect, self._request)
-            self._doing[key] = loop.create_task(work)
+            self._doing[key] = task = loop.create_task(work)
+            task.add_done_callback(self._came)
+
+    def _came(self, task: asyncio.Task[Input]) -> None:
+        self._post.set()
 
     async def _wait(self) -> None:
-        now = self._tools.now()
         following = min(timers(self.instance).values(), default=None)
-        timeout = None if following is None else max(0.0, (following - now) / SECOND)
-        post = asyncio.ensure_future(self._post.wait())
-        try:
-            await asyncio.wait([*self._doing.values(), post], timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            post.cancel()
+        if following is None:
+            await self._post.wait()
+        else:
+            await wait_for_event(self._post, max(0.0, (following - self._tools.now()) / SECOND))
 
     async def _save(self, *, rests: bool = False) -> None:
         if not self._work.decisions and not rests:

@@ -24,7 +24,9 @@ def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Langua
     made = functools.partial(SandboxedLanguage, settings=settings or ExpressionSettings())
     found = (
         # `output` is a word of DataWeave, so nothing can be called that there.
-        made("dataweave", "dataweave", answered_here=plain, suggest=suggestion, called={"output": "result"}),
+        made(
+            "dataweave", "dataweave", answered_here=plain, suggest=suggestion, called={"output": "result"}, spelt=True
+        ),
         made("jq", "jq"),
         made("jsonata", "jsonata"),
     )
@@ -43,13 +45,16 @@ class SandboxedLanguage:
         answered_here: Callable[[str, Mapping[str, Json]], Json] | None = None,
         suggest: Callable[[str, str, frozenset[str]], str] | None = None,
         called: Mapping[str, str] | None = None,
+        spelt: bool = False,
     ) -> None:
+        """`spelt`: a binding is reached by its name and in no other way, so one whose name is not there is not sent."""
         self._name = name
         self._module = module
         self._settings = settings
         self._answered_here = answered_here
         self._suggest = suggest
         self._called = called or {}
+        self._spelt = spelt
         self.pool = Pool(name, settings)
 
     @property
@@ -134,9 +139,10 @@ class SandboxedLanguage:
 
     def _encode(self, request: Evaluation) -> bytes:
         deadline = min(request.deadline_s, _LONGEST_S)
-        return orjson.dumps(
-            {"expr": request.expr, "bindings": dict(self._named(request.bindings)), "deadline": deadline}
-        )
+        bindings = dict(self._named(request.bindings))
+        if self._spelt:
+            bindings = {name: value for name, value in bindings.items() if name in request.expr}
+        return orjson.dumps({"expr": request.expr, "bindings": bindings, "deadline": deadline})
 
     def _named(self, bindings: Mapping[str, Json]) -> Mapping[str, Json]:
         """The bindings under the names that they have in this language."""
