@@ -13,7 +13,7 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.journeys.evaluating import Tools, do
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import advance, timers
-from ostinato.journeys.machine.decision import Compensate, Decision, Evaluate, Fired, Input, RunTask, TaskEnded
+from ostinato.journeys.machine.decision import Compensate, Decision, Effect, Evaluate, Fired, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.machine.wanting import pending
 from ostinato.journeys.moves import Perform
@@ -58,6 +58,7 @@ class Segment:
         self._tools = tools
         self._definition = definition
         self.instance = instance
+        self._asked: tuple[Effect, ...] | None = None  # what the last decision asks for
         self._request = request
         self._write = write
         self._work = Work([], [])
@@ -142,12 +143,12 @@ class Segment:
         decision = advance(self._definition, self.instance, [input], self._tools.now())
         if decision.refused and decision.instance == self.instance:
             return False
-        self.instance = decision.instance
+        self.instance, self._asked = decision.instance, decision.effects
         self._work.decisions.append(decision)
         return not decision.refused
 
     def _wanted(self) -> dict[tuple[str, int], Evaluate | RunTask]:
-        effects = pending(self._definition, self.instance)
+        effects = pending(self._definition, self.instance) if self._asked is None else self._asked
         return {(one.frame, one.visit): one for one in effects if not isinstance(one, Compensate)}
 
     async def _do(self, wanted: dict[tuple[str, int], Evaluate | RunTask]) -> None:
@@ -183,4 +184,5 @@ class Segment:
         written = await self._write(work, rests)
         if written is None:
             raise Refused
-        self.instance = written
+        if written is not self.instance:
+            self.instance, self._asked = written, None

@@ -21,6 +21,9 @@ from ostinato.model import Json
 
 BATCH = 200
 BATCH_BYTES = 4 << 20
+# Few at a time cost much each, so another worker is put to work only when so many wait, or have waited for so long.
+WORTH = 32
+WHILE_S = 0.02
 Answer = dict[str, Json]
 Request = tuple[bytes, float]  # as JSON, and its deadline in seconds
 
@@ -31,6 +34,7 @@ class _Line:
     def __init__(self) -> None:
         self.waiting: deque[tuple[Request, asyncio.Future[Answer]]] = deque()
         self.draining = 0
+        self.later: asyncio.TimerHandle | None = None
         self.tasks: set[asyncio.Task[None]] = set()  # a task that nobody holds may be collected
 
     def take(self) -> list[tuple[Request, asyncio.Future[Answer]]]:
@@ -72,16 +76,27 @@ class Pool:
             line = self._lines.setdefault(loop, _Line())
         asked: list[tuple[Request, asyncio.Future[Answer]]] = [(one, loop.create_future()) for one in requests]
         line.waiting.extend(asked)
-        if line.draining < self._settings.workers:
-            line.draining += 1
-            task = loop.create_task(self._drain(line))
-            line.tasks.add(task)
-            task.add_done_callback(line.tasks.discard)
+        if line.draining == 0 or len(line.waiting) >= WORTH:
+            self._add_worker(line, loop)
+        elif line.later is None:
+            line.later = loop.call_later(WHILE_S, self._have_waited, line, loop)
         try:
             return [await future for _, future in asked]
         finally:
             for _, future in asked:
                 future.cancel()  # who went away wants no answer
+
+    def _have_waited(self, line: _Line, loop: asyncio.AbstractEventLoop) -> None:
+        line.later = None
+        if line.waiting:
+            self._add_worker(line, loop)
+
+    def _add_worker(self, line: _Line, loop: asyncio.AbstractEventLoop) -> None:
+        if line.draining < self._settings.workers:
+            line.draining += 1
+            task = loop.create_task(self._drain(line))
+            line.tasks.add(task)
+            task.add_done_callback(line.tasks.discard)
 
     async def _drain(self, line: _Line) -> None:
         loop = asyncio.get_running_loop()
