@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ostinato import Limit, Retry
 from ostinato.engine.gates import Gate, admit
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.testing import World
 from ostinato.when.instants import SECOND
 
@@ -143,6 +144,27 @@ async def test_a_rate_lets_so_many_go_in_a_period(world: World) -> None:
     at = [(t - begin) // SECOND for t in times]
     assert at[:5] == [0] * 5
     assert at[5:] == [12 * n for n in range(1, 11)]
+
+
+async def test_a_limit_that_nobody_needs_is_forgotten_and_one_in_use_is_not(world: World) -> None:
+    @world.app.job(concurrency=Limit("tenant {key}", most=1))
+    async def work(key: str, hours: int) -> None:
+        await asyncio.sleep(hours * 3600)
+
+    def limits(_: int) -> Operation[list[Row]]:
+        return (yield sql("lock_limits", [("default", f"tenant {key}") for key in ("short", "long")]))
+
+    async def known() -> set[str]:
+        return {row[1] for row in await world.app.store.read(limits)}
+
+    long = [await world.start("work", {"key": "long", "hours": 5}) for _ in range(2)]
+    await (await world.start("work", {"key": "short", "hours": 1})).result()
+    assert await known() == {"tenant short", "tenant long"}
+    await world.advance("7h")
+    assert await known() == {"tenant long"}
+    again = await world.start("work", {"key": "short", "hours": 0})
+    await asyncio.gather(again.result(), *(run.result() for run in long))
+    assert await world.app.check() == []
 
 
 async def test_a_small_tenant_is_not_kept_waiting_by_a_large_one(world: World) -> None:

@@ -27,7 +27,7 @@ def first_timers(now: Micros) -> Operation[None]:
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
     def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
-        removed = yield from prune(now - keep_runs, now - keep_events)
+        removed = yield from prune(now - keep_runs, now - keep_events, now)
         again = now + (_SOON if removed >= _BITE else _OFTEN)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "housekeeping", again))])
         return []
@@ -44,13 +44,15 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
     return {("engine", "housekeeping"): fire, ("engine", "scan"): look}
 
 
-def prune(runs_before: Micros, events_before: Micros) -> Operation[int]:
-    """Remove up to a bite of runs that ended, and of events, before these moments. Whole chains only."""
+def prune(runs_before: Micros, events_before: Micros, now: Micros) -> Operation[int]:
+    """Remove up to a bite of runs that ended, and of events, before these moments, and of limits that are not in use.
+    Whole chains only."""
     rows = yield sql("old_runs", before=runs_before, limit=_BITE)
     if rows:
         yield from remove(rows)
     events = yield sql("drop_events", before=events_before, limit=_BITE)
-    return max(len(rows), len(events))
+    limits = yield sql("drop_limits", now=now, limit=_BITE)
+    return max(len(rows), len(events), len(limits))
 
 
 def remove(rows: Sequence[Row]) -> Operation[None]:

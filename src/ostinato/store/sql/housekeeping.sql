@@ -19,3 +19,18 @@ DELETE FROM ostinato_logs l USING {rows r(id text)} WHERE l.run_id = r.id
 -- drop_events: remove a bite of the oldest events, if they are old enough.
 DELETE FROM ostinato_events WHERE seq IN (SELECT seq FROM (SELECT seq, at FROM ostinato_events ORDER BY seq LIMIT :limit) o WHERE o.at < :before)
 RETURNING seq
+
+-- drop_limits [sqlite]: remove a bite of limits that nobody has a place under and nobody waits for.
+DELETE FROM ostinato_limits WHERE (namespace, key) IN (SELECT l.namespace, l.key FROM ostinato_limits l
+    WHERE l.used = 0 AND l.arrival < :now AND NOT EXISTS (SELECT 1 FROM ostinato_runs u
+        WHERE u.status = 'buffered' AND u.hold = 'limit' AND u.namespace = l.namespace AND u.concurrency_key = l.key)
+    LIMIT :limit)
+RETURNING key
+
+-- drop_limits [postgres]: remove a bite of limits that nobody has a place under and nobody waits for, nor is changing.
+DELETE FROM ostinato_limits d USING (SELECT l.namespace, l.key FROM ostinato_limits l
+    WHERE l.used = 0 AND l.arrival < :now AND NOT EXISTS (SELECT 1 FROM ostinato_runs u
+        WHERE u.status = 'buffered' AND u.hold = 'limit' AND u.namespace = l.namespace AND u.concurrency_key = l.key)
+    LIMIT :limit FOR UPDATE OF l SKIP LOCKED) old
+WHERE d.namespace = old.namespace AND d.key = old.key
+RETURNING d.key
