@@ -248,7 +248,10 @@ class Model:
             fresh.append(one)
             self.reached = max(self.reached, nominal)
             self.kept.pop(nominal, None)
-        self._line_up(fresh)
+        if self.paused or instead is not None:
+            self._put_down(fresh)  # nobody's turn comes: those that wait go on waiting
+        else:
+            self._line_up(fresh)
         self._complete()
 
     def _to_run(self, due: list[tuple[Micros, Micros]]) -> set[Micros]:
@@ -273,12 +276,7 @@ class Model:
         """Who waits and who is new: start, wait on, or be dropped."""
         line = [*self.waiting, *(one for one in fresh if one.reason is None)]
         line.sort(key=lambda one: one.filling)  # a backfill stands behind
-        for number, one in enumerate(fresh):
-            one.order = len(self.records) + number
-        self.records += fresh
-        for one in fresh:
-            if one.reason is not None:
-                self._drop(one, one.reason)
+        self._put_down(fresh)
         running = [one for one in self.going if not one.aside]
         stop = self._judge(line, bool(running))
         going = running if stop else []
@@ -296,6 +294,14 @@ class Model:
         asked = [(one, "cancelled") for one in going if one.began is not None]
         if asked:
             self._end(asked)
+
+    def _put_down(self, fresh: list[Record]) -> None:
+        for number, one in enumerate(fresh):
+            one.order = len(self.records) + number
+        self.records += fresh
+        for one in fresh:
+            if one.reason is not None:
+                self._drop(one, one.reason)
 
     def _restore(self, line: list[Record], fresh: list[Record]) -> None:
         for one in line:
@@ -405,9 +411,10 @@ class Model:
 
     # Calls
 
-    def _settle_before(self) -> None:
+    def _settle_before(self, instead: str | None = None) -> None:
         """A new spec never refires a time and never loses one: what is due is dealt with by the rules until now."""
-        self._look(all_at_once=True)
+        if not self.exhausted and next((actual for _, actual in self.coming()), FOREVER) <= self.now:
+            self._look(all_at_once=True, instead=instead)
 
     def update(self, *, spec: Spec | None = None, **given: Any) -> None:
         if spec is not None and spec != self.spec:
@@ -424,9 +431,9 @@ class Model:
             if self.reached > self.now:  # one was moved ahead of its time, and has come
                 self.left_out |= {self.reached} & set(spec.compiled.between(self.reached, self.reached))
                 self.reached = self.now
-            self.updated = self.now
+            self.updated, self.wait_until = self.now, None
         elif self.exhausted and given.get("remaining", self.remaining) != self.remaining:
-            self.updated = self.now  # without actions it had no times
+            self.updated, self.wait_until = self.now, None  # without actions it had no times
         for name, value in given.items():
             setattr(self, name, value)
         self.facts["updated"] += 1
@@ -522,7 +529,7 @@ class Model:
     def delete(self, running: str) -> None:
         due = next((actual for _, actual in self.coming()), FOREVER)
         late = not self.paused and due <= self.now and self.now - due > GRACE
-        self._look(all_at_once=True, instead="closed" if late else None)
+        self._settle_before("closed" if late else None)
         for filling in self.fillings:
             if filling.state in ("running", "paused"):
                 filling.state = "cancelled"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ostinato.model import Status
-from ostinato.schedules.generator import BATCH, Generated, count_due, generate, next_time
+from ostinato.schedules.generator import BATCH, Generated, count_due, generate, next_time, occurrence
 from ostinato.schedules.invoker import Verdict, Waiting, process_buffer
 from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
 from ostinato.when.instants import Micros
@@ -105,16 +105,27 @@ def advance(
 
 
 def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> Decision:
-    """Everything that is due by now and was not dealt with does not run, for one reason. However many they are, no more
-    is made of them than a row."""
-    found = generate(replace(schedule, paused=schedule.paused or now, remaining=None), now, ROWS + 1)
+    """Everything that is due by now and was not dealt with does not run, for one reason, but for what someone had left
+    out anyway. However many they are, no more is made of them than a row. Those that wait go on waiting: their turn has
+    not come."""
+    memory = schedule.memory
+    still = replace(schedule, paused=schedule.paused or now, remaining=None)
+    found = generate(still, now, ROWS + 1 + len(memory.left_out) + len(memory.kept))
     if not found.more:
         judged = (replace(one, reason=reason) if one.reason is Reason.PAUSED else one for one in found.occurrences)
         passed = replace(found, occurrences=tuple(judged))
-        return decide(schedule, [], passed.occurrences, now, new_id, passed)
-    first = next(one for one in found.occurrences if not one.apart)
+        decision = decide(schedule, [], passed.occurrences, now, new_id, passed)
+        after = decision.schedule
+        decision.schedule = replace(after, memory=replace(after.memory, waiting=memory.waiting))
+        return decision
+    first = next(one for one in found.occurrences if one.reason is Reason.PAUSED and not one.apart)
     count, last = count_due(schedule, first, now)
-    memory = schedule.memory
+    # What was kept by an edit, left out, or moved ahead of its time has a row of its own.
+    kept = [Occurrence(n, at, reason) for n, at in memory.kept.items() if at <= now]
+    wishes = [occurrence(schedule, n) for n in sorted({*memory.left_out, *memory.moved}) if n > schedule.reached]
+    wishes = [one for one in wishes if schedule.updated <= one.actual <= now and (one.reason or one.nominal > last)]
+    apart = [*kept, *(replace(one, reason=one.reason or reason) for one in wishes)]
+    count -= sum(first.nominal <= one.nominal <= last for one in wishes)
     stretch = memory.stretch
     if stretch is not None and stretch.reason is reason and stretch.run is not None:
         whole, begin = stretch.count + count, stretch.first
@@ -124,17 +135,17 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
         begin = first.nominal
         row = Passed(new_id(), begin, first.actual, "auto", reason, None, count, last, True, count, begin)
         stretch = Stretch(reason, count, row.id, first.nominal, ROWS)
-    # What was moved ahead of its time, or kept by an edit, stands outside of the order of nominal times.
-    others = {n: at for n, at in memory.kept.items() if at <= now}
-    others |= {n: at for n, at in memory.moved.items() if n > last and at <= now}
-    rows = [row, *(Passed(new_id(), n, at, "auto", reason, None, 1, n, since=n) for n, at in others.items())]
-    reached = max([last, *(n for n in others if n in memory.moved)])
+    rows = [row, *(_row(Fresh("", one, None), one.reason or reason, None, new_id) for one in apart)]
+    counts = dict(memory.counts)
+    for one in rows:
+        counts[one.reason.value] = counts.get(one.reason.value, 0) + one.added
+    reached = max([last, *(one.nominal for one in wishes)])
     after = replace(
         schedule,
         reached=reached,
         memory=replace(
             memory,
-            counts={**memory.counts, reason.value: memory.counts.get(reason.value, 0) + count + len(others)},
+            counts=counts,
             stretch=stretch,
             kept={n: at for n, at in memory.kept.items() if at > now},
             moved={n: at for n, at in memory.moved.items() if n > reached},

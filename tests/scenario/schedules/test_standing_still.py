@@ -85,6 +85,35 @@ async def test_what_a_resume_promises_runs(world: World) -> None:
     assert seen[:10] == [at(minutes=n) for n in range(1, 11)]
 
 
+@pytest.mark.parametrize("pause", ["1m", "1h"])
+async def test_what_waits_through_a_pause_goes_when_its_turn_comes(world: World, pause: str) -> None:
+    seen = await begin(world)
+    await world.app.schedules.create("tick", every("1h"), "note", overlap="buffer_one", input={"seconds": 3 * 3600})
+    await world.advance("2h10m")
+    await world.app.schedules.pause("tick")
+    await world.advance(pause)
+    await world.app.schedules.update("tick", spec=every("1d"))
+    await world.app.schedules.resume("tick")
+    await world.advance_to(at(hours=4, minutes=10))
+    assert seen == [at(hours=1), at(hours=2)]
+
+
+async def test_what_was_left_out_in_a_long_pause_has_its_own_row(world: World) -> None:
+    await begin(world)
+    await world.app.schedules.create("tick", every("1m"), "note", paused=True)
+    for minutes in (1, 50, 200):
+        await world.app.schedules.skip("tick", at(minutes=minutes))
+    await world.advance("300m")
+    answer = await world.app.schedules.resume("tick")
+    assert (answer.lateness.late, answer.lateness.will_run) == (300, 0)
+    assert (await world.app.schedules.get("tick")).counts == {"asked": 3, "paused": 297}
+    rows = await world.app.schedules.history("tick", limit=1000)
+    asked = [one.nominal for one in rows if one.reason == "asked"]
+    assert asked == [at(minutes=minutes) for minutes in (200, 50, 1)]
+    (stretch,) = [one for one in rows if one.reason == "paused"]
+    assert (stretch.nominal, stretch.last, stretch.count) == (at(minutes=2), at(minutes=300), 297)
+
+
 async def test_a_backfill_stands_behind_what_the_clock_brings(world: World) -> None:
     seen = await begin(world)
     await world.app.schedules.create("tick", every("5m"), "note", overlap="buffer_all", input={"seconds": 60})
