@@ -291,6 +291,9 @@ class Model:
             self._settle(one)
         for one in going:
             one.asked = True
+            if one.began is None and not one.lost:  # nobody has begun it
+                one.status = "cancelled"
+                self.facts["canceled"] += 1
         asked = [(one, "cancelled") for one in going if one.began is not None]
         if asked:
             self._end(asked)
@@ -436,8 +439,13 @@ class Model:
             self.updated, self.wait_until = self.now, None  # without actions it had no times
         for name, value in given.items():
             setattr(self, name, value)
-        self.facts["updated"] += 1
+        self._changed()
         self._reopen()
+
+    def _changed(self) -> None:
+        self.facts["updated"] += 1
+        if self.wait_until is not None and self.wait_until <= self.now:
+            self.wait_until = None  # its second is over: what is late is due, and has been for long
 
     def _between(self, nominal: Micros, at: Micros) -> bool:
         """A moved time stays between its neighbours."""
@@ -520,11 +528,11 @@ class Model:
 
     def leave_out(self, nominal: Micros) -> None:
         self.left_out.add(nominal)
-        self.facts["updated"] += 1
+        self._changed()
 
     def move(self, nominal: Micros, to: Micros) -> None:
         self.moved[nominal] = to
-        self.facts["updated"] += 1
+        self._changed()
 
     def delete(self, running: str) -> None:
         due = next((actual for _, actual in self.coming()), FOREVER)

@@ -104,7 +104,7 @@ class Lives(RuleBasedStateMachine):
                 raise ValueError("as told")
 
     def play(self, what: Coroutine[Any, Any, Any]) -> Any:
-        return self.runner.run(what)
+        return self.runner.get_loop().run_until_complete(what)
 
     @property
     def now(self) -> Micros:
