@@ -100,6 +100,7 @@ class Model:
         self.moved: dict[Micros, Micros] = {}
         self.left_out: set[Micros] = set()
         self.kept: dict[Micros, Micros] = {}
+        self.ahead: set[Micros] = set()  # moved ahead of their time, and come before an edit
         self.records: list[Record] = []
         self.fillings: list[Filling] = []
         self.counts: Counter[str] = Counter()
@@ -231,6 +232,9 @@ class Model:
         fresh: list[Record] = []
         paced = 0
         for nominal, actual in due:
+            if nominal in self.ahead:
+                self.reached = max(self.reached, nominal)
+                continue
             one = Record(nominal, actual, seconds=self.seconds, fails=self.fails, wanted=wanted)
             if instead is not None and nominal not in self.left_out:
                 one.reason = instead
@@ -256,7 +260,7 @@ class Model:
 
     def _to_run(self, due: list[tuple[Micros, Micros]]) -> set[Micros]:
         """Which of the due times the catch-up policy lets run."""
-        wanted = [(n, a) for n, a in due if n not in self.left_out]
+        wanted = [(n, a) for n, a in due if n not in self.left_out | self.ahead]
         on_time = {n for n, a in wanted if self.now - a <= GRACE}
         late = [(n, a) for n, a in wanted if n not in on_time]
         match self.catchup["mode"]:
@@ -425,15 +429,14 @@ class Model:
             for nominal, actual in self.coming():
                 if nominal > self.now:
                     break
-                if nominal not in self.left_out and actual > self.now:
+                if nominal not in self.left_out | self.ahead and actual > self.now:
                     self.kept[nominal] = actual
             self.reached = max([self.reached, *self.kept])
+            self.ahead |= set(self.spec.compiled.between(self.now + 1, self.reached))
+            self.reached = min(self.reached, self.now)
             self.spec = spec
             self.moved = {n: at for n, at in self.moved.items() if self._between(n, at)}
             self.left_out = {n for n in self.left_out if spec.compiled.matches(n)}
-            if self.reached > self.now:  # one was moved ahead of its time, and has come
-                self.left_out |= {self.reached} & set(spec.compiled.between(self.reached, self.reached))
-                self.reached = self.now
             self.updated, self.wait_until = self.now, None
         elif self.exhausted and given.get("remaining", self.remaining) != self.remaining:
             self.updated, self.wait_until = self.now, None  # without actions it had no times

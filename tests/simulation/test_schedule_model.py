@@ -29,6 +29,7 @@ from hypothesis.stateful import (
 
 from ostinato import every, manual
 from ostinato.engine import nodes
+from ostinato.schedules import completing
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
 from ostinato.when import Spec
@@ -63,6 +64,11 @@ catchups = st.sampled_from(
 lengths = st.sampled_from([0.33337, 5.33337, 61.33337, 700.33337, 9000.33337])
 counts = st.none() | st.integers(1, 3)
 names = st.sampled_from(["a", "b"])
+
+
+def length(seconds: float, fails: bool) -> float:
+    """Where a success and a failure end in one moment nobody can say which came last: no two of them do."""
+    return seconds + fails * 0.00005
 
 
 def given_catchup(one: dict[str, Any]) -> dict[str, Any]:
@@ -190,6 +196,7 @@ class Lives(RuleBasedStateMachine):
         if by_hand == 0:
             spec = manual()
         paused = paused and by_hand % 3 == 0
+        seconds = length(seconds, fails)
         id = f"{name}{len(self.gone)}"
         given = {"pause_after_failures": failures, "max_buffer": buffer, "remaining": remaining}
         self.ids.pop(name, None)
@@ -264,8 +271,8 @@ class Lives(RuleBasedStateMachine):
         if catchup is not None:
             given["catchup"], known["catchup"] = given_catchup(catchup), catchup
         if action is not None:
-            given["input"] = {"schedule": model.name, "seconds": action[0], "fails": action[1]}
-            known["seconds"], known["fails"] = action
+            known["seconds"], known["fails"] = length(*action), action[1]
+            given["input"] = {"schedule": model.name, "seconds": known["seconds"], "fails": known["fails"]}
         self.loose[model.name].add(overlap)
         self.call(name, lambda: self.schedules.update(name, **given))
         model.update(**known)
@@ -292,6 +299,7 @@ class Lives(RuleBasedStateMachine):
     @rule(name=names, overlap=st.none() | overlaps, seconds=lengths, fails=st.booleans())
     def trigger(self, name: str, overlap: str | None, seconds: float, fails: bool) -> None:
         name, model = self.pick(name)
+        seconds = length(seconds, fails)
         given = {"schedule": model.name, "seconds": seconds, "fails": fails}
         self.loose[model.name].add(overlap)
         answer = self.call(name, lambda: self.schedules.trigger(name, overlap=overlap, input=given))
@@ -333,7 +341,7 @@ class Lives(RuleBasedStateMachine):
     def coming(self, model: Model) -> list[tuple[Micros, Micros]]:
         found = []
         for nominal, actual in model.coming():
-            if nominal not in model.kept and actual > self.now:
+            if nominal not in model.kept and nominal not in model.ahead and actual > self.now:
                 found.append((nominal, actual))
             if len(found) == 4:
                 break
@@ -538,6 +546,11 @@ SETTINGS: dict[str, Any] = {
     "keep_runs": "3650d",
     "keep_events": "3650d",
 }
+
+
+@pytest.fixture(autouse=True)
+def a_buffer_is_soon_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completing, "FIRST", 3)
 
 
 def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = False) -> None:

@@ -30,15 +30,19 @@ def next_timer(schedule: Schedule, due: Micros) -> Timer:
     return Timer("schedule", schedule.id, "next", due, schedule.namespace)
 
 
-def live_of(ids: Sequence[str], *, hold: bool = False) -> Operation[dict[str, list[Live]]]:
-    """What is not over, of each of these schedules. With `hold`, for who decides about them, nobody claims before that
-    is committed what no node holds yet: what is stopped then makes place at once, what runs does not."""
+def live_of(ids: Sequence[str], *, hold: bool = False, first: int | None = None) -> Operation[dict[str, list[Live]]]:
+    """What is not over, of each of these schedules; with `first`, only so many of those that wait. With `hold`, for who
+    decides about them, nobody claims before that is committed what no node holds yet: what is stopped then makes place
+    at once, what runs does not."""
     found: dict[str, list[Live]] = {id: [] for id in ids}
     if not ids:
         return found
-    for schedule_id, id, root_id, status, held, due, _, detail in (
-        yield sql("live_of_schedules", [(id,) for id in ids])
-    ):
+    owners = [(id,) for id in ids]
+    if first is None:
+        rows = yield sql("live_of_schedules", owners)
+    else:
+        rows = yield sql("first_of_schedules", owners, first=first)
+    for schedule_id, id, root_id, status, held, due, _, detail in rows:
         waits = status == "buffered" and held == "overlap"
         found[schedule_id].append(Live(id, root_id, Status(status), waits, due, read_detail(detail)))
     free = [one for live in found.values() for one in live if not one.waiting and one.status is not Status.ACTIVE]

@@ -15,7 +15,7 @@ from ostinato.engine.runs import AFTER_END, Ended
 from ostinato.engine.telemetry import log
 from ostinato.model import Status, Timer
 from ostinato.schedules.carrying import carry_out, live_of
-from ostinato.schedules.decide import Decision, decide, settled
+from ostinato.schedules.decide import Decision, decide, decide_by_the_first, first_ones_tell, settled
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Outcomes, Schedule
 from ostinato.schedules.plain import plain_success
@@ -24,6 +24,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _FAILURES = (Status.FAILED, Status.TIMED_OUT)
+FIRST = 20  # so many of those that wait are read, where they tell about the others
 _NOBODY = Maker(lambda name: None)  # the end of a run makes no new ones
 
 
@@ -99,15 +100,7 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
             log.error("a schedule cannot be read", action="schedule_unreadable", schedule=row[2], problem=str(problem))
     if not schedules:
         return events
-    looked = [s.id for s in schedules if s.memory.waiting or s.memory.backfills or s.next is None]
-    live = yield from live_of(looked, hold=True)
-    decisions = []
-    for schedule in schedules:
-        if schedule.id not in live or schedule.closed:
-            decisions.append(Decision(schedule))
-            continue
-        decision = decide(schedule, live[schedule.id], [], now, lambda: "")
-        decisions.append(settled(decision, live[schedule.id]))
+    decisions = yield from _decide(schedules, now)
     events += yield from carry_out(decisions, now, _NOBODY, save=False)
     yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
     over = [("schedule", d.schedule.id) for d in decisions if d.schedule.next is None and d.schedule.id in coming]
@@ -120,6 +113,28 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
         if wake:
             yield sql("set_timers", wake)
     return events
+
+
+def _decide(schedules: Sequence[Schedule], now: Micros) -> Operation[list[Decision]]:
+    """Who of those that wait goes now. Of a long buffer no more is read than it takes to say so."""
+    looked = [s for s in schedules if not s.closed and (s.memory.waiting or s.memory.backfills or s.next is None)]
+    decided = {s.id: Decision(s) for s in schedules}
+    short = [s for s in looked if s.memory.waiting > FIRST and first_ones_tell(s)]
+    live = yield from live_of([s.id for s in short], hold=True, first=FIRST)
+    done: set[str] = set()
+    for schedule in short:
+        if sum(one.waiting for one in live[schedule.id]) < FIRST:
+            continue  # these are all
+        told = decide_by_the_first(schedule, live.pop(schedule.id), now)
+        if told is not None:
+            decided[schedule.id] = told
+            done.add(schedule.id)
+    rest = [s for s in looked if s.id not in done]
+    live |= yield from live_of([s.id for s in rest if s.id not in live], hold=True)
+    for schedule in rest:
+        decision = decide(schedule, live[schedule.id], [], now, lambda: "")
+        decided[schedule.id] = settled(decision, live[schedule.id])
+    return [decided[s.id] for s in schedules]
 
 
 AFTER_END["schedule"] = conclude

@@ -111,12 +111,14 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
     memory = schedule.memory
     still = replace(schedule, paused=schedule.paused or now, remaining=None)
     found = generate(still, now, ROWS + 1 + len(memory.left_out) + len(memory.kept))
+    compiled = schedule.spec.compiled
     if not found.more:
         judged = (replace(one, reason=reason) if one.reason is Reason.PAUSED else one for one in found.occurrences)
         passed = replace(found, occurrences=tuple(judged))
         decision = decide(schedule, [], passed.occurrences, now, new_id, passed)
         after = decision.schedule
-        decision.schedule = replace(after, memory=replace(after.memory, waiting=memory.waiting))
+        waits = replace(after.memory, waiting=memory.waiting, alike=memory.alike)
+        decision.schedule = replace(after, memory=waits)
         return decision
     first = next(one for one in found.occurrences if one.reason is Reason.PAUSED and not one.apart)
     count, last = count_due(schedule, first, now)
@@ -126,6 +128,7 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
     wishes = [one for one in wishes if schedule.updated <= one.actual <= now and (one.reason or one.nominal > last)]
     apart = [*kept, *(replace(one, reason=one.reason or reason) for one in wishes)]
     count -= sum(first.nominal <= one.nominal <= last for one in wishes)
+    count -= sum(first.nominal <= n <= last and compiled.matches(n) for n in memory.ahead)
     stretch = memory.stretch
     if stretch is not None and stretch.reason is reason and stretch.run is not None:
         whole, begin = stretch.count + count, stretch.first
@@ -150,6 +153,7 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
             kept={n: at for n, at in memory.kept.items() if at > now},
             moved={n: at for n, at in memory.moved.items() if n > reached},
             left_out=frozenset(n for n in memory.left_out if n > reached),
+            ahead=frozenset(n for n in memory.ahead if n > reached),
             coalesced=0,
             previous=last,
         ),
@@ -207,6 +211,7 @@ def decide(
         if (was := one.occurrence).reason is None
     ]
     line.sort(key=lambda one: one[0])  # those of a backfill stand behind what the clock, or someone, brings
+    special = {one.id for filling, one in line if filling or one.asked or one.overlap is not None}
     verdict, stops = _judged(schedule, [one for _, one in line], running, now)
     decision.stop, decision.terminate = stops
     by_id = {one.id: one for one in waiting}
@@ -216,7 +221,32 @@ def decide(
     decision.hold = [new[id] for id in verdict.keep if id in new]
     decision.drop = [(by_id[id], *why) for id, why in verdict.dropped.items() if id in by_id]
     memory = _remembered(schedule.memory, decision, verdict, fresh, previous, new_id, found)
+    memory = replace(memory, alike=bool(verdict.keep) and special.isdisjoint(verdict.keep))
     decision.schedule = _after(schedule, memory, verdict, found)
+    return decision
+
+
+def first_ones_tell(schedule: Schedule) -> bool:
+    """Of those that wait one goes at the most, the first, and the others wait on, however many they are."""
+    policies, memory = schedule.policies, schedule.memory
+    return (
+        memory.alike
+        and policies.overlap is Overlap.BUFFER_ALL
+        and not schedule.paused
+        and (schedule.remaining is None or schedule.remaining > 1)
+        and (policies.max_buffer is None or memory.waiting <= policies.max_buffer)
+    )
+
+
+def decide_by_the_first(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
+    """`decide` after the end of a run, where only the first ones that wait are known, two at least. Not if one of them
+    has waited too long: others may have, too."""
+    decision = decide(schedule, live, [], now, lambda: "")
+    if decision.drop:
+        return None
+    after = decision.schedule
+    waiting = max(after.memory.waiting, schedule.memory.waiting - len(decision.release))
+    decision.schedule = replace(after, memory=replace(after.memory, waiting=waiting))
     return decision
 
 
@@ -296,15 +326,18 @@ def _remembered(
         else:
             group.append((one, blocker))
     coalesced, left_out, moved, kept = memory.coalesced, memory.left_out, memory.moved, memory.kept
+    ahead = memory.ahead
     if found is not None:
         coalesced = found.coalesced
+        if ahead:
+            ahead = frozenset(n for n in ahead if n > found.reached)
         if left_out or moved or kept:
             done = {one.nominal for one in found.occurrences}
             left_out = frozenset(n for n in left_out if n > found.reached)
             moved = {n: at for n, at in moved.items() if n > found.reached}
             kept = {n: at for n, at in kept.items() if n not in done}
     waiting = len(verdict.keep)
-    return Memory(counts, coalesced, left_out, moved, kept, previous, stretch, waiting, memory.backfills)
+    return Memory(counts, coalesced, left_out, moved, kept, previous, stretch, waiting, memory.backfills, ahead=ahead)
 
 
 def _reason(one: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:

@@ -43,6 +43,9 @@ def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
         if one.actual > now:
             wake = one.actual
             break
+        if one.nominal in schedule.memory.ahead and not one.apart:
+            reached = max(reached, one.nominal)
+            continue
         if judge is None:
             judge = _judge(schedule, one, now)
         reason = one.reason or judge(one)
@@ -124,7 +127,8 @@ def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
     actual = memory.moved.get(nominal)
     if actual is None:
         actual = schedule.spec.compiled.jittered(nominal, schedule.seed)
-    return Occurrence(nominal, actual, Reason.ASKED if nominal in memory.left_out else None)
+    wanted = nominal not in memory.left_out and nominal not in memory.ahead
+    return Occurrence(nominal, actual, None if wanted else Reason.ASKED)
 
 
 def pending(schedule: Schedule, now: Micros) -> list[Occurrence]:
@@ -161,7 +165,7 @@ def _merged(kept: list[Occurrence], rest: Iterator[Occurrence]) -> Iterator[Occu
 
 def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
     compiled, memory, updated = schedule.spec.compiled, schedule.memory, schedule.updated
-    plain, jittered = not memory.moved and not memory.left_out, compiled.jittered
+    plain, jittered = not (memory.moved or memory.left_out or memory.ahead), compiled.jittered
     # What an edit brought into the past was never due, so the search begins at the edit, less the longest jitter; what
     # was moved may lie further back.
     begin = min([updated - schedule.spec.jitter, *memory.moved]) - 1

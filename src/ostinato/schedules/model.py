@@ -164,8 +164,10 @@ class Memory:
 
     `counts`: how many times had which outcome. `coalesced`: late times that the next run stands for. `left_out` and
     `moved`: single occurrences, by nominal time, that someone wants skipped or at another moment. `kept`: a jittered
-    occurrence that was pending when an edit took its nominal time away. `previous`: the nominal time before.
-    `waiting` and `backfills`: how many occurrences wait for others to end, how many backfills are under way."""
+    occurrence that was pending when an edit took its nominal time away. `ahead`: nominal times of such as were moved
+    ahead and had come when an edit was made: they do not come again. `previous`: the nominal time before.
+    `waiting` and `backfills`: how many occurrences wait for others to end, how many backfills are under way. `alike`:
+    those that wait came by the clock or by hand, and have no rules of their own."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     coalesced: int = 0
@@ -176,6 +178,8 @@ class Memory:
     stretch: Stretch | None = None
     waiting: int = 0
     backfills: int = 0
+    alike: bool = False
+    ahead: frozenset[Micros] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

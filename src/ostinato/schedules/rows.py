@@ -87,6 +87,8 @@ def read_memory(text: str | None) -> Memory:
         stretch=None if stretch is None else Stretch(Reason(stretch[0]), *stretch[1:]),
         waiting=found.get("waiting", 0),
         backfills=found.get("backfills", 0),
+        alike=found.get("alike", False),
+        ahead=frozenset(found.get("ahead") or ()),
     )
 
 
@@ -111,6 +113,10 @@ def write_memory(memory: Memory) -> str:
         found["waiting"] = memory.waiting
     if memory.backfills:
         found["backfills"] = memory.backfills
+    if memory.alike:
+        found["alike"] = True
+    if memory.ahead:
+        found["ahead"] = sorted(memory.ahead)
     return orjson.dumps(found).decode()
 
 

@@ -261,10 +261,15 @@ def _respecified(new: Schedule, before: Schedule, now: Micros) -> Schedule:
             moved[nominal] = at
     left_out = {nominal for nominal in new.memory.left_out if compiled.matches(nominal)}
     reached = max([new.reached, *waits])
-    if reached > now:  # one was moved ahead of its time, and has run: it does not come again
-        left_out |= {reached} if compiled.matches(reached) else set()
-        reached = now
-    memory = replace(new.memory, kept={**new.memory.kept, **waits}, moved=moved, left_out=frozenset(left_out))
+    ahead = {*new.memory.ahead, *before.spec.compiled.between(now + 1, reached)}  # they do not come again
+    reached = min(reached, now)
+    memory = replace(
+        new.memory,
+        kept={**new.memory.kept, **waits},
+        moved=moved,
+        left_out=frozenset(left_out),
+        ahead=frozenset(ahead),
+    )
     return replace(new, memory=memory, reached=reached, updated=now)
 
 
@@ -473,7 +478,8 @@ def put_back(call: Call, nominal: Micros) -> Operation[Answer]:
 
 
 def _coming(schedule: Schedule, nominal: Micros, now: Micros) -> None:
-    if nominal <= schedule.reached or not schedule.spec.compiled.matches(nominal):
+    come = nominal <= schedule.reached or nominal in schedule.memory.ahead
+    if come or not schedule.spec.compiled.matches(nominal):
         following = schedule.spec.compiled.next(max(schedule.reached, now))
         hint = "it has no more times" if following is None else f"its next one is {format_instant(following)}"
         raise OstinatoError(f"{format_instant(nominal)} is not a coming time of schedule {schedule.name!r}; {hint}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import cron, every
+from ostinato import OstinatoError, cron, every
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
 
@@ -174,6 +174,20 @@ async def test_a_time_that_was_moved_ahead_hides_none_of_a_new_spec(world: World
     await world.app.schedules.update("tick", spec=cron("*/5 * * * *"))
     await world.advance_to(at(hours=1, minutes=6))
     assert seen == [at(hours=1), *(at(minutes=n) for n in (35, 40, 45, 50, 55)), at(hours=1, minutes=5)]
+
+
+async def test_times_that_were_moved_ahead_come_once_whatever_the_spec_is_then(world: World) -> None:
+    seen = await begin(world)
+    await world.app.schedules.create("tick", cron("0 * * * *"), "note")
+    await world.app.schedules.move("tick", at(hours=1), at(minutes=10))
+    await world.app.schedules.move("tick", at(hours=2), at(minutes=20))
+    await world.advance_to(at(minutes=21))
+    await world.app.schedules.update("tick", spec=cron("*/30 * * * *"))
+    with pytest.raises(OstinatoError, match="not a coming time"):
+        await world.app.schedules.skip("tick", at(hours=2))
+    await world.advance_to(at(hours=2, minutes=31))
+    assert seen == [at(hours=1), at(hours=2), at(minutes=30), at(minutes=90), at(minutes=150)]
+    assert (await world.app.schedules.get("tick")).counts == {"actions": 5}
 
 
 async def test_a_move_that_a_new_spec_leaves_no_place_for_is_dropped(world: World) -> None:

@@ -18,7 +18,7 @@ from ostinato.engine.runs import Ended
 from ostinato.model import Run, Status
 from ostinato.schedules.backfiller import Backfill, step
 from ostinato.schedules.completing import remember
-from ostinato.schedules.decide import Live, decide
+from ostinato.schedules.decide import Live, decide, decide_by_the_first, first_ones_tell
 from ostinato.schedules.generator import generate, upcoming
 from ostinato.schedules.invoker import Waiting, process_buffer
 from ostinato.schedules.model import (
@@ -386,3 +386,38 @@ def test_policies_are_read_from_words() -> None:
     assert read_overlap("BUFFER_ONE") is Overlap.BUFFER_ONE
     with pytest.raises(OstinatoError, match="did you mean 'skip'"):
         read_overlap("skp")
+
+
+@given(
+    st.builds(
+        Policies,
+        overlap=st.sampled_from([Overlap.BUFFER_ALL] * 3 + [Overlap.SKIP]),
+        catchup=st.sampled_from([CatchUp("all"), CatchUp("all", window=20 * SECOND), CatchUp("latest")]),
+        max_buffer=st.none() | st.integers(1, 12),
+        manual_counts=st.booleans(),
+    ),
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["auto"] * 3 + ["trigger-1"])), min_size=2, max_size=12),
+    st.none() | st.integers(1, 3),
+    st.booleans(),
+    st.integers(2, 5),
+)
+def test_the_first_ones_that_wait_tell_what_the_whole_buffer_does(
+    policies: Policies, line: list[tuple[int, str]], remaining: int | None, running: bool, first: int
+) -> None:
+    waiting = [
+        Live(f"w{n:02d}", f"w{n:02d}", Status.BUFFERED, True, NOW - ago * SECOND, {"origin": origin, "nominal": 0})
+        for n, (ago, origin) in enumerate(line)
+    ]
+    waiting.sort(key=lambda one: (one.due, one.id))
+    memory = Memory(waiting=len(waiting), alike=True)
+    one = replace(MINUTELY, policies=policies, remaining=remaining, memory=memory)
+    going = [busy()] if running else []
+    whole = decide(one, [*going, *waiting], [], NOW, lambda: "")
+    if not first_ones_tell(one):
+        assert policies.overlap is Overlap.SKIP or remaining == 1 or len(waiting) > (policies.max_buffer or 99)
+        return
+    short = decide_by_the_first(one, [*going, *waiting[:first]], NOW)
+    if short is None:
+        assert any(NOW - each.due > 20 * SECOND for each in waiting)
+    else:
+        assert short == whole

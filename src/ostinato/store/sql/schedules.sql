@@ -104,6 +104,26 @@ CROSS JOIN ostinato_runs u INDEXED BY ostinato_runs_live ON u.schedule_id = r.sc
 SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
 CROSS JOIN LATERAL (SELECT * FROM ostinato_runs WHERE schedule_id = r.schedule AND finished IS NULL LIMIT 1000000) u
 
+-- first_of_schedules [sqlite]: the same without those that wait for others to end but the first. Uses ostinato_runs_live.
+WITH owners AS (SELECT * FROM {rows r(schedule text)})
+SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM owners o
+CROSS JOIN ostinato_runs u INDEXED BY ostinato_runs_live ON u.schedule_id = o.schedule AND u.finished IS NULL
+WHERE u.hold IS NOT 'overlap'
+UNION ALL
+SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM owners o
+CROSS JOIN ostinato_runs u ON u.id IN (
+    SELECT w.id FROM ostinato_runs w INDEXED BY ostinato_runs_live
+    WHERE w.schedule_id = o.schedule AND w.finished IS NULL AND w.hold = 'overlap' ORDER BY w.due, w.id LIMIT :first)
+
+-- first_of_schedules [postgres]: the same.
+SELECT u.schedule_id, u.id, u.root_id, u.status, u.hold, u.due, u.number, u.detail FROM {rows r(schedule text)}
+CROSS JOIN LATERAL (
+    (SELECT * FROM ostinato_runs WHERE schedule_id = r.schedule AND finished IS NULL AND hold IS DISTINCT FROM 'overlap'
+        LIMIT 1000000)
+    UNION ALL
+    (SELECT * FROM ostinato_runs WHERE schedule_id = r.schedule AND finished IS NULL AND hold = 'overlap'
+        ORDER BY due, id LIMIT :first)) u
+
 -- hold_runs [sqlite]: where these runs stand; no other writer can come between on SQLite.
 SELECT u.id, u.status FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
 
