@@ -56,7 +56,14 @@ class Record:
 
     @property
     def ends(self) -> Micros:
-        return FOREVER if self.began is None else self.began + round(self.seconds * SECOND)
+        """Who is asked to stop does so at once, but not before the call that asks is over."""
+        if self.began is None:
+            return FOREVER
+        return self.began if self.asked else self.began + round(self.seconds * SECOND)
+
+    @property
+    def outcome(self) -> str:
+        return "cancelled" if self.asked else "failed" if self.fails else "succeeded"
 
 
 @dataclass(eq=False)
@@ -167,7 +174,7 @@ class Model:
     def _happen(self) -> None:
         ended = [one for one in self.going if one.ends <= self.now]
         if ended:
-            self._end([(one, "failed" if one.fails else "succeeded") for one in ended])
+            self._end([(one, one.outcome) for one in ended])
             return
         if self.next is not None and self.next <= self.now:
             self._look()
@@ -298,9 +305,6 @@ class Model:
             if one.began is None and not one.lost:  # nobody has begun it
                 one.status = "cancelled"
                 self.facts["canceled"] += 1
-        asked = [(one, "cancelled") for one in going if one.began is not None]
-        if asked:
-            self._end(asked)
 
     def _put_down(self, fresh: list[Record]) -> None:
         for number, one in enumerate(fresh):
