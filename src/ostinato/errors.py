@@ -48,10 +48,16 @@ _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Which of these was likely meant."""
+    near = get_close_matches(word, list(choices), n=1)
+    return near[0] if near else None
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """A hint for a near miss, or nothing."""
-    near = get_close_matches(word, list(choices), n=1)
-    return f"did you mean {near[0]!r}?" if near else ""
+    near = nearest(word, choices)
+    return f"did you mean {near!r}?" if near else ""
 
 
 class StoreError(OstinatoError):

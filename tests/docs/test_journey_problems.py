@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/ostinato/journeys"
 PAGE = (ROOT / "docs/reference/journey-problems.md").read_text(encoding="utf-8")
 # Where a code stands in the source: the first argument of what makes a problem, or a finding's own.
-STATIC = re.compile(r'(?:Fault|wrong|_wrong|stop|not_a)\(\s*(?:reading,\s*)?"([a-z]+(?:-[a-z]+)+)"')
+STATIC = re.compile(r'(?:Fault|wrong|_wrong|warn|stop|not_a)\(\s*(?:reading,\s*)?"([a-z]+(?:-[a-z]+)+)"')
 RUNTIME = re.compile(r'"((?:HTTPCALL|KAFKA|CACHE|JWT|MTLS|APIKEY|TASK|SCHEDULE)_[A-Z_]+|urn:xml-decode:[a-z-]+)"')
 ROW = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
 

@@ -45,12 +45,14 @@ _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 @dataclass(slots=True)
 class Document:
-    """What stands in a file. With problems, `value` may be incomplete and is not to be used."""
+    """What stands in a file. With problems, `value` may be incomplete, and is good for finding more of them; nothing is
+    known of what is at the `unread` places."""
 
     file: str
     text: str
     marked: Marked
     problems: list[Problem] = field(default_factory=list)
+    unread: set[Path] = field(default_factory=set)
 
     @property
     def value(self) -> Any:
@@ -133,6 +135,7 @@ class _Reading:
         self._marked.values.setdefault(path, _place(event))
         if isinstance(event, AliasEvent):
             self._wrong("document-alias", path, event, f"'*{event.anchor}' repeats another part", "write it out")
+            self._document.unread.add(path)
             return None
         if getattr(event, "anchor", None):
             name = getattr(event, "anchor", "")
@@ -195,6 +198,7 @@ class _Reading:
         if _NOT_FINITE.fullmatch(text) or (_REAL.fullmatch(text) and not math.isfinite(float(text))):
             self._wrong("document-number", path, event, f"{shown(text)} is not a number that JSON knows",
                         "put a text in quotes")  # fmt: skip
+            self._document.unread.add(path)
             return None
         return float(text) if _REAL.fullmatch(text) else text
 

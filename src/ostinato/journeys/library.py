@@ -18,9 +18,9 @@ from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean
 from ostinato.journeys.apis import documents_of
 from ostinato.journeys.checks import check
 from ostinato.journeys.documents import read_document
-from ostinato.journeys.language import Definition, read
+from ostinato.journeys.language import Definition, draft, read
 from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.problems import Problem, errors
+from ostinato.journeys.problems import Problem, errors, in_order
 from ostinato.journeys.rows import dump
 from ostinato.journeys.settings import JourneySettings
 from ostinato.store.contract import Operation, Row, sql
@@ -80,12 +80,13 @@ def checked(
     """A text that can be stored, with the documents it refers to: as given, or read from beside its file. It takes a
     while: not for the event loop."""
     document = read_document(text, file)
-    definition, problems = read(document)
-    if definition is None:
-        raise Invalid(file, problems)
-    beside = documents_of(definition, Path(file)) if documents is None else dict(documents)
-    definition = replace(definition, documents=beside)
-    problems = [*problems, *check(definition, document.marked, plugins, settings=settings)]
+    written = draft(document)
+    if written.definition is None:
+        raise Invalid(file, written.problems)
+    beside = documents_of(written.definition, Path(file)) if documents is None else dict(documents)
+    definition = replace(written.definition, documents=beside)
+    found = check(definition, document.marked, plugins, settings=settings, unread=written.unread)
+    problems = in_order([*written.problems, *found])
     if errors(problems):
         raise Invalid(file, problems)
     return Checked(definition, file, text, tuple(problems))

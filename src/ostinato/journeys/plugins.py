@@ -22,13 +22,15 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a task's settings. `path` begins at the settings."""
+    """What is wrong with a task's settings. `path` begins at the settings. `needs` is a place of the definition that it
+    draws on: if that could not be read, nothing is said."""
 
     code: str
     path: Path
     message: str
     suggestion: str = ""
     severity: Severity = Severity.ERROR
+    needs: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ binding itself is made in the transaction that moves the run on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ostinato.errors import OstinatoError, did_you_mean, shown
@@ -13,7 +13,7 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.shapes import key, mapped, one_of, or_mapped, text, whole
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 from ostinato.when import Duration, parse_duration
 from ostinato.when.durations import DAY
@@ -56,15 +56,15 @@ class ScheduleTask:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, faults = read_settings(ScheduleSettings, settings)
-        yield from faults
-        if found is None:
-            return
+        return faults_in(ScheduleSettings, settings, lambda found: self._faults(found, definition))
+
+    def _faults(self, found: ScheduleSettings, definition: Definition) -> Iterator[Fault]:
         if definition.is_api:
             yield Fault("schedule-api", (), "an API cannot schedule runs of itself", "make it a Journey")
         if found.start not in definition.spec.states:
             hint = did_you_mean(found.start, definition.spec.states)
-            yield Fault("schedule-start", ("start",), f"{found.start!r} is not a state of the journey itself", hint)
+            message, needs = f"{found.start!r} is not a state of the journey itself", ("spec", "states")
+            yield Fault("schedule-start", ("start",), message, hint, needs=needs)
         try:
             if isinstance(found.interval, str):
                 self._interval(found.interval)

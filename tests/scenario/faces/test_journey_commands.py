@@ -58,8 +58,11 @@ def test_everything_that_is_wrong_is_said_at_once_and_no_store_is_needed(tmp_pat
     assert all("graph-target" in line and "Did you mean" in line for line in errors)
     line = next(n for n, text in enumerate(Path(bad).read_text(encoding="utf-8").splitlines(), 1) if "jugde" in text)
     assert errors[0].startswith(f"{bad}:{line}:")
-    found = nowhere.json("journeys", "check", good, bad, code=2)
-    assert [len(one["problems"]) > 0 for one in found["items"]] == [False, True]
+    broken = ASKING.replace("next: judge", "next: jugde").replace("type: choice", "tpye: choice")
+    worse = written(tmp_path, broken, "worse")
+    found = nowhere.json("journeys", "check", good, bad, worse, code=2)
+    codes = [[one["code"] for one in file["problems"] if one["severity"] == "error"] for file in found["items"]]
+    assert codes == [[], ["graph-target", "graph-target"], ["graph-target", "shape-missing"]]
     assert "cannot be read" in nowhere.error("journeys", "check", str(tmp_path / "none.journey.yaml"), code=2)
     assert "not YAML" in nowhere.text("journeys", "check", written(tmp_path, "{", "broken"), code=2)
     assert not (tmp_path / "none.db").exists()

@@ -11,7 +11,7 @@ from ostinato.errors import OstinatoError
 from ostinato.journeys.apis import documents_of
 from ostinato.journeys.documents import SUFFIXES, read_document
 from ostinato.journeys.drawing import draw
-from ostinato.journeys.language import read
+from ostinato.journeys.language import draft, read
 from ostinato.journeys.library import Invalid, problems_of
 from ostinato.journeys.standard import standard_plugins
 
@@ -84,5 +84,5 @@ def _written(path: Path) -> Written:
         raise OstinatoError(f"{path}: it cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError as problem:
         raise OstinatoError(f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}") from None
-    definition, _ = read(read_document(text, str(path)))
+    definition = draft(read_document(text, str(path))).definition
     return Written(str(path), text, {} if definition is None else documents_of(definition, path))

@@ -72,7 +72,8 @@ def subjourney_exists(checking: Checking) -> Iterator[Finding]:
         if isinstance(state, Call) and state.subjourney.ref not in known:
             ref = state.subjourney.ref
             hint = did_you_mean(ref, known) or f"there are {', '.join(known) or 'none'}"
-            yield Finding((*graph.at(id), "subjourney", "ref"), f"there is no subjourney {ref!r}", hint)
+            here = (*graph.at(id), "subjourney", "ref")
+            yield Finding(here, f"there is no subjourney {ref!r}", hint, needs=("spec", "subjourneys"))
 
 
 def subjourney_ends(checking: Checking) -> Iterator[Finding]:

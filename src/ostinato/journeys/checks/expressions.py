@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean
-from ostinato.journeys.checks.parts import Role, sites
+from ostinato.journeys.checks.parts import Role
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Choice
@@ -34,7 +34,7 @@ def language_is_known(checking: Checking) -> Iterator[Finding]:
 
 def jolt_only_maps(checking: Checking) -> Iterator[Finding]:
     """JOLT makes objects of objects: it decides nothing, and computes no status."""
-    for site in sites(checking.definition):
+    for site in checking.sites:
         if site.expression.lang == _JOLT and site.role in (Role.PREDICATE, Role.STATUS):
             message = f"jolt cannot be a {site.role.value}"
             yield Finding((*site.expression.path, "lang"), message, "use dataweave, jq or jsonata")
@@ -58,14 +58,14 @@ def _wrong(checking: Checking, one: Expression) -> str | None:
 
 def predicate_decides(checking: Checking) -> Iterator[Finding]:
     """A predicate is true or false; a literal of another kind never is."""
-    for site in sites(checking.definition):
+    for site in checking.sites:
         if site.role is Role.PREDICATE and _NOT_BOOLEAN.fullmatch(site.expression.expr.strip()):
             yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this is neither")
 
 
 def join_language(checking: Checking) -> Iterator[Finding]:
     """The mapper of a join is DataWeave."""
-    for site in sites(checking.definition):
+    for site in checking.sites:
         if site.role is Role.JOIN and site.expression.lang != _DATAWEAVE:
             message = f"the mapper of a join is dataweave, not {site.expression.lang}"
             yield Finding((*site.expression.path, "lang"), message, "write lang: dataweave")
@@ -91,7 +91,8 @@ def config_is_declared(checking: Checking) -> Iterator[Finding]:
         for name in dict.fromkeys(_CONFIG.findall(one.expr)):
             if name not in declared:
                 hint = did_you_mean(name, declared) or "declare it in spec.platform.config"
-                yield Finding((*one.path, "expr"), f"platform.config.{name} is not declared", hint)
+                message, needs = f"platform.config.{name} is not declared", ("spec", "platform", "config")
+                yield Finding((*one.path, "expr"), message, hint, needs=needs)
 
 
 def choice_is_total(checking: Checking) -> Iterator[Finding]:
@@ -102,12 +103,13 @@ def choice_is_total(checking: Checking) -> Iterator[Finding]:
 
 
 def _always(state: Choice) -> bool:
-    return state.choices[-1].when.predicate.expr.strip() == "true"
+    """Of a last case that could not be read nothing is known."""
+    return not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")
 
 
 def _each(checking: Checking) -> Iterator[Expression]:
     """Every expression once, where it is written."""
-    yield from {site.expression.path: site.expression for site in sites(checking.definition)}.values()
+    yield from {site.expression.path: site.expression for site in checking.sites}.values()
 
 
 RULES = (

@@ -59,7 +59,7 @@ def timer_first(checking: Checking) -> Iterator[Finding]:
     """Who starts a journey and waits for its answer should not wait for a timer."""
     definition = checking.definition
     lifecycle = definition.spec.lifecycle
-    if definition.is_api or (lifecycle is not None and lifecycle.start_mode == "async"):
+    if definition.is_api or (lifecycle is not None and lifecycle.start_mode not in (None, "sync")):
         return
     spec = definition.spec
     seen: set[str] = set()
@@ -72,7 +72,8 @@ def timer_first(checking: Checking) -> Iterator[Finding]:
         seen.add(id)
         if isinstance(state, Timer):
             message = "a synchronous start stands still at this timer"
-            yield Finding(spec.at(id), message, "write lifecycle: {startMode: async}", key=True)
+            hint = "write lifecycle: {startMode: async}"
+            yield Finding(spec.at(id), message, hint, key=True, needs=("kind",))
         elif not isinstance(state, EXTERNAL):
             waiting += [target for _, target in targets(state)]
 

@@ -16,7 +16,8 @@ def start_exists(checking: Checking) -> Iterator[Finding]:
     for graph in checking.definition.graphs():
         if graph.start not in graph.states:
             hint = did_you_mean(graph.start, graph.states) or f"there are {', '.join(graph.states)}"
-            yield Finding((*graph.path, "start"), f"start → {graph.start!r} is not a state here", hint)
+            message, needs = f"start → {graph.start!r} is not a state here", (*graph.path, "states")
+            yield Finding((*graph.path, "start"), message, hint, needs=needs)
 
 
 def target_exists(checking: Checking) -> Iterator[Finding]:
@@ -35,6 +36,8 @@ def target_exists(checking: Checking) -> Iterator[Finding]:
 def reachable(checking: Checking) -> Iterator[Finding]:
     """Every state can be reached from its graph's start, or from where a schedule starts it."""
     for graph in checking.definition.graphs():
+        if not checking.knows_all((*graph.path, "states")):
+            continue
         reached = reached_from(graph, graph.start, *_scheduled_starts(checking, graph))
         for id in graph.states:
             if id not in reached and graph.start in graph.states:

@@ -28,7 +28,7 @@ def api_ends(checking: Checking) -> Iterator[Finding]:
     if not checking.definition.is_api:
         return
     for graph in checking.definition.graphs():
-        for id in reached_from(graph, graph.start):
+        for id in reached_from(graph, graph.start) if checking.knows_all((*graph.path, "states")) else ():
             if not any(_ends(graph.states[one]) for one in reached_from(graph, id)):
                 yield Finding(graph.at(id), "from here no succeed and no fail can be reached", key=True)
 
@@ -55,7 +55,8 @@ def journey_loops(checking: Checking) -> Iterator[Finding]:
         for circle in circles(graph):
             if not any(_pauses(graph.states[id]) for id in circle):
                 message = f"{', '.join(circle)} may go round without a pause"
-                yield Finding(graph.at(circle[0]), message, "add a timer or a wait, or spec.execution", key=True)
+                hint = "add a timer or a wait, or spec.execution"
+                yield Finding(graph.at(circle[0]), message, hint, key=True, needs=("kind",))
 
 
 def _pauses(state: State) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
 from typing import Any
@@ -71,9 +71,9 @@ class Site:
     role: Role
 
 
-def sites(definition: Definition) -> Iterator[Site]:
+def sites(some: Iterable[Part]) -> Iterator[Site]:
     """Every expression, where it stands. One that is shared comes once for each place that names it."""
-    for part in parts(definition):
+    for part in some:
         if isinstance(part.value, Expression):
             yield Site(part.value, _role(part))
         elif isinstance(part.value, Task):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ostinato.errors import did_you_mean
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
@@ -52,13 +52,13 @@ def _missing(one: ClientAuth) -> Iterator[str]:
             yield from ["tokenRef"] if one.token_ref is None else []
         case "mtlsClient":
             yield from ["clientCertRef"] if one.client_cert_ref is None else []
-        case _:
+        case "oauth2ClientCredentials":
             yield from ["tokenEndpoint"] if one.token_endpoint is None else []
             if one.auth is None:
                 yield "auth"
             elif one.auth.method == "tlsClientAuth":
                 yield from ["auth.clientCertRef"] if one.auth.client_cert_ref is None else []
-            else:
+            elif one.auth.method:
                 yield from ["auth.clientSecretRef"] if one.auth.client_secret_ref is None else []
 
 
@@ -82,16 +82,18 @@ def defaults(checking: Checking) -> Iterator[Finding]:
     """What is named as a default is there."""
     spec = checking.definition.spec
     resilient, auth = spec.policies.http_resilience, spec.policies.http_client_auth
-    named: list[tuple[Path, str | None, dict[str, object]]] = [
-        (("spec", "defaults", "tasks", "resiliencePolicyRef"), spec.defaults.tasks.resilience_policy_ref,
-         dict(resilient.definitions)),
-        ((*_POLICIES, "httpResilience", "default"), resilient.default, dict(resilient.definitions)),
-        ((*_POLICIES, "httpClientAuth", "default"), auth.default, dict(auth.definitions)),
-    ]  # fmt: skip
-    for path, name, known in named:
+    http, calls = (*_POLICIES, "httpResilience"), (*_POLICIES, "httpClientAuth")
+    used = ("spec", "defaults", "tasks", "resiliencePolicyRef")
+    named: list[tuple[Path, str | None, Path, Collection[str]]] = [
+        (used, spec.defaults.tasks.resilience_policy_ref, http, resilient.definitions),
+        ((*http, "default"), resilient.default, http, resilient.definitions),
+        ((*calls, "default"), auth.default, calls, auth.definitions),
+    ]
+    for path, name, among, known in named:
         if name is not None and name not in known:
             hint = did_you_mean(name, known) or f"there are {', '.join(known) or 'none'}"
-            yield Finding(path, f"there is no policy {name!r}, so none is applied", hint)
+            needs = (*among, "definitions")
+            yield Finding(path, f"there is no policy {name!r}, so none is applied", hint, needs=needs)
 
 
 RULES = (

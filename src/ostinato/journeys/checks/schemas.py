@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from ostinato.errors import shown
-from ostinato.journeys.checks.parts import Part, parts
+from ostinato.journeys.checks.parts import Part
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import Output
 from ostinato.journeys.language.states import Projection
@@ -40,7 +40,7 @@ def stays_here(checking: Checking) -> Iterator[Finding]:
 
 def keeps_reserved(checking: Checking) -> Iterator[Finding]:
     """What a journey shows beside a status or an outcome has none of their names."""
-    for part in parts(checking.definition):
+    for part in checking.parts:
         if isinstance(part.value, Projection):
             reserved = IN_OUTCOME if isinstance(part.owner, Output) else IN_STATUS
             shown_fields = part.value.schema.get("properties")
@@ -51,7 +51,7 @@ def keeps_reserved(checking: Checking) -> Iterator[Finding]:
 
 
 def _schemas(checking: Checking) -> Iterator[Part]:
-    for part in parts(checking.definition):
+    for part in checking.parts:
         if part.key == "schema" and part.value is not None:
             yield part
 

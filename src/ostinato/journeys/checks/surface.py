@@ -42,10 +42,10 @@ def only_for(checking: Checking) -> Iterator[Finding]:
                 yield Finding(("spec", name), f"{name!r} belongs to a Journey", "leave it out", key=True)
         if spec.output.response is not None:
             yield Finding(("spec", "output", "response"), "'response' belongs to a Journey", "leave it out", key=True)
-        return
     for name, part in (("route", spec.bindings.http.route), ("apiResponses", spec.bindings.http.api_responses)):
-        if part is not None:
-            yield Finding((*_HTTP, name), f"{name!r} belongs to an Api", "leave it out, or use kind: Api", key=True)
+        if part is not None and not definition.is_api:
+            hint = "leave it out, or use kind: Api"
+            yield Finding((*_HTTP, name), f"{name!r} belongs to an Api", hint, key=True, needs=("kind",))
 
 
 def other_bindings(checking: Checking) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def other_bindings(checking: Checking) -> Iterator[Finding]:
             continue
         path = ("spec", "bindings", name)
         if kind is not None and checking.definition.kind != kind:
-            yield Finding(path, f"{name!r} belongs to kind: {kind}", "leave it out", key=True)
+            yield Finding(path, f"{name!r} belongs to kind: {kind}", "leave it out", key=True, needs=("kind",))
         elif kind is None and given:
             yield Finding(path, f"{name!r} has no settings", f"write {name}: {{}}")
         elif kind is not None:
@@ -65,11 +65,14 @@ def other_bindings(checking: Checking) -> Iterator[Finding]:
 
 def step_bindings(checking: Checking) -> Iterator[Finding]:
     """What is bound to a step is one."""
-    steps = {id for _, id, state in checking.definition.states() if isinstance(state, Wait | Webhook)}
+    states = list(checking.definition.states())
+    steps = {id for _, id, state in states if isinstance(state, Wait | Webhook)}
+    unread = {id for graph, id, _ in states if not checking.knows(graph.at(id))}
     for id in checking.definition.spec.bindings.http.steps:
-        if id not in steps:
+        if id not in steps | unread:
             hint = did_you_mean(id, steps) or f"there are {', '.join(sorted(steps)) or 'none'}"
-            yield Finding((*_HTTP, "steps", id), f"{id!r} is no wait and no webhook", hint, key=True)
+            message, needs = f"{id!r} is no wait and no webhook", ("spec", "states")
+            yield Finding((*_HTTP, "steps", id), message, hint, key=True, needs=needs)
 
 
 def bound_names(checking: Checking) -> Iterator[Finding]:
@@ -118,7 +121,8 @@ def guard(checking: Checking) -> Iterator[Finding]:
     given, known = checking.definition.spec.access.read, checking.definition.spec.subjourneys
     if given is not None and given.guard_ref not in known:
         hint = did_you_mean(given.guard_ref, known) or f"there are {', '.join(known) or 'none'}"
-        yield Finding(("spec", "access", "read", "guardRef"), f"there is no subjourney {given.guard_ref!r}", hint)
+        path, needs = ("spec", "access", "read", "guardRef"), ("spec", "subjourneys")
+        yield Finding(path, f"there is no subjourney {given.guard_ref!r}", hint, needs=needs)
 
 
 def cookie_patterns(checking: Checking) -> Iterator[Finding]:

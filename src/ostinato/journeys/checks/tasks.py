@@ -22,7 +22,7 @@ def settings(checking: Checking) -> Iterator[Finding]:
         if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
             for one in kind.check(state.settings, checking.definition):
                 path = (*state.path, *one.path)
-                yield Finding(path, one.message, one.suggestion, code=one.code, severity=one.severity)
+                yield Finding(path, one.message, one.suggestion, code=one.code, severity=one.severity, needs=one.needs)
 
 
 RULES = (Rule("task-unknown", registered), Rule("task-settings", settings))

@@ -1,8 +1,8 @@
 """The language of journeys: what can be written, as values, and the reader that makes them from a document."""
 
 from ostinato.journeys.language.definition import Definition
-from ostinato.journeys.language.reader import read
+from ostinato.journeys.language.reader import Draft, draft, read
 from ostinato.journeys.language.shapes import Expression, expressions
 from ostinato.journeys.language.states import Graph, State, targets
 
-__all__ = ["Definition", "Expression", "Graph", "State", "expressions", "read", "targets"]
+__all__ = ["Definition", "Draft", "Expression", "Graph", "State", "draft", "expressions", "read", "targets"]

@@ -10,6 +10,7 @@ from ostinato.journeys.language.shapes import (
     Expression,
     any_text,
     either,
+    expression,
     key,
     list_of,
     map_of,
@@ -19,8 +20,6 @@ from ostinato.journeys.language.shapes import (
     of,
     one_of,
     open_object,
-    plain_mapper,
-    predicate,
     text,
     whole,
     yes_no,
@@ -95,7 +94,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaybeWhen:
-    predicate: Expression | None = key("predicate", predicate, None)
+    predicate: Expression | None = key("predicate", expression, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,14 +300,14 @@ class Route:
 class ResponseWhen:
     phase: str = key("phase", PHASES)
     error_type: str | None = key("errorType", text(), None)
-    predicate: Expression | None = key("predicate", predicate, None)
+    predicate: Expression | None = key("predicate", expression, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseRule:
     when: ResponseWhen = key("when", of(ResponseWhen))
     status: int | None = key("status", whole(100, 599), None)
-    status_expr: Expression | None = key("statusExpr", plain_mapper, None)
+    status_expr: Expression | None = key("statusExpr", expression, None)
 
 
 _status = either(lambda value: isinstance(value, str), one_of("fromProblemStatus"), whole(100, 599))
@@ -347,7 +346,7 @@ class Bindings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeWhen:
     phase: str = key("phase", PHASES)
-    predicate: Expression | None = key("predicate", predicate, None)
+    predicate: Expression | None = key("predicate", expression, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,11 +25,11 @@ from ostinato.journeys.language.blocks import (
 )
 from ostinato.journeys.language.shapes import (
     Expression,
+    expression,
     key,
     map_of,
     of,
     one_of,
-    plain_mapper,
 )
 from ostinato.journeys.language.states import Contract, Graph, Parallel, State, Subjourney
 from ostinato.schedules.marked import Path
@@ -49,7 +49,7 @@ class Spec(Graph):
     http_surface: HttpSurface = key("httpSurface", of(HttpSurface), HttpSurface())
     lifecycle: Lifecycle | None = key("lifecycle", of(Lifecycle), None)
     metadata: RunMetadata = key("metadata", of(RunMetadata), make=RunMetadata)
-    mappers: Mapping[str, Expression] = key("mappers", map_of(plain_mapper), make=dict)
+    mappers: Mapping[str, Expression] = key("mappers", map_of(expression), make=dict)
     errors: Errors = key("errors", of(Errors), make=Errors)
     policies: Policies = key("policies", of(Policies), make=Policies)
     bindings: Bindings = key("bindings", of(Bindings), make=Bindings)

@@ -5,23 +5,16 @@ range becomes a problem with its place. Nothing here knows what any field means.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from ostinato.errors import did_you_mean, shown
+from ostinato.errors import did_you_mean, nearest, shown
 from ostinato.journeys.problems import Problem, Severity, problem
 from ostinato.schedules.marked import Marked, Path
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-class _Invalid:
-    """Stands for what could not be read; why is among the problems."""
-
-
-INVALID: Final = _Invalid()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +28,45 @@ class Expression:
 
 @dataclass(slots=True)
 class Reading:
-    """What is known while a document is read, and what was wrong so far."""
+    """What is known while a document is read, and what was wrong so far. Reading goes on over what is wrong: something
+    of the same type stands in for it, and its path is among the `unread`."""
 
     marked: Marked
     mappers: Mapping[str, Expression] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    unread: set[Path] = field(default_factory=set)
 
     def wrong(
-        self, code: str, path: Path, message: str, suggestion: str = "", *, key: bool = False, warning: bool = False
-    ) -> _Invalid:
-        severity = Severity.WARNING if warning else Severity.ERROR
-        self.problems.append(problem(self.marked, code, path, message, suggestion, key=key, severity=severity))
-        return INVALID
+        self,
+        code: str,
+        path: Path,
+        message: str,
+        suggestion: str = "",
+        *,
+        key: bool = False,
+        unread: Path | None = None,
+    ) -> None:
+        """`unread`: what could not be read for it, where that is not the place itself."""
+        self.problems.append(problem(self.marked, code, path, message, suggestion, key=key))
+        self.unread.add(path if unread is None else unread)
+
+    def warn(self, code: str, path: Path, message: str, suggestion: str = "") -> None:
+        warning = Severity.WARNING
+        self.problems.append(problem(self.marked, code, path, message, suggestion, key=True, severity=warning))
 
 
+def explained(unread: Set[Path], path: Path) -> bool:
+    """Whether a place is one that could not be read, or within one: whatever is there stands in for something else."""
+    return any(path[:n] in unread for n in range(1, len(path) + 1)) or () in unread
+
+
+# A shape is total: what it cannot read is on record, and what it returns has the type all the same.
 Shape: TypeAlias = Callable[[Reading, Any, Path], Any]
+
+
+def stand_in(shape: Shape, path: Path) -> Any:
+    """What stands for something that is missing, or cannot be read: null is never what is wanted."""
+    return shape(Reading(Marked("")), None, path)
 
 
 def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], Any] | None = None) -> Any:
@@ -84,44 +101,45 @@ def keys(cls: type) -> list[str]:
 def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Sequence[str] = ()) -> Any:
     """`also` are keys that somebody else reads."""
     if not isinstance(value, dict):
-        return not_a(reading, value, path, "an object")
-    known = [*keys(cls), *also]
-    refuse_unknown(reading, value, path, known)
+        not_a(reading, value, path, "an object")
+        return read_object(cls, Reading(reading.marked), {}, path)
+    meant = refuse_unknown(reading, value, path, [*keys(cls), *also])
+    if "mapperRef" in meant:
+        meant.add("mapper")
+        reading.unread.add((*path, "mapper"))
     given: dict[str, Any] = {}
-    whole = True
     for one in table(cls):
         name, shape = one.metadata["key"], one.metadata["shape"]
-        if shape is mapper:
-            found = _mapper_of(reading, value, path, name)
+        if shape is mapper and "mapperRef" in value:
+            given[one.name] = _referred(reading, value, path, name)
         elif name in value:
-            found = shape(reading, value[name], (*path, name))
-        else:
-            found = None
-        if found is INVALID:
-            whole = False
-        elif found is not None or name in value:
-            given[one.name] = found
-        elif one.default is MISSING and one.default_factory is MISSING:
-            whole = False
-            reading.wrong("shape-missing", path, f"{name!r} is missing{_in(path)}")
-    if not whole:
-        return INVALID
+            given[one.name] = shape(reading, value[name], (*path, name))
+        elif name in meant or (one.default is MISSING and one.default_factory is MISSING):
+            given[one.name] = stand_in(shape, (*path, name))
+            if name not in meant:
+                unread = (*path, name)
+                reading.wrong("shape-missing", path, f"{name!r} is missing{_in(path)}", unread=unread)
     if any(one.name == "path" and not one.metadata for one in fields(cls)):
         given["path"] = path
     return cls(**given)
 
 
-def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, known: Sequence[str]) -> None:
+def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, known: Sequence[str]) -> set[str]:
+    """The fields that are not there and that what is unknown was likely meant to be: nobody else misses them."""
+    meant = set()
     for name in value:
         if name not in known:
-            hint = did_you_mean(name, known) or f"there are {', '.join(sorted(known))}"
-            reading.wrong(
-                "shape-unknown-field", (*path, name), f"{shown(name)} is not known{_in(path)}", hint, key=True
-            )
+            near = nearest(name, [one for one in known if one not in value])
+            meant |= {near} if near else set()
+            hint = did_you_mean(near or name, known) or f"there are {', '.join(sorted(known))}"
+            unread = (*path, near) if near else None
+            message = f"{shown(name)} is not known{_in(path)}"
+            reading.wrong("shape-unknown-field", (*path, name), message, hint, key=True, unread=unread)
+    return meant
 
 
-def not_a(reading: Reading, value: Any, path: Path, wanted: str, suggestion: str = "") -> _Invalid:
-    return reading.wrong("shape-type", path, f"{_name(path)}{shown(value)} is not {wanted}", suggestion)
+def not_a(reading: Reading, value: Any, path: Path, wanted: str, suggestion: str = "") -> None:
+    reading.wrong("shape-type", path, f"{_name(path)}{shown(value)} is not {wanted}", suggestion)
 
 
 def _in(path: Path) -> str:
@@ -141,7 +159,10 @@ def anything(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def yes_no(reading: Reading, value: Any, path: Path) -> Any:
-    return value if isinstance(value, bool) else not_a(reading, value, path, "true or false")
+    if isinstance(value, bool):
+        return value
+    not_a(reading, value, path, "true or false")
+    return False
 
 
 def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
@@ -149,22 +170,25 @@ def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
 
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, str):
-            return not_a(reading, value, path, "a text", f'write "{value}"' if isinstance(value, int | float) else "")
-        if not value.strip():
-            return reading.wrong("shape-empty", path, f"{_name(path)}is empty")
-        if pattern is not None and not pattern.fullmatch(value):
+            not_a(reading, value, path, "a text", f'write "{value}"' if isinstance(value, int | float) else "")
+        elif not value.strip():
+            reading.wrong("shape-empty", path, f"{_name(path)}is empty")
+        elif pattern is not None and not pattern.fullmatch(value):
             hint = f"write something like {example!r}" if example else ""
-            return reading.wrong(
-                "shape-pattern", path, f"{_name(path)}{shown(value)} does not match {pattern.pattern}", hint
-            )
-        return value
+            reading.wrong("shape-pattern", path, f"{_name(path)}{shown(value)} does not match {pattern.pattern}", hint)
+        else:
+            return value
+        return ""
 
     return read
 
 
 def any_text(reading: Reading, value: Any, path: Path) -> Any:
     """A text that may be empty."""
-    return value if isinstance(value, str) else not_a(reading, value, path, "a text")
+    if isinstance(value, str):
+        return value
+    not_a(reading, value, path, "a text")
+    return ""
 
 
 identifier = text(IDENTIFIER, "result")
@@ -173,11 +197,13 @@ identifier = text(IDENTIFIER, "result")
 def whole(least: int | None = None, most: int | None = None) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, int) or isinstance(value, bool):
-            return not_a(reading, value, path, "a whole number")
-        if (least is not None and value < least) or (most is not None and value > most):
+            not_a(reading, value, path, "a whole number")
+        elif (least is not None and value < least) or (most is not None and value > most):
             bounds = f"at least {least}" if most is None else f"{least} to {most}"
-            return reading.wrong("shape-range", path, f"{_name(path)}{value} is out of range", f"it is {bounds}")
-        return value
+            reading.wrong("shape-range", path, f"{_name(path)}{value} is out of range", f"it is {bounds}")
+        else:
+            return value
+        return least or 0
 
     return read
 
@@ -185,7 +211,8 @@ def whole(least: int | None = None, most: int | None = None) -> Shape:
 def number(reading: Reading, value: Any, path: Path) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
-    return not_a(reading, value, path, "a number")
+    not_a(reading, value, path, "a number")
+    return 1
 
 
 def one_of(*words: str) -> Shape:
@@ -193,7 +220,8 @@ def one_of(*words: str) -> Shape:
         if value in words and isinstance(value, str):
             return value
         hint = did_you_mean(str(value), words) or f"there are {', '.join(words)}"
-        return reading.wrong("shape-enum", path, f"{_name(path)}{shown(value)} is not known", hint)
+        reading.wrong("shape-enum", path, f"{_name(path)}{shown(value)} is not known", hint)
+        return ""  # none of the words, so that no rule about one of them applies
 
     return read
 
@@ -204,31 +232,33 @@ def one_of(*words: str) -> Shape:
 def list_of(shape: Shape, least: int = 0) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, list):
-            return not_a(reading, value, path, "a list")
+            not_a(reading, value, path, "a list")
+            return ()
         if len(value) < least:
-            return reading.wrong("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
-        found = [shape(reading, one, (*path, n)) for n, one in enumerate(value)]
-        return INVALID if any(one is INVALID for one in found) else tuple(found)
+            reading.wrong("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
+        return tuple(shape(reading, one, (*path, n)) for n, one in enumerate(value))
 
     return read
 
 
-def map_of(shape: Shape, least: int = 0, key_shape: Shape | None = None) -> Shape:
+def map_of(shape: Shape, least: int = 0) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, dict):
-            return not_a(reading, value, path, "an object")
+            not_a(reading, value, path, "an object")
+            return {}
         if len(value) < least:
-            return reading.wrong("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
-        found = {name: shape(reading, one, (*path, name)) for name, one in value.items()}
-        named = [True if key_shape is None else key_shape(reading, name, (*path, name)) for name in value]
-        return INVALID if any(one is INVALID for one in (*found.values(), *named)) else found
+            reading.wrong("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
+        return {name: shape(reading, one, (*path, name)) for name, one in value.items()}
 
     return read
 
 
 def open_object(reading: Reading, value: Any, path: Path) -> Any:
     """An object whose fields are somebody else's: a JSON Schema, an engine's settings."""
-    return value if isinstance(value, dict) else not_a(reading, value, path, "an object")
+    if isinstance(value, dict):
+        return value
+    not_a(reading, value, path, "an object")
+    return {}
 
 
 def either(test: Callable[[Any], bool], yes: Shape, no: Shape) -> Shape:
@@ -238,14 +268,16 @@ def either(test: Callable[[Any], bool], yes: Shape, no: Shape) -> Shape:
 # Expressions.
 
 
-def expression(reading: Reading, value: Any, path: Path) -> Any:
+def expression(reading: Reading, value: Any, path: Path) -> Expression:
     if not isinstance(value, dict):
-        return not_a(reading, value, path, "an expression", "write lang: dataweave and expr: …")
-    if "exprRef" in value:
-        return reading.wrong(
-            "expression-ref", (*path, "exprRef"), "an expression stands where it is used", "write expr", key=True
-        )
-    return read_object(_Written, reading, value, path)
+        not_a(reading, value, path, "an expression", "write lang: dataweave and expr: …")
+    elif "exprRef" in value:
+        message = "an expression stands where it is used"
+        reading.wrong("expression-ref", (*path, "exprRef"), message, "write expr", key=True, unread=path)
+    else:
+        found = read_object(_Written, reading, value, path)
+        return Expression(found.lang, found.expr, path)
+    return Expression("", "", path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,35 +286,22 @@ class _Written:
     expr: str = key("expr", text())
 
 
-def _expression(reading: Reading, value: Any, path: Path) -> Any:
-    found = expression(reading, value, path)
-    return found if found is INVALID else Expression(found.lang, found.expr, path)
-
-
-predicate: Shape = _expression
-plain_mapper: Shape = _expression
-
-
-def mapper(reading: Reading, value: Any, path: Path) -> Any:
+def mapper(reading: Reading, value: Any, path: Path) -> Expression:
     """A mapper that stands in its object as `mapper`, or as `mapperRef` by the name it has in `spec.mappers`."""
-    return _expression(reading, value, path)
+    return expression(reading, value, path)
 
 
-def _mapper_of(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Any:
-    if name in value and "mapperRef" in value:
-        return reading.wrong(
-            "mapper-twice", (*path, "mapperRef"), f"{name!r} and 'mapperRef' stand together", "leave one out", key=True
-        )
+def _referred(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Expression:
+    """What a `mapperRef` names."""
+    wanted, here = value["mapperRef"], (*path, "mapperRef")
     if name in value:
-        return _expression(reading, value[name], (*path, name))
-    return None if "mapperRef" not in value else referred(reading, value["mapperRef"], (*path, "mapperRef"))
-
-
-def referred(reading: Reading, name: Any, path: Path) -> Any:
-    if isinstance(name, str) and name in reading.mappers:
-        return reading.mappers[name]
-    hint = did_you_mean(str(name), reading.mappers) or "spec.mappers has " + (", ".join(reading.mappers) or "none")
-    return reading.wrong("mapper-unknown", path, f"there is no mapper {shown(name)}", hint)
+        reading.wrong("mapper-twice", here, f"{name!r} and 'mapperRef' stand together", "leave one out", key=True)
+        return expression(reading, value[name], (*path, name))
+    if isinstance(wanted, str) and wanted in reading.mappers:
+        return reading.mappers[wanted]
+    hint = did_you_mean(str(wanted), reading.mappers) or "spec.mappers has " + (", ".join(reading.mappers) or "none")
+    reading.wrong("mapper-unknown", here, f"there is no mapper {shown(wanted)}", hint)
+    return Expression("", "", here)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,8 +311,7 @@ class _Mapped:
 
 def mapped(reading: Reading, value: Any, path: Path) -> Any:
     """`{mapper: …}` or `{mapperRef: …}`: an expression."""
-    found = read_object(_Mapped, reading, value, path)
-    return found if found is INVALID else found.mapper
+    return read_object(_Mapped, reading, value, path).mapper
 
 
 def or_mapped(shape: Shape) -> Shape:
@@ -304,25 +322,31 @@ def or_mapped(shape: Shape) -> Shape:
 def inlined(reading: Reading, value: Any, path: Path) -> Any:
     """Settings of a plugin: as they are, but each `mapperRef` is the mapper it names."""
     if isinstance(value, list):
-        found: Any = [inlined(reading, one, (*path, n)) for n, one in enumerate(value)]
-        return INVALID if any(one is INVALID for one in found) else found
+        return [inlined(reading, one, (*path, n)) for n, one in enumerate(value)]
     if not isinstance(value, dict):
         return value
     found = {name: inlined(reading, one, (*path, name)) for name, one in value.items() if name != "mapperRef"}
     if "mapperRef" in value:
-        here = _mapper_of(reading, value, path, "mapper")
-        found["mapper"] = here if here is INVALID else {"lang": here.lang, "expr": here.expr}
-    return INVALID if any(one is INVALID for one in found.values()) else found
+        made = _referred(reading, value, path, "mapper")
+        found["mapper"] = {"lang": made.lang, "expr": made.expr}
+        if (*path, "mapperRef") in reading.unread:
+            reading.unread.add((*path, "mapper"))
+    return found
 
 
 def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
     """Every mapper in a plugin's settings."""
     if isinstance(settings, Mapping):
         for name, value in settings.items():
-            if name == "mapper" and isinstance(value, Mapping) and value.keys() >= {"lang", "expr"}:
-                yield Expression(str(value["lang"]), str(value["expr"]), (*path, name))
+            if name == "mapper" and isinstance(value, Mapping) and _is_written(value):
+                yield Expression(value["lang"], value["expr"], (*path, name))
             else:
                 yield from expressions(value, (*path, name))
     elif isinstance(settings, list | tuple):
         for n, value in enumerate(settings):
             yield from expressions(value, (*path, n))
+
+
+def _is_written(value: Mapping[str, Any]) -> bool:
+    """What is less than an expression is said by the plugin."""
+    return isinstance(value.get("lang"), str) and isinstance(value.get("expr"), str)

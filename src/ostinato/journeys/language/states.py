@@ -11,6 +11,7 @@ from ostinato.journeys.language.shapes import (
     Expression,
     Shape,
     any_text,
+    expression,
     identifier,
     key,
     later,
@@ -22,7 +23,6 @@ from ostinato.journeys.language.shapes import (
     one_of,
     open_object,
     or_mapped,
-    predicate,
     text,
     whole,
 )
@@ -88,7 +88,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class When:
-    predicate: Expression = key("predicate", predicate)
+    predicate: Expression = key("predicate", expression)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from ostinato.journeys.tasks.inbound import (
     profile_fault,
     unknown_profile,
 )
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 
 MEMBER = "apiKey"
@@ -38,8 +38,7 @@ class ApiKeyValidate:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(ApiKeySettings, settings)
-        return [*wrong, *(profile_fault(found.profile, self.settings.api_keys) if found else ())]
+        return faults_in(ApiKeySettings, settings, lambda found: profile_fault(found.profile, self.settings.api_keys))
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(ApiKeySettings, call.settings)

@@ -13,7 +13,7 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.shapes import identifier, key, mapped, one_of, whole
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 
 LONGEST_KEY = 512
@@ -35,10 +35,7 @@ class CacheTask:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(CacheSettings, settings)
-        yield from wrong
-        if found is not None:
-            yield from _faults(found)
+        return faults_in(CacheSettings, settings, _faults)
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(CacheSettings, call.settings)
@@ -70,11 +67,11 @@ def _faults(settings: CacheSettings) -> Iterator[Fault]:
         for name, value in (("value", settings.value), ("ttlSeconds", settings.ttl_s)):
             if value is not None:
                 yield Fault("cache-field", (name,), f"a get has no {name!r}", "leave it out")
-        return
-    if settings.value is None:
-        yield Fault("cache-field", (), "'value' is missing", "say what is kept")
-    if settings.result_var is not None:
-        yield Fault("cache-field", ("resultVar",), "a put has no 'resultVar'", "leave it out")
+    if settings.operation == "put":
+        if settings.value is None:
+            yield Fault("cache-field", (), "'value' is missing", "say what is kept")
+        if settings.result_var is not None:
+            yield Fault("cache-field", ("resultVar",), "a put has no 'resultVar'", "leave it out")
 
 
 def _failed(failure: Failure) -> Problem:

@@ -30,7 +30,7 @@ from ostinato.journeys.tasks.client_auth import Authenticator, Credentials, NoTo
 from ostinato.journeys.tasks.cookies import KEPT_S, Jar
 from ostinato.journeys.tasks.http_settings import HttpCallSettings, faults
 from ostinato.journeys.tasks.interpolation import Climbing, Missing, filled, in_url
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.journeys.tasks.resilience import Guards, NotMade, condition, pause
 from ostinato.model import Json
 from ostinato.when.instants import SECOND
@@ -71,10 +71,7 @@ class HttpCall:
     _guards: Guards = field(default_factory=Guards)
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(HttpCallSettings, settings)
-        yield from wrong
-        if found is not None:
-            yield from faults(found, definition)
+        return faults_in(HttpCallSettings, settings, lambda found: faults(found, definition))
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(HttpCallSettings, call.settings)

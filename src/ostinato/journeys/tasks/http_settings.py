@@ -35,6 +35,7 @@ from ostinato.journeys.tasks.interpolation import PLACEHOLDER, config_names, wro
 from ostinato.model import Json
 from ostinato.schedules.marked import Path
 
+_POLICIES = ("spec", "policies")
 _BEGINS = re.compile(r"https?://|\$\{", re.IGNORECASE)
 
 
@@ -150,7 +151,8 @@ def _operation(settings: HttpCallSettings, definition: Definition) -> Iterator[F
     try:
         operation = find(definition, str(settings.operation_ref))
     except ApiError as problem:
-        yield Fault("http-operation", place, str(problem))
+        needs = ("spec", "apis", str(settings.operation_ref).partition(".")[0], "openApiRef")
+        yield Fault("http-operation", place, str(problem), needs=needs)
         return
     if not operation.template.lower().startswith(("http://", "https://")):
         yield Fault("http-operation", place, "its document names no absolute server", "give it servers with https://…")
@@ -159,7 +161,9 @@ def _operation(settings: HttpCallSettings, definition: Definition) -> Iterator[F
         for name in sorted(names):
             if (name.lower() if where == "headers" else name) not in given:
                 hint = f"write params: {{{where}: {{{name}: …}}}}"
-                yield Fault("http-params", ("params",), f"{operation.id} needs the {where} parameter {name!r}", hint)
+                yield Fault(
+                    "http-params", ("params", where), f"{operation.id} needs the {where} parameter {name!r}", hint
+                )
     unknown = set(settings.given.path) - operation.required["path"]
     for name in sorted(unknown):
         hint = did_you_mean(name, operation.required["path"])
@@ -177,7 +181,7 @@ def _result(settings: HttpCallSettings) -> Iterator[Fault]:
                     "http-notify", (name,), f"a notify has no {name!r}: nobody waits for its answer", "leave it out"
                 )
         return
-    if settings.result_var is None:
+    if settings.result_var is None and settings.mode:
         yield Fault("http-result", (), "'resultVar' is missing", "say where the answer goes, or write mode: notify")
     if mapping is not None and mapping.target is not None:
         here: Path = ("errorMapping", "target")
@@ -192,12 +196,17 @@ def _policies(settings: HttpCallSettings, definition: Definition) -> Iterator[Fa
     reference = settings.resilience_policy_ref
     if reference is not None and reference not in policies.http_resilience.definitions:
         hint = did_you_mean(reference, policies.http_resilience.definitions)
-        yield Fault("http-resilience", ("resiliencePolicyRef",), f"there is no resilience policy {reference!r}", hint)
+        message = f"there is no resilience policy {reference!r}"
+        needs: Path = (*_POLICIES, "httpResilience", "definitions")
+        yield Fault("http-resilience", ("resiliencePolicyRef",), message, hint, needs=needs)
     if settings.auth is not None and settings.auth.policy_ref not in policies.http_client_auth.definitions:
         hint = did_you_mean(settings.auth.policy_ref, policies.http_client_auth.definitions)
-        yield Fault("http-auth", ("auth", "policyRef"), f"there is no auth policy {settings.auth.policy_ref!r}", hint)
+        message = f"there is no auth policy {settings.auth.policy_ref!r}"
+        needs = (*_POLICIES, "httpClientAuth", "definitions")
+        yield Fault("http-auth", ("auth", "policyRef"), message, hint, needs=needs)
     if settings.cookies.use_jar and definition.spec.cookies.jar is None:
-        yield Fault("http-jar", ("cookies",), "there is no jar to use", "write spec.cookies.jar.domains")
+        hint = "write spec.cookies.jar.domains"
+        yield Fault("http-jar", ("cookies",), "there is no jar to use", hint, needs=("spec", "cookies", "jar"))
 
 
 def _texts(settings: HttpCallSettings, definition: Definition) -> Iterator[Fault]:
@@ -207,7 +216,8 @@ def _texts(settings: HttpCallSettings, definition: Definition) -> Iterator[Fault
             yield Fault("http-placeholder", path, f"{one} is not a placeholder", hint)
         for name in sorted(config_names(template) - definition.spec.platform.config.keys()):
             message = f"platform.config.{name} is not declared, so it has no value"
-            yield Fault("http-config", path, message, "declare it in spec.platform.config", Severity.WARNING)
+            hint, needs = "declare it in spec.platform.config", ("spec", "platform", "config")
+            yield Fault("http-config", path, message, hint, Severity.WARNING, needs)
         if SCHEME in template and not (path[-2:-1] == ("headers",) and secret_reference(template)):
             yield Fault("http-secret", path, "a secret is named here", "a header may be one, as a whole; else use auth")
     for place, headers in ((("headers",), settings.headers), (("params", "headers"), settings.given.headers)):

@@ -28,7 +28,7 @@ from ostinato.journeys.tasks.inbound import (
     unknown_profile,
 )
 from ostinato.journeys.tasks.jwt_keys import Key, KeySets
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 from ostinato.when.instants import SECOND, Micros
 
@@ -69,8 +69,7 @@ class JwtValidate:
     _keys: KeySets = field(default_factory=KeySets)
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(JwtSettings, settings)
-        return [*wrong, *(profile_fault(found.profile, self.settings.jwt) if found else ())]
+        return faults_in(JwtSettings, settings, lambda found: profile_fault(found.profile, self.settings.jwt))
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(JwtSettings, call.settings)

@@ -20,7 +20,7 @@ from ostinato.journeys.problems import Severity
 from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
 from ostinato.journeys.tasks.interpolation import Missing, filled, wrong_placeholders
 from ostinato.journeys.tasks.ports import Publisher, PublishFailed, Record
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 
 
@@ -42,10 +42,7 @@ class KafkaPublish:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(KafkaSettings, settings)
-        yield from wrong
-        if found is not None:
-            yield from _faults(found)
+        return faults_in(KafkaSettings, settings, _faults)
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(KafkaSettings, call.settings)

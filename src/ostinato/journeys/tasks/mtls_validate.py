@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ from ostinato.journeys.tasks.inbound import (
     sent,
     unknown_profile,
 )
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 from ostinato.when.instants import to_datetime
 
@@ -69,10 +69,9 @@ class MtlsValidate:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(MtlsSettings, settings)
-        yield from wrong
-        if found is None:
-            return
+        return faults_in(MtlsSettings, settings, self._faults)
+
+    def _faults(self, found: MtlsSettings) -> Iterator[Fault]:
         for n, one in enumerate(found.trust_anchors):
             try:
                 x509.load_pem_x509_certificates(one.pem.encode())

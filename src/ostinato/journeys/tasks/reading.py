@@ -3,10 +3,10 @@ fields. What is wrong comes out as the kind's faults; what was checked when it w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
-from ostinato.journeys.language.shapes import INVALID, Reading, read_object
+from ostinato.journeys.language.shapes import Reading, explained, read_object
 from ostinato.journeys.plugins import Fault
 from ostinato.model import Json
 from ostinato.schedules.marked import Marked
@@ -14,17 +14,20 @@ from ostinato.schedules.marked import Marked
 T = TypeVar("T")
 
 
-def read_settings(cls: type[T], settings: Mapping[str, Json]) -> tuple[T | None, list[Fault]]:
-    """The settings as a value of this class, or None, and what is wrong with them."""
+def faults_in(
+    cls: type[T], settings: Mapping[str, Json], rules: Callable[[T], Iterable[Fault]] = lambda _: ()
+) -> list[Fault]:
+    """What is wrong with settings: their shape, and what these rules find in all that could be read."""
     reading = Reading(Marked("settings"))
-    found: Any = read_object(cls, reading, settings, ())
-    faults = [Fault(one.code, one.path, one.message, one.suggestion, one.severity) for one in reading.problems]
-    return (None if found is INVALID else found), faults
+    found: T = read_object(cls, reading, settings, ())
+    shape = [Fault(one.code, one.path, one.message, one.suggestion, one.severity) for one in reading.problems]
+    return [*shape, *(one for one in rules(found) if not explained(reading.unread, one.path))]
 
 
 def settings_of(cls: type[T], settings: Mapping[str, Json]) -> T:
     """The settings of a task that runs. They were read when its journey was deployed."""
-    found, faults = read_settings(cls, settings)
-    if found is None:
-        raise ValueError(f"settings that were never checked: {faults[0].message}")
+    reading = Reading(Marked("settings"))
+    found: T = read_object(cls, reading, settings, ())
+    if reading.problems:
+        raise ValueError(f"settings that were never checked: {reading.problems[0].message}")
     return found

@@ -8,7 +8,7 @@ stands beside children; comments and processing instructions are left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from xml.parsers import expat
@@ -18,7 +18,7 @@ from ostinato.journeys.language.shapes import identifier, key, of, text
 from ostinato.journeys.language.states import Target
 from ostinato.journeys.machine.values import NotPossible, written
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
-from ostinato.journeys.tasks.reading import read_settings, settings_of
+from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 
 LARGEST = 1 << 20  # characters
@@ -38,18 +38,20 @@ class XmlDecodeSettings:
     result_var: str | None = key("resultVar", identifier, None)
 
 
+def _faults(settings: XmlDecodeSettings) -> Iterator[Fault]:
+    if settings.target.kind == "var" and settings.result_var is None:
+        yield Fault("xml-result", (), "the target var has no 'resultVar'", "say where the value goes")
+    if settings.target.kind == "attributes":
+        yield Fault("xml-target", ("target",), "XML is not written to attributes", "use context or var")
+
+
 @dataclass(slots=True)
 class XmlDecode:
     name: str = "xmlDecode"
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        found, wrong = read_settings(XmlDecodeSettings, settings)
-        yield from wrong
-        if found is not None and found.target.kind == "var" and found.result_var is None:
-            yield Fault("xml-result", (), "the target var has no 'resultVar'", "say where the value goes")
-        if found is not None and found.target.kind == "attributes":
-            yield Fault("xml-target", ("target",), "XML is not written to attributes", "use context or var")
+        return faults_in(XmlDecodeSettings, settings, _faults)
 
     async def run(self, call: TaskCall) -> Result | Problem:
         settings = settings_of(XmlDecodeSettings, call.settings)

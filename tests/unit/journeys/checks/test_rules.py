@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import pytest
 
 from ostinato.journeys.checks import RULES, check
-from ostinato.journeys.documents import read_document
+from ostinato.journeys.documents import Document, read_document
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
-from ostinato.journeys.language import read
+from ostinato.journeys.language import draft
 from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.problems import Problem, errors
+from ostinato.journeys.problems import Problem, errors, in_order
 from ostinato.journeys.scheduling import ScheduleTask
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, MtlsProfile
 from ostinato.journeys.tasks import standard_kinds
@@ -50,12 +50,17 @@ PLUGINS = Plugins([ScheduleTask(SETTINGS), *standard_kinds(SETTINGS)], [Small("d
 
 
 def found(text: str) -> list[Problem]:
-    document = read_document(text)
-    definition, problems = read(document)
-    if definition is None:
-        return problems
-    definition = replace(definition, documents={"users.openapi.yaml": OPENAPI})
-    return [*problems, *check(definition, document.marked, PLUGINS, settings=SETTINGS)]
+    return told(read_document(text))
+
+
+def told(document: Document) -> list[Problem]:
+    """Everything that is said about a document, by the reader and by the rules."""
+    written = draft(document)
+    if written.definition is None:
+        return written.problems
+    definition = replace(written.definition, documents={"users.openapi.yaml": OPENAPI})
+    beyond = check(definition, document.marked, PLUGINS, settings=SETTINGS, unread=written.unread)
+    return in_order([*written.problems, *beyond])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{case.code}")
@@ -81,8 +86,8 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
     a: {type: timer, timer: {duration: 5m}, next: c}
     b: {type: transform, transform: {mapper: {lang: cel, expr: x}, target: {kind: var}}, next: a}
     """
-    told = found(doc(states, spec="access: {read: {guardRef: nobody}}"))
-    assert [one.code for one in told] == [
+    said = found(doc(states, spec="access: {read: {guardRef: nobody}}"))
+    assert [one.code for one in said] == [
         "access-guard",
         "timer-first",
         "timer-literal",
@@ -91,8 +96,8 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
         "transform-result",
         "expression-language",
     ]
-    assert [one.line for one in told] == sorted(one.line for one in told)
-    assert str(told[2]) == ("10:40  state 'a': '5m' is not an ISO 8601 duration. Write something like PT5M or P3D")
+    assert [one.line for one in said] == sorted(one.line for one in said)
+    assert str(said[2]) == ("10:40  state 'a': '5m' is not an ISO 8601 duration. Write something like PT5M or P3D")
 
 
 WAITING = "type: wait, wait: {channel: manual, input: {schema: {}}}"
@@ -126,13 +131,13 @@ WAITING = "type: wait, wait: {channel: manual, input: {schema: {}}}"
 )
 def test_what_waits_is_found_on_scheduled_paths_however_deep(states: str, spec: str, offending: str) -> None:
     schedule = "a: {type: task, task: {kind: schedule:v1, start: c, interval: P1D, maxRuns: 2}, next: b}"
-    told = [
+    said = [
         one
         for one in found(doc(f"{schedule}\n{states}\nb: {{type: succeed}}", spec))
         if one.code == "schedule-interactive"
     ]
-    assert len(told) == 1
-    assert f"reaches {offending}," in told[0].message
+    assert len(said) == 1
+    assert f"reaches {offending}," in said[0].message
 
 
 def test_a_subjourney_in_two_branches_has_its_steps_twice() -> None:
