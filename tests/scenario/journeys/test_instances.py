@@ -90,7 +90,7 @@ async def test_a_step_is_taken_once_however_often_its_key_comes(world: World) ->
     journeys = world.app.journeys
     await journeys.deploy(APPROVAL)
     status = await journeys.start("example")
-    with pytest.raises(NotValid, match="'ok' is a required property"):
+    with pytest.raises(NotValid, match='"ok" is a required property'):
         await journeys.submit(status.id, "ask", {})
     first = await journeys.submit(status.id, "ask", {"ok": True}, key="k1")
     assert await journeys.submit(status.id, "ask", {"ok": True}, key="k1") == first

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from ostinato.errors import shown
 from ostinato.journeys.checks.parts import Part
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import Output
 from ostinato.journeys.language.states import Projection
 from ostinato.journeys.problems import Severity
+from ostinato.journeys.schemas import problems
 from ostinato.schedules.marked import Path
 
 # What a status and an outcome show by themselves.
@@ -24,17 +23,16 @@ def valid(checking: Checking) -> Iterator[Finding]:
     """What decides about input is a JSON Schema 2020-12; what only describes an answer should be one."""
     for part in _schemas(checking):
         severity = Severity.WARNING if isinstance(part.owner, Projection | Output) else None
-        for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(part.value):
-            path = (*part.path, *error.absolute_path)
-            message = f"this is not JSON Schema 2020-12: {_said(error)}"
-            yield Finding(path, message, severity=severity)
+        if not any(_leads_out(one) for _, one in _references(part.value, part.path)):
+            for path, message in problems(part.value):
+                yield Finding((*part.path, *path), f"this is not JSON Schema 2020-12: {message}", severity=severity)
 
 
 def stays_here(checking: Checking) -> Iterator[Finding]:
     """A schema refers to parts of itself alone."""
     for part in _schemas(checking):
         for path, reference in _references(part.value, part.path):
-            if not reference.startswith("#"):
+            if _leads_out(reference):
                 yield Finding(path, f"{shown(reference)} leads out of the schema", "write the schema here, under $defs")
 
 
@@ -68,10 +66,8 @@ def _references(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield from _references(one, (*path, n))
 
 
-def _said(error: Any) -> str:
-    """In few words: the value, and which rule of the metaschema it breaks."""
-    wanted = error.validator_value if error.validator in ("type", "enum", "minimum", "pattern") else error.validator
-    return f"{shown(error.instance)} does not fit {shown(wanted)}"
+def _leads_out(reference: str) -> bool:
+    return not reference.startswith("#")
 
 
 RULES = (Rule("schema-invalid", valid), Rule("schema-reference", stays_here), Rule("response-reserved", keeps_reserved))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean
@@ -10,6 +9,7 @@ from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import RequestBinding
 from ostinato.journeys.language.states import Wait, Webhook
 from ostinato.journeys.problems import Severity
+from ostinato.journeys.schemas import problems
 from ostinato.schedules.marked import Path
 
 _HTTP: Path = ("spec", "bindings", "http")
@@ -129,11 +129,8 @@ def cookie_patterns(checking: Checking) -> Iterator[Finding]:
     """Names of cookies are looked for by regular expressions that can be read."""
     given = checking.definition.spec.cookies.return_to_client
     for n, pattern in enumerate(given.include.name_patterns if given else ()):
-        try:
-            re.compile(pattern)
-        except re.error as problem:
-            path = ("spec", "cookies", "returnToClient", "include", "namePatterns", n)
-            yield Finding(path, f"this is not a regular expression: {problem}")
+        for _, message in problems({"pattern": pattern}):
+            yield Finding(("spec", "cookies", "returnToClient", "include", "namePatterns", n), message)
 
 
 def cookie_jar(checking: Checking) -> Iterator[Finding]:
