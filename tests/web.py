@@ -14,6 +14,7 @@ import httpx
 from fastapi import FastAPI
 
 from ostinato import Ostinato
+from ostinato.engine.egress import EgressPolicy
 from ostinato.faces.http.server import Listening, api, make_server
 from ostinato.journeys.settings import JourneySettings
 
@@ -66,9 +67,11 @@ async def serving(
     node: bool = True,
     listening: Listening | None = None,
     settings: JourneySettings | None = None,
+    egress: EgressPolicy | None = None,
 ) -> AsyncIterator[Api]:
     """An app with two jobs, running, and its API. Errors of ours come out as answers, never as exceptions."""
-    app = declare(Ostinato(f"sqlite:///{folder}/web.db", min_interval=0.001, journey_settings=settings))
+    store = f"sqlite:///{folder}/web.db"
+    app = declare(Ostinato(store, min_interval=0.001, journey_settings=settings, egress=egress))
     async with app if node else app.connected():
         application = api(app, listening)
         transport = httpx.ASGITransport(application, raise_app_exceptions=False)

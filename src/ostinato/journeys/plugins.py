@@ -35,7 +35,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The request that is being handled. It is never stored, and gone when the run next waits."""
+    """The request that is being handled. It is never stored, and gone when the run next waits. What tasks put into
+    `set_cookies`, lines of `Set-Cookie` by the cookie's name, goes with its answer."""
 
     headers: Mapping[str, str]
     query: Mapping[str, str] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class Request:
     passed_on: Mapping[str, str] = field(default_factory=dict)  # headers for outbound calls
     client_cert: bytes | None = None  # DER, as the server's own TLS has seen it
     peer: str | None = None  # the address that the connection comes from
+    set_cookies: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

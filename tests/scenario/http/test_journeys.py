@@ -13,16 +13,20 @@ from schemathesis.openapi.checks import JsonSchemaError
 
 from ostinato import Conflict, Ostinato
 from ostinato.client import Client
+from ostinato.engine.egress import EgressPolicy
 from ostinato.faces.http.server import Listening
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
 from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE, REPEATING
+from tests.service import Received, Reply, Service
+from tests.unit.journeys.examples import text
 from tests.web import Api, run
 
 
 async def deployed(web: Api, *texts: str) -> None:
-    for text in texts:
-        made = await web.post("/journey-definitions", {"text": text})
-        assert (made.status_code, made.json()["warnings"]) == (201, []), made.text
+    for one in texts:
+        made = await web.post("/journey-definitions", {"text": one})
+        assert made.status_code == 201, made.text
+        assert made.json()["warnings"] == []
 
 
 def test_a_journey_is_started_asked_answered_and_over(tmp_path: Path) -> None:
@@ -75,6 +79,43 @@ def test_a_step_under_its_key_is_taken_once_and_answered_as_it_was_then(tmp_path
         assert (await web.post(path, {"ok": True}, headers={"Idempotency-Key": "a"})).status_code == 409
 
     run(main, tmp_path)
+
+
+VISITING = text(
+    """
+    a: {type: task, task: {kind: 'httpCall:v1', method: GET, url: 'URL/login', resultVar: r}, next: ask}
+    ask: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: b}
+    b: {type: task, task: {kind: 'httpCall:v1', method: GET, url: 'URL/visit', resultVar: r}, next: c}
+    c: {type: succeed}
+    """,
+    spec="cookies: {jar: {domains: [{pattern: 127.0.0.1}]}, returnToClient: {mode: allFromAllowedDomains}}",
+)
+
+
+def test_cookies_go_to_who_made_the_call_that_got_them_and_to_nobody_else(tmp_path: Path) -> None:
+    def answer(got: Received) -> Reply:
+        return Reply(200, headers={"Set-Cookie": f"{got.path[1:]}=s3cret; Path=/"})
+
+    async def main(web: Api) -> None:
+        api = VISITING.replace("name: example", "name: once").replace("kind: Journey", "kind: Api")
+        api = "\n".join(line for line in api.replace("next: ask", "next: b").splitlines() if " ask: {" not in line)
+        await deployed(web, VISITING.replace("URL", service.url), api.replace("URL", service.url))
+        key = {"Idempotency-Key": "one"}
+        started = await web.post("/journeys/example/start", headers=key)
+        assert started.headers.get_list("set-cookie") == ["login=s3cret; Path=/"]
+        again = await web.post("/journeys/example/start", headers=key)
+        assert (again.json(), again.headers.get("set-cookie")) == (started.json(), None)
+        path = f"/journeys/{started.json()['journeyId']}"
+        assert "set-cookie" not in (await web.get(path)).headers
+        done = await web.post(f"{path}/steps/ask")
+        assert (done.json()["phase"], done.headers.get_list("set-cookie")) == ("SUCCEEDED", ["visit=s3cret; Path=/"])
+        assert service.received[-1].headers["cookie"] == "login=s3cret"
+        assert "set-cookie" not in (await web.get(f"{path}/result")).headers
+        called = await web.post("/apis/once")
+        assert called.headers.get_list("set-cookie") == ["login=s3cret; Path=/", "visit=s3cret; Path=/"]
+
+    with Service(answer) as service:
+        run(main, tmp_path, egress=EgressPolicy(allow_private=True))
 
 
 def test_a_start_is_answered_at_once_where_that_is_asked_for(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from ostinato.engine.access import Role
 from ostinato.errors import NotFound
 from ostinato.faces.door import Who
 from ostinato.faces.http.guard import SLASH, named
-from ostinato.faces.http.inbound import inbound
+from ostinato.faces.http.inbound import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
 from ostinato.faces.http.problems import MEDIA
 from ostinato.faces.http.shapes.common import NO_NUL
@@ -43,8 +43,9 @@ async def call_api(
     if name.startswith("/"):
         name = await _at(request.app, who, name)
     journeys = who.app.journeys
-    found = await journeys.call(name, body or {}, version=version, request=inbound(request, journeys.settings))
-    return JSONResponse(found.body, found.status, media_type=MEDIA if found.problem else None)
+    seen = inbound(request, journeys.settings)
+    found = await journeys.call(name, body or {}, version=version, request=seen)
+    return give_cookies(JSONResponse(found.body, found.status, media_type=MEDIA if found.problem else None), seen)
 
 
 def install(app: FastAPI) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ssl
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 
 from ostinato.faces.http.who import OWN_HEADER, is_ours
 from ostinato.journeys.plugins import Request as Inbound
@@ -30,6 +30,13 @@ def inbound(request: Request, settings: JourneySettings) -> Inbound:
         client_cert=_certificate(request.scope),
         peer=peer,
     )
+
+
+def give_cookies(response: Response, seen: Inbound) -> Response:
+    """What a journey's calls have set for who began them."""
+    for line in seen.set_cookies.values():
+        response.headers.append("set-cookie", line)
+    return response
 
 
 def _ours(value: str) -> bool:

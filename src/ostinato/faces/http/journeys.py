@@ -14,7 +14,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError, shown
 from ostinato.faces.door import Who
-from ostinato.faces.http.inbound import inbound
+from ostinato.faces.http.inbound import give_cookies, inbound
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import Before, Limit
 from ostinato.faces.http.shapes.common import NO_NUL
@@ -77,6 +77,7 @@ async def start_journey(
     takes long, or it starts in async, with where to look."""
     wait, at_once = _preferred(prefer)
     journeys = who.app.journeys
+    seen = inbound(request, journeys.settings)
 
     async def start() -> Answer:
         status = await journeys.start(
@@ -86,7 +87,7 @@ async def start_journey(
             id=None if key is None else f"request:{key}",
             mode="async" if at_once else None,
             wait=wait,
-            request=inbound(request, journeys.settings),
+            request=seen,
         )
         return await _started(request, who, status, at_once)
 
@@ -94,7 +95,7 @@ async def start_journey(
     answer = await done_once(who.app, key, what, Answer, start)
     response = answer.response()
     response.headers["Location"] = f"/api/v1/journeys/{answer.body['journeyId']}"
-    return response
+    return give_cookies(response, seen)
 
 
 async def _started(request: Request, who: Who, status: JourneyStatus, at_once: bool) -> Answer:
@@ -222,7 +223,8 @@ async def submit_step(
     wait, _ = _preferred(prefer)
     journeys = who.app.journeys
     seen = inbound(request, journeys.settings)
-    return JSONResponse(status_form(request, await journeys.submit(id, step, body, key=key, wait=wait, request=seen)))
+    status = await journeys.submit(id, step, body, key=key, wait=wait, request=seen)
+    return give_cookies(JSONResponse(status_form(request, status)), seen)
 
 
 # Envelopes

@@ -141,14 +141,6 @@ def cookie_jar(checking: Checking) -> Iterator[Finding]:
         yield Finding(path, "there is no jar to return cookies from", "add spec.cookies.jar", key=True)
 
 
-def cookie_return(checking: Checking) -> Iterator[Finding]:
-    """Answers carry no cookies of the jar yet, and who counts on it is told."""
-    given = checking.definition.spec.cookies.return_to_client
-    if given is not None and given.mode != "none":
-        path = ("spec", "cookies", "returnToClient")
-        yield Finding(path, "cookies of the jar are not returned to callers here", "write mode: none", key=True)
-
-
 RULES = (
     Rule("definition-tags", tags),
     Rule("lifecycle-api", lifecycle),
@@ -162,5 +154,4 @@ RULES = (
     Rule("access-guard", guard),
     Rule("cookie-pattern", cookie_patterns),
     Rule("cookie-jar", cookie_jar, Severity.WARNING),
-    Rule("cookie-return", cookie_return, Severity.WARNING),
 )

@@ -12,11 +12,13 @@ from typing import Any
 import httpx
 
 from ostinato.journeys.language.blocks import Cookies
+from ostinato.journeys.schemas import matches
 from ostinato.when.instants import SECOND, Micros, from_datetime
 
 MOST = 100  # cookies of a run
 LONGEST = 4096  # characters of one
 KEPT_S = 30 * 24 * 3600
+_OURS = "ostinato"
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
 
@@ -30,6 +32,8 @@ class Cookie:
     host_only: bool = True
     secure: bool = False
     expires: Micros | None = None
+    http_only: bool = False
+    same_site: str | None = None
 
     def goes_to(self, url: httpx.URL, now: Micros) -> bool:
         host = url.host.lower()
@@ -40,6 +44,13 @@ class Cookie:
 
     def gone(self, now: Micros) -> bool:
         return self.expires is not None and self.expires <= now
+
+    def written(self, now: Micros) -> str:
+        """As a `Set-Cookie` of ours. Domain and path are those of the server it comes from, and mean nothing here."""
+        age = [] if self.expires is None else [f"Max-Age={max(0, (self.expires - now) // SECOND)}"]
+        flags = ["Secure"] * self.secure + ["HttpOnly"] * self.http_only
+        site = [] if self.same_site is None else [f"SameSite={self.same_site}"]
+        return "; ".join([f"{self.name}={self.value}", "Path=/", *age, *flags, *site])
 
 
 class Jar:
@@ -62,18 +73,38 @@ class Jar:
         found.sort(key=lambda one: -len(one.path))
         return "; ".join(f"{one.name}={one.value}" for one in found) or None
 
-    def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> bool:
-        """Take what an answer sets; whether anything has changed."""
-        before = dict(self._cookies)
-        for text in set_cookies if allowed(settings, url.host) else ():
-            cookie = _read_cookie(text, url, now)
+    def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> list[Cookie]:
+        """Take what an answer sets, and forget what it takes back; both are returned."""
+        given = [_read_cookie(text, url, now) for text in set_cookies] if allowed(settings, url.host) else []
+        taken = []
+        for cookie in given:
             if cookie is None:
                 continue
             key = cookie.domain, cookie.path, cookie.name
             self._cookies.pop(key, None)
+            if cookie.gone(now) or len(self._cookies) < MOST:
+                taken.append(cookie)
             if not cookie.gone(now) and len(self._cookies) < MOST:
                 self._cookies[key] = cookie
-        return before != self._cookies
+        return taken
+
+
+def for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) -> dict[str, str]:
+    """Those that go back to who is calling, as `Set-Cookie` lines by their names. Our own are nobody else's to set."""
+    rule = settings.return_to_client
+    if rule is None or rule.mode == "none":
+        return {}
+    names, patterns = rule.include.names, rule.include.name_patterns
+    return {
+        one.name: one.written(now)
+        for one in taken
+        if not one.name.lower().startswith(_OURS)
+        and (
+            rule.mode == "allFromAllowedDomains"
+            or one.name in names
+            or any(matches(f"^(?:{pattern})$", one.name) for pattern in patterns)
+        )
+    }
 
 
 def allowed(settings: Cookies, host: str) -> bool:
@@ -97,7 +128,11 @@ def _read_cookie(text: str, url: httpx.URL, now: Micros) -> Cookie | None:
     path = more.get("path", "")
     folder = url.path.rpartition("/")[0] or "/"
     where = path if path.startswith("/") else folder
-    return Cookie(name, value, domain or host, where, not domain, "secure" in more, _end(more, now))
+    site = more.get("samesite", "").capitalize()
+    return Cookie(
+        name, value, domain or host, where, not domain, "secure" in more, _end(more, now), "httponly" in more,
+        site if site in ("Strict", "Lax", "None") else None,
+    )  # fmt: skip
 
 
 def _end(more: dict[str, str], now: Micros) -> Micros | None:

@@ -400,7 +400,6 @@ CASES = [
     Case(92, "shape-missing", doc(), doc(spec="cookies: {jar: {domains: [{pattern: x}]}, returnToClient: {}}")),
     Case(92, "cookie-pattern", doc(spec="cookies: {jar: {domains: [{pattern: x}]}, returnToClient: {mode: filtered, include: {namePatterns: ['s.*']}}}"), doc(spec="cookies: {jar: {domains: [{pattern: x}]}, returnToClient: {mode: filtered, include: {namePatterns: ['(']}}}")),
     Case(92, "cookie-jar", doc(spec="cookies: {returnToClient: {mode: none}}"), doc(spec="cookies: {returnToClient: {mode: allFromAllowedDomains}}")),
-    Case(92, "cookie-return", doc(spec="cookies: {jar: {domains: [{pattern: x}]}, returnToClient: {mode: none}}"), doc(spec="cookies: {jar: {domains: [{pattern: x}]}, returnToClient: {mode: allFromAllowedDomains}}")),
     Case(93, "access-guard", doc(spec="access: {read: {guardRef: g}}\nsubjourneys: {g: {start: x, states: {x: {type: succeed}}}}"), doc(spec="access: {read: {guardRef: g}}")),
     Case(94, "response-reserved", doc(spec="output: {response: {outputVar: o, schema: {properties: {mine: {}}}}}"), doc(spec="output: {response: {outputVar: o, schema: {properties: {status: {}}}}}")),
     Case(94, "shape-missing", doc(), doc(spec="output: {response: {schema: {}}}")),
@@ -412,5 +411,5 @@ CASES = [
 ]  # fmt: skip
 WARNINGS = (
     "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config policy-default "
-    "external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar cookie-return"
+    "external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
 ).split()

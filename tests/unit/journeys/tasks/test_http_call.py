@@ -335,6 +335,32 @@ def test_cookies_are_kept_for_the_run_and_the_domains_of_its_jar(service: Servic
         assert bool(cache.values) == (one is elsewhere)
 
 
+@pytest.mark.parametrize(
+    ("rule", "names"),
+    [
+        ("mode: none", set()),
+        ("mode: allFromAllowedDomains", {"sid", "track_1"}),
+        ("mode: filtered, include: {names: [sid]}", {"sid"}),
+        ("mode: filtered, include: {namePatterns: ['track_[0-9]', 's']}", {"track_1"}),
+        ("mode: filtered", set()),
+    ],
+)
+def test_what_is_set_for_the_caller_is_what_the_journey_says(service: Service, rule: str, names: set[str]) -> None:
+    of = definition(f"cookies: {{jar: {{domains: [{{pattern: 127.0.0.1}}]}}, returnToClient: {{{rule}}}}}")
+    lines = ["sid=abc; Path=/x; Domain=127.0.0.1; HttpOnly; samesite=lax", "track_1=1; Max-Age=60; Secure"]
+    request, cache = Request({}), MemoryCache()
+    for line in [*lines, "Ostinato-Session=mine"]:
+        service.replies = [Reply(200, headers={"Set-Cookie": line})]
+        context(HttpCall(), call_of(get(service.url), of=of, request=request, cache=cache))
+    assert set(request.set_cookies) == names
+    assert request.set_cookies.get("sid") in (None, "sid=abc; Path=/; HttpOnly; SameSite=Lax")
+    assert request.set_cookies.get("track_1") in (None, "track_1=1; Path=/; Max-Age=60; Secure")
+    service.replies = [Reply(200, headers={"Set-Cookie": "sid=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Path=/x"})]
+    context(HttpCall(), call_of(get(service.url), of=of, request=request, cache=cache))
+    assert request.set_cookies.get("sid") in (None, "sid=; Path=/; Max-Age=0")
+    context(HttpCall(), call_of(get(service.url), of=of, cache=cache))  # nobody asks: nobody to set it for
+
+
 OPENAPI = """
 openapi: 3.1.0
 servers: [{{url: '{url}/{{stage}}', variables: {{stage: {{default: v1}}}}}}]
