@@ -15,9 +15,8 @@ from ostinato.journeys.language import Definition
 from ostinato.journeys.library import load
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
-from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.plugins import Problem
-from ostinato.journeys.rows import dump
+from ostinato.journeys.rows import Kept, dump
 from ostinato.journeys.settings import Limits
 from ostinato.model import Json, Run
 from ostinato.schedules.carrying import carry_out, live_of
@@ -242,23 +241,25 @@ def first_run(run: Run, id: str, now: Micros) -> Operation[tuple[Definition, Dec
     return definition, decided, binding.generation
 
 
-def carry(instance: Instance, id: str, generation: int | None, now: Micros) -> Operation[None]:
-    """A run of a binding is over, however: it counts, and the next begins with what it leaves; unless the binding was
+def carry(ended: Sequence[Kept], now: Micros) -> Operation[None]:
+    """Runs of bindings are over, however: each counts, and the next begins with what it leaves; unless the binding was
     renewed or cancelled since it began."""
-    rows = yield sql("lock_bindings", [(id,)])
-    if not rows:
+    left = {one.binding: one for one in ended}
+    bindings = [Binding(*row) for row in (yield sql("lock_bindings", [(id,) for id in left]))]
+    going = [one for one in bindings if one.state == "active" and one.generation == left[one.id].generation]
+    if not going:
         return
-    binding = Binding(*rows[0])
-    if binding.generation != generation or binding.state != "active":
-        return
-    schedules = yield sql("schedules_by_ids", [(id,)])
-    if not schedules or schedules[0][23] is not None:
-        yield sql("change_bindings", [replace(binding, state="cancelled", updated=now).changed()])
-        return
-    done = binding.runs_executed + 1
-    state = "exhausted" if done >= binding.max_runs else "active"
-    after = replace(binding, runs_executed=done, last_context=dump(instance.context), state=state, updated=now)
-    yield sql("change_bindings", [after.changed()])
+    rows = yield sql("schedules_by_ids", [(one.id,) for one in going])
+    open = {row[0] for row in rows if row[23] is None}
+    after = []
+    for one in going:
+        if one.id not in open:
+            after.append(replace(one, state="cancelled", updated=now))
+            continue
+        done, context = one.runs_executed + 1, dump(left[one.id].instance.context)
+        state = "exhausted" if done >= one.max_runs else "active"
+        after.append(replace(one, runs_executed=done, last_context=context, state=state, updated=now))
+    yield sql("change_bindings", [one.changed() for one in after])
 
 
 def listed(namespace: str, given: Mapping[str, Json]) -> Operation[list[BindingInfo]]:

@@ -197,7 +197,7 @@ class Journeys(Looks):
         async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
             await self._around.engine().waiters.wait(id)
             seen = await self._seen(id)
-            if await self._withheld(seen):
+            if await self._is_withheld(seen):
                 await self._around.engine().waiters.wait(f"{id}c")
                 seen = await self._seen(id)
         return await self._outcome(seen)
@@ -253,13 +253,13 @@ class Journeys(Looks):
                     await rest
                 while True:
                     seen = await self._seen(id)
-                    if seen.run.status.over and await self._withheld(seen):
+                    if seen.run.status.over and await self._is_withheld(seen):
                         await self._around.engine().waiters.wait(f"{id}c")
                     if seen.run.status.over or seen.run.status is Status.WAITING:
                         break
                     await asyncio.sleep(_LOOK_S)  # someone else works on it
         seen = await self._seen(id)
-        return status_of(seen.definition, seen.kept, step=step, withheld=await self._withheld(seen))
+        return status_of(seen.definition, seen.kept, step=step, withheld=await self._is_withheld(seen))
 
     async def _answered(self, seen: Looked, step: str, key: str, asked: str, wait: Any) -> JourneyStatus | None:
         """What was told to who brought this input first. While that is not known, it is waited for."""

@@ -29,15 +29,13 @@ from ostinato.journeys.plugins import Request
 from ostinato.journeys.problems import Problem
 from ostinato.journeys.rows import read_kept
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.steps import Busy, Looked, look
+from ostinato.journeys.steps import Looked, look
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, outcome_of, status_of
 from ostinato.model import DEFAULT_NAMESPACE, Run
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.instants import Micros
 
 _PAGE = 1000
-_AGAIN_S = 0.05
-_TRIES = 40
 _LIMITS = Limits()
 
 
@@ -126,12 +124,12 @@ class Looks:
         """Where an instance stands. `guarded`: who asks must pass the definition's read guard, else there is no such
         journey."""
         seen = await self._seen(id, request, guarded)
-        return status_of(seen.definition, seen.kept, withheld=await self._withheld(seen))
+        return status_of(seen.definition, seen.kept, withheld=await self._is_withheld(seen))
 
     async def result(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyOutcome:
         """How an instance ended; `NotOver` while it has not."""
         seen = await self._seen(id, request, guarded)
-        if not seen.kept.instance.over or await self._withheld(seen):
+        if not seen.kept.instance.over or await self._is_withheld(seen):
             raise NotOver(f"journey {id!r} is not over; it is at {seen.kept.instance.current_state!r}")
         return await self._outcome(seen)
 
@@ -159,7 +157,7 @@ class Looks:
         guarded: bool = False,
     ) -> tuple[list[JourneyStatus], str | None]:
         """Instances, newest first, that have all of these, and where the next page begins: its `before`, or None. What
-        a guard leaves out makes a page shorter, not the last."""
+        a guard leaves out makes a page shorter, not the last; so does what is over and not yet told, by phase."""
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
         wanted = [f"tag:{one}" for one in tags] + [f"{key}={value}" for key, value in (attributes or {}).items()]
@@ -183,10 +181,12 @@ class Looks:
             return seen
 
         seen = await self._around.store.read(found)
+        withheld = await self._withheld(seen)
         shown = [
-            status_of(one.definition, one.kept)
+            status_of(one.definition, one.kept, withheld=one.run.id in withheld)
             for one in seen
-            if not guarded or await may_read(self._around.tools, one.definition, one.kept.instance, request)
+            if not (phase and one.run.id in withheld)
+            and (not guarded or await may_read(self._around.tools, one.definition, one.kept.instance, request))
         ]
         return shown, seen[-1].run.id if len(seen) == given["limit"] else None
 
@@ -211,27 +211,28 @@ class Looks:
 
     async def _seen(self, id: str, request: Request | None = None, guarded: bool = False) -> Looked:
         around = self._around
-        for _ in range(_TRIES):
-            try:
-                seen = await around.store.read(lambda _: look(id, around.namespace))
-            except Busy:
-                await asyncio.sleep(_AGAIN_S)
-                continue
-            if guarded and not await may_read(around.tools, seen.definition, seen.kept.instance, request):
-                break
-            return seen
-        raise NotFound(f"there is no journey {id!r} in namespace {around.namespace!r}")
+        seen = await around.store.read(lambda _: look(id, around.namespace))
+        if guarded and not await may_read(around.tools, seen.definition, seen.kept.instance, request):
+            raise NotFound(f"there is no journey {id!r} in namespace {around.namespace!r}")
+        return seen
 
-    async def _withheld(self, seen: Looked) -> bool:
-        """It is over, but its outcome is told only when its compensation is over, too."""
-        rules = seen.definition.spec.compensation
-        if rules is None or rules.mode != "sync" or seen.kept.instance.compensating is not Compensating.YES:
-            return False
-        return not await self._compensated(seen.run.id)
+    async def _is_withheld(self, seen: Looked) -> bool:
+        return bool(await self._withheld([seen]))
 
-    async def _compensated(self, id: str) -> bool:
+    async def _withheld(self, some: Sequence[Looked]) -> set[str]:
+        """Those that are over, but whose outcome is told only when their compensation is over, too."""
+        asked = {f"{one.run.id}c": one.run.id for one in some if _compensates(one)}
+        if not asked:
+            return set()
+
         def found(_: int) -> Operation[list[Row]]:
-            return (yield sql("states_of", [(f"{id}c",)]))
+            return (yield sql("states_of", [(id,) for id in asked]))
 
         rows = await self._around.store.read(found)
-        return bool(rows) and rows[0][1] not in ("ready", "active", "waiting", "buffered")
+        over = {row[0] for row in rows if row[1] not in ("ready", "active", "waiting", "buffered")}
+        return {id for child, id in asked.items() if child not in over}
+
+
+def _compensates(seen: Looked) -> bool:
+    rules = seen.definition.spec.compensation
+    return rules is not None and rules.mode == "sync" and seen.kept.instance.compensating is Compensating.YES

@@ -14,6 +14,7 @@ from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, Ended, created
 from ostinato.journeys.bindings import carry
 from ostinato.journeys.language import Definition
+from ostinato.journeys.language.states import Wait, Webhook
 from ostinato.journeys.machine.advance import timers
 from ostinato.journeys.machine.decision import Compensate, Decision, Fact
 from ostinato.journeys.machine.model import Instance, Rest, Termination
@@ -101,9 +102,9 @@ def write(moves: Sequence[Move], now: Micros) -> Operation[list[Row]]:
     if children:
         yield sql("insert_runs", [insert_run_row(run) for run in children])
         yield sql("notify")
-    for move in moves:
-        if move.ends and move.after.binding is not None:
-            yield from carry(move.instance, move.after.binding, move.after.generation, now)
+    scheduled = [move.after for move in moves if move.ends and move.after.binding is not None]
+    if scheduled:
+        yield from carry(scheduled, now)
     events += [created(run, now) for run in children]
     for move in moves:
         events += [_event(move, fact, now) for fact in move.facts]
@@ -165,7 +166,9 @@ def end_of(move: Move) -> End:
     """What becomes of the run: it waits for what its instance waits for, or is over as the instance is."""
     ending = move.instance.ending
     if ending is None:
-        return End(move.run, Status.WAITING, waits_for(move.instance), finished=False, event="run:waiting")
+        return End(
+            move.run, Status.WAITING, waits_for(move.definition, move.instance), finished=False, event="run:waiting"
+        )
     if ending.succeeded:
         return End(move.run, Status.SUCCEEDED)
     error = orjson.dumps({"type": ending.code, "message": ending.reason}).decode()
@@ -177,11 +180,12 @@ def ended(move: Move) -> Ended:
     return Ended(move.run, end.status, end.reason, None, end.error)
 
 
-def waits_for(instance: Instance) -> str:
-    """In a word, for who looks at the run."""
+def waits_for(definition: Definition, instance: Instance) -> str:
+    """In a word, for who looks at the run. An input that has a timeout waits for either."""
     parked = [one for one in instance.frames.values() if one.rest is Rest.PARKED]
-    timed, untimed = any(one.due is not None for one in parked), any(one.due is None for one in parked)
-    return "a time or an input" if timed and untimed else "a time" if timed else "an input"
+    asks = any(isinstance(definition.graph(one.path).states[one.state], Wait | Webhook) for one in parked)
+    timed = any(one.due is not None for one in parked)
+    return "a time or an input" if timed and asks else "a time" if timed else "an input"
 
 
 def _event(move: Move, fact: Fact, now: Micros) -> Row:

@@ -12,9 +12,10 @@ from ostinato.errors import Conflict, NotFound
 from ostinato.journeys.asking import Asked
 from ostinato.journeys.language import Definition
 from ostinato.journeys.library import load
-from ostinato.journeys.loading import Loaded, begun
+from ostinato.journeys.loading import Loaded, begun, first_of
 from ostinato.journeys.machine.advance import advance, begin
 from ostinato.journeys.machine.decision import Submitted
+from ostinato.journeys.machine.model import ROOT, Frame
 from ostinato.journeys.moves import KIND, Move, Perform, write
 from ostinato.journeys.plugins import Problem
 from ostinato.journeys.rows import Kept, read_kept
@@ -139,10 +140,21 @@ def look(id: str, namespace: str) -> Operation[Looked]:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
     there = yield sql("journeys_by_ids", [(id,)])
     if not there:
-        raise Busy  # its schedule has just put it on record
+        return (yield from _to_come(run))
     kept = read_kept(there[0])
     definition = yield from load(namespace, kept.instance.definition, kept.instance.version)
     return Looked(run, kept, definition)
+
+
+def _to_come(run: Run) -> Operation[Looked]:
+    """One that was put on record by its schedule, or for later, and has not begun: it stands before its first state."""
+    loaded = yield from first_of(run, run.created)
+    assert loaded.decided is not None
+    instance = loaded.kept.instance
+    entered = next(one for one in loaded.decided.events if one.name == "journey:state_entered")
+    before = Frame(ROOT, instance.root.path, str(entered.data["state"]), 0, instance.context)
+    kept = replace(loaded.kept, instance=replace(instance, frames={ROOT: before}), updated=run.created)
+    return Looked(run, kept, loaded.definition)
 
 
 def answer_row(run: str, step: str, key: str, digest: str) -> Perform:

@@ -25,6 +25,7 @@ from ostinato.schedules.files import Document, dump_schedules, entry
 from ostinato.schedules.looks import Looks, Moment
 from ostinato.schedules.model import Schedule, State, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
+from ostinato.schedules.targets import refuse_absent
 from ostinato.schedules.views import (
     Lateness,
 )
@@ -69,7 +70,7 @@ class Schedules(Looks):
         keep, remaining, notes, memo, tags, attributes; input and options for the job. With `trigger` it runs now."""
         made = self.draft(name, spec, action, paused=paused, **given)
         call = self._call(made.name, "create", request_id, asked=digest(_digest(made), trigger))
-        answer = await self._run(lambda: scheduler.create(call, [made], trigger=trigger), call)
+        answer = await self._run(lambda: _create(call, [made], trigger), call)
         return Changed(made.name, answer["token"], answer.get("run"))
 
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
@@ -78,7 +79,7 @@ class Schedules(Looks):
             part = drafts[begin : begin + _PAGE]
             own = None if request_id is None else f"{request_id}/{begin}"
             call = self._call(f"{len(part)} schedules", "create_many", own, asked=digest([one.name for one in part]))
-            await self._run(lambda call=call, part=part: scheduler.create(call, part), call)  # type: ignore[misc]
+            await self._run(lambda call=call, part=part: _create(call, part), call)  # type: ignore[misc]
         return len(drafts)
 
     def draft(
@@ -147,10 +148,13 @@ class Schedules(Looks):
             raise OstinatoError("paused is not changed by an update; use pause() and resume()")
         mends = "spec" in given and "action" in given
         call = self._call(name, "update", request_id, token, digest(given))
-        answer = await self._run(
-            lambda: scheduler.update(call, lambda one: define(one, given, around.doors), mends=mends), call
-        )
-        return Changed(name, answer["token"])
+        named = [self.draft(name, action=given["action"])] if "action" in given else []
+
+        def put() -> Operation[scheduler.Answer]:
+            yield from refuse_absent(named)
+            return (yield from scheduler.update(call, lambda one: define(one, given, around.doors), mends=mends))
+
+        return Changed(name, (await self._run(put, call))["token"])
 
     async def pause(
         self, name: str, note: str = "", *, token: int | None = None, request_id: str | None = None
@@ -431,3 +435,8 @@ class Schedules(Looks):
 def _digest(one: Schedule) -> str:
     said = [one.spec.to_json(), write_action(one.action), write_policies(one.policies), one.memo, one.tags]
     return dump([*said, dict(one.attributes), one.remaining, one.notes, bool(one.paused)])
+
+
+def _create(call: scheduler.Call, made: Sequence[Schedule], trigger: bool = False) -> Operation[scheduler.Answer]:
+    yield from refuse_absent(made)
+    return (yield from scheduler.create(call, made, trigger=trigger))

@@ -25,6 +25,7 @@ from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.plain import Firing, plain_firing, write_firings
 from ostinato.schedules.rows import read_detail, read_schedule
+from ostinato.schedules.targets import absent, raise_absent
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
@@ -100,6 +101,7 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     known = [t for t in timers if t.owner in runs]
     owners = yield from free_schedules(known, [runs[t.owner].schedule_id or "" for t in known], now)
     schedules = {row[0]: row for row in owners}
+    missing = yield from absent(filter(None, map(_readable, owners)))
     made: list[Run] = []
     failed: list[Ended] = []
     saved: list[Row] = []
@@ -109,7 +111,9 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
         if run.schedule_id not in schedules:
             continue
         try:
-            found, deadline = _made(read_schedule(schedules[run.schedule_id]), run, maker)
+            schedule = read_schedule(schedules[run.schedule_id])
+            raise_absent(schedule, missing)
+            found, deadline = _made(schedule, run, maker)
             made.append(found)
             saved.append(_saved(found))
             if deadline is not None:
@@ -135,6 +139,13 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
         return []
     yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
     return (yield from conclude([(row[0], row[13], row[16]) for row in owners], failed, now))
+
+
+def _readable(row: Row) -> Schedule | None:
+    try:
+        return read_schedule(row)
+    except Exception:
+        return None
 
 
 def _made(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:

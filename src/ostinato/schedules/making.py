@@ -16,7 +16,7 @@ from ostinato.errors import OstinatoError
 from ostinato.model import Options, Run, Timer
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.rows import occurrence_key
-from ostinato.starting import Starting
+from ostinato.starting import Starting, some_length
 from ostinato.when.instants import Micros
 
 Known: TypeAlias = Handler | Declaration | None
@@ -27,14 +27,18 @@ BEHIND = 10
 
 
 JOURNEY = "journey"  # in place of a job: what is started is a journey, and the input says which, and with what
+_OPTIONS = ("queue", "priority", "deadline", "timeout")
 _JOURNEYS = ("journey", "version", "start", "context", "binding")
 
 
 def journey_run(action: Action, namespace: str) -> Run:
-    """A run of a journey; its instance begins when it is claimed."""
+    """A run of a journey; its instance begins when it is claimed. A deadline and a timeout are one to it, since it is
+    tried once: how long it may take at most, besides what its definition says."""
     for name in action.options:
-        if name not in ("queue", "priority"):
-            raise OstinatoError(f"an action that is a journey has no {name!r}; it may have queue and priority")
+        if name not in _OPTIONS:
+            raise OstinatoError(f"an action that is a journey has no {name!r}; it may have {', '.join(_OPTIONS)}")
+    lengths = [some_length(action.options.get(name), name) for name in ("deadline", "timeout")]
+    within = min((one for one in lengths if one is not None), default=None)
     given = {name: one for name, one in action.input.items() if one is not None}
     unknown = [name for name in given if name not in _JOURNEYS]
     named = given.pop("journey", None)
@@ -42,6 +46,8 @@ def journey_run(action: Action, namespace: str) -> Run:
         raise OstinatoError(
             f"action {dict(action.input)!r} names no journey; write {{'journey': name, 'input': {{…}}}}"
         )
+    if within is not None:
+        given["within"] = within
     return Run(
         id="",
         name=named,

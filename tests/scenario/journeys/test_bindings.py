@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ostinato.errors import NotFound
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
 from ostinato.journeys.library import Checked, Invalid, keep
@@ -226,9 +227,35 @@ async def test_a_scheduled_run_that_would_wait_for_somebody_is_an_error(world: W
     assert error["code"] == "urn:journeyforge:error:internal"
 
 
+DOES = "a: {type: task, task: {kind: 'work:v1'}, next: b}\nb: {type: succeed}"
+
+
+async def test_a_schedule_of_a_journey_that_is_not_there_is_refused_or_waits_for_it(world: World, work: Work) -> None:
+    await world.up()
+    await world.app.journeys.deploy(text(DOES))
+    for action, words in (
+        ({"journey": "exmaple"}, "there is no journey 'exmaple'.*did you mean 'example'"),
+        ({"journey": "example", "version": "9.9.9"}, "there is no journey 'example' 9.9.9"),
+    ):
+        with pytest.raises(NotFound, match=words):
+            await world.app.schedules.create("nightly", "*/10 * * * *", action)
+    await world.app.schedules.create("nightly", "*/10 * * * *", {"journey": "example"}, catchup="all")
+    with pytest.raises(NotFound, match="'others'"):
+        await world.app.schedules.update("nightly", action={"journey": "others"})
+    # From code or a file it may come before its journey.
+    await world.app.schedules.upsert("nightly", "*/10 * * * *", {"journey": "late"})
+    await world.advance("10m")
+    await world.advance("1s")
+    (run,) = await world.runs("late")
+    assert (run.status, run.reason) == ("waiting", "cannot start: there is no journey 'late' in namespace 'default'")
+    await world.app.journeys.deploy(text(DOES, name="late"))
+    await world.advance("5m")
+    assert (await world.occurrences("nightly"), len(work.calls)) == (["succeeded"], 1)
+
+
 async def test_a_schedule_starts_a_journey(world: World, work: Work) -> None:
     await world.up()
-    await world.app.journeys.deploy(text("a: {type: task, task: {kind: 'work:v1'}, next: b}\nb: {type: succeed}"))
+    await world.app.journeys.deploy(text(DOES))
     await world.app.schedules.create("nightly", "*/10 * * * *", {"journey": "example", "input": {"day": 1}})
     await world.advance("21m")
     assert await world.occurrences("nightly") == ["succeeded", "succeeded"]

@@ -250,11 +250,14 @@ async def test_what_failed_is_compensated_by_a_run_of_its_own(world: World, work
     await world.advance("2m")
     if mode == "sync":
         assert (await journeys.status(status.id)).phase == "RUNNING"
+        assert [one.phase for one in await journeys.find() if one.id == status.id] == ["RUNNING"]
+        assert status.id not in [one.id for one in await journeys.find(phase="FAILED")]
         with pytest.raises(NotOver):
             await journeys.result(status.id)
     await world.outage(world.now, "2026-01-02T00:02Z")
     outcome = await journeys.result(status.id)
     assert (outcome.phase, outcome.status) == ("FAILED", "NO_MONEY")
+    assert [one.id for one in await journeys.find(phase="FAILED")] == [status.id]
     (child,) = await world.app.runs(parent=status.id)
     undone = (await journeys.result(child.id)).output
     assert (child.status, undone) == ("succeeded", {"undone": "R1", "why": "NO_MONEY"})

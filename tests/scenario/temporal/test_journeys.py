@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -75,3 +76,59 @@ async def test_a_journey_is_started_with_an_input_that_it_takes(world: World) ->
         await cancelled.cancel()
         await wire.settle()
         assert (await cancelled.describe()).status is WorkflowExecutionStatus.CANCELED
+
+
+async def test_a_journey_that_is_put_off_begins_at_its_time(world: World) -> None:
+    async with wired(world) as wire:
+        await wire.app.journeys.deploy(APPROVAL)
+        later = timedelta(hours=2)
+        handle = await wire.client.start_workflow("approval", {"who": "ada"}, id="a1", start_delay=later, **QUEUE)
+        await wire.advance("1h")
+        assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+        seen = await wire.app.journeys.status(str(handle.first_execution_run_id))
+        assert (seen.phase, seen.current_state, seen.steps) == ("RUNNING", "ask", ())
+        with refused(RPCStatusCode.FAILED_PRECONDITION):
+            await handle.signal("ask", {"ok": True})
+        await wire.advance("1h")
+        await handle.signal("ask", {"ok": True})
+        await wire.advance("25h")
+        assert await handle.result() == {"ok": True}
+        put_off = await wire.client.start_workflow("approval", {"who": "b"}, id="a2", start_delay=later, **QUEUE)
+        await put_off.cancel()
+        await wire.advance("3h")
+        assert (await put_off.describe()).status is WorkflowExecutionStatus.CANCELED
+
+
+@pytest.mark.parametrize(
+    ("given", "hours"),
+    [
+        ({"execution_timeout": timedelta(hours=3)}, 3),
+        ({"run_timeout": timedelta(hours=2), "execution_timeout": timedelta(hours=3)}, 2),
+        ({"execution_timeout": timedelta(hours=30)}, 10),
+        ({"execution_timeout": timedelta(hours=2), "start_delay": timedelta(hours=4)}, 6),
+    ],
+    ids=["execution", "run", "its own", "delayed"],
+)
+async def test_a_journey_may_take_as_long_as_the_shortest_of_what_is_said(
+    world: World, given: dict[str, Any], hours: int
+) -> None:
+    limit = "execution: {maxDurationSec: 36000, onTimeout: {errorCode: LATE, reason: too late}}"
+    async with wired(world) as wire:
+        await wire.app.journeys.deploy(APPROVAL.replace("spec:\n", f"spec:\n  {limit}\n", 1))
+        handle = await wire.client.start_workflow("approval", {"who": "ada"}, id="a1", **QUEUE, **given)
+        await wire.advance(f"{hours * 60 - 1}m")
+        assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+        await wire.advance("2m")
+        assert (await handle.describe()).status is WorkflowExecutionStatus.TIMED_OUT
+        outcome = await wire.app.journeys.result(str(handle.first_execution_run_id))
+        assert outcome.error == {"code": "LATE", "reason": "too late"}
+
+
+async def test_a_journey_without_a_limit_of_its_own_has_the_caller_s(world: World) -> None:
+    async with wired(world) as wire:
+        await wire.app.journeys.deploy(APPROVAL)
+        limit = timedelta(minutes=5)
+        handle = await wire.client.start_workflow("approval", {"who": "a"}, id="a", execution_timeout=limit, **QUEUE)
+        await wire.advance("6m")
+        outcome = await wire.app.journeys.result(str(handle.first_execution_run_id))
+        assert outcome.error == {"code": "TIMEOUT", "reason": "it took longer than it may"}

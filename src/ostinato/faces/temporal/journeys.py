@@ -4,6 +4,7 @@ of the step with its name, and the result is the journey's output."""
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import orjson
@@ -21,8 +22,9 @@ from ostinato.schedules.making import JOURNEY, journey_run
 from ostinato.schedules.model import Action
 
 
-async def journey_start(app: Ostinato, found: Start, *, delayed: bool) -> Run | None:
-    """The run of a journey of this name, checked and not on record; None where there is no such journey."""
+async def journey_start(app: Ostinato, found: Start, at: datetime | None) -> Run | None:
+    """The run of a journey of this name, checked and not on record, for now or for later; None where there is no such
+    journey."""
     if app.engine.known(found.job) is not None:
         return None
     try:
@@ -31,15 +33,13 @@ async def journey_start(app: Ostinato, found: Start, *, delayed: bool) -> Run | 
         return None
     if definition.is_api:
         raise Wrong("workflow_type.name", f"{found.job!r} is an API, which is called and not started")
-    if delayed:
-        raise Wrong("workflow_start_delay", "cannot be set for a journey; let it begin with a timer")
     values = found.input.get(BY_POSITION, [found.input])
     if len(values) > 1:
         raise Wrong("input", f"has {len(values)} arguments; a journey takes one, its first context")
     asked = asked_to_start(definition, values[0], None, Limits())
     given = {JOURNEY: definition.name, "version": definition.version, "context": dict(asked.context)}
     made = journey_run(Action(JOURNEY, given, found.options), app.namespace)
-    run, _ = app.prepare(found.job, None, queue=made.queue, priority=made.priority)
+    run, _ = app.prepare(found.job, None, at=at, queue=made.queue, priority=made.priority)
     return replace(run, kind=made.kind, input=made.input)
 
 

@@ -67,7 +67,7 @@ class RunCalls(Calls):
         _check_policies(request)
         found = read_start(request, app.engine.known, await call.attributes(), "")
         at = _begins(request.workflow_start_delay, app.engine.clock.now())
-        journey = await journey_start(app, found, delayed=at is not None)
+        journey = await journey_start(app, found, at)
         if journey is not None:
             run, deadline = journey, None
         else:

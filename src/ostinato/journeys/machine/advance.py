@@ -33,6 +33,7 @@ def begin(
     now: Micros,
     *,
     accepted: Micros | None = None,
+    within: Micros | None = None,
     start: str | None = None,
     graph: Path = ("spec",),
     tags: Sequence[str] = (),
@@ -40,16 +41,18 @@ def begin(
     given: Mapping[str, Json] | None = None,
     scheduled: bool = False,
 ) -> Decision:
-    """A new instance, moved as far as it goes by itself. The deadline counts from when it was `accepted`."""
+    """A new instance, moved as far as it goes by itself. The deadline counts from when it was `accepted`; where it is
+    also to be done `within` some time, the earlier one holds."""
     found = definition.graph(graph)
     limit = definition.spec.execution if graph == ("spec",) else None
+    lengths = [within, None if limit is None else limit.max_duration_s * SECOND]
     instance = Instance(
         id,
         definition.name,
         definition.version,
         {ROOT: Frame(ROOT, graph, start or found.start, 0, context)},
         now,
-        deadline=None if limit is None else (accepted or now) + limit.max_duration_s * SECOND,
+        deadline=min(((accepted or now) + one for one in lengths if one is not None), default=None),
         tags=tuple(tags),
         attributes=dict(attributes or {}),
         given=dict(given or {}),
