@@ -49,6 +49,7 @@ def test_a_journey_is_started_asked_answered_and_over(tmp_path: Path) -> None:
         path = at.removeprefix("/api/v1")
         assert (await web.get(path)).json() == status
         assert (await web.get(f"{path}/result")).status_code == 409
+        assert (await web.app.get(status["journeyId"])).reason == "a time or an input"  # it has a timeout
         seen = await web.app.journeys.instance(status["journeyId"])
         assert (seen[1].context["channel"], seen[1].context["source"]) == ("shop", "mail")
         wrong = await web.post(f"{path}/steps/ask", {"ok": "yes"})

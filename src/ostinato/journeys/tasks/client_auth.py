@@ -75,8 +75,8 @@ class Authenticator:
                 token = _known(secret, policy.token_ref)
                 return Credentials(egress, _bearer(token), frozenset({token}))
             case "mtlsClient":
-                anchors = [str(one.get("pem")) for one in policy.trust_anchors]
-                return Credentials(self._with_certificate(egress, _known(secret, policy.client_cert_ref), anchors))
+                known = _known(secret, policy.client_cert_ref)
+                return Credentials(self._with_certificate(egress, known, _anchors(policy)))
         key = _key_of(policy, endpoint)
         async with self._fetching[key]:
             held = self._tokens.get(key)
@@ -104,7 +104,7 @@ class Authenticator:
         headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
         used = set()
         if auth.method == "tlsClientAuth":
-            egress = self._with_certificate(egress, _known(secret, auth.client_cert_ref), ())
+            egress = self._with_certificate(egress, _known(secret, auth.client_cert_ref), _anchors(policy))
             form["client_id"] = auth.client_id
         else:
             known = _known(secret, auth.client_secret_ref)
@@ -172,6 +172,10 @@ def _read_token(answer: Answer, now: Micros, host: str) -> _Token:
 
 def _known(secret: Secret, reference: str | None) -> str:
     return secret(secret_reference(reference or "") or str(reference))
+
+
+def _anchors(policy: ClientAuth) -> list[str]:
+    return [str(one.get("pem")) for one in policy.trust_anchors]
 
 
 def _bearer(token: str) -> dict[str, str]:

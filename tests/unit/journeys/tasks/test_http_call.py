@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import trustme
 
 from ostinato.engine.egress import Egress, EgressPolicy
 from ostinato.journeys.plugins import Request, Result
@@ -393,29 +395,48 @@ def test_an_operation_is_found_in_its_document(service: Service) -> None:
     assert "did you mean 'getUser'" in faults(operationRef="users.getUsr").pop()
 
 
-def test_a_client_certificate_is_shown(tmp_path: Any) -> None:
-    import ssl
-
-    import trustme
-
+@pytest.fixture(scope="module")
+def certified() -> Iterator[tuple[Service, str, str]]:
+    """A service that asks for a certificate, a client's with its key, and whom to trust."""
     authority = trustme.CA()
-    server = authority.issue_cert("127.0.0.1")
-    client = authority.issue_cert("me@example.com")
-    pem = client.private_key_and_cert_chain_pem.bytes().decode()
-    trusted = authority.cert_pem.bytes().decode()
-    context_of_server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.configure_cert(context_of_server)
-    authority.configure_trust(context_of_server)
-    context_of_server.verify_mode = ssl.CERT_REQUIRED
-    with Service(Reply(200)) as service:
-        service._server.socket = context_of_server.wrap_socket(service._server.socket, server_side=True)
-        url = service.url.replace("http:", "https:")
-        anchors = json.dumps([{"pem": trusted}])
-        spec = (
-            "policies: {httpClientAuth: {definitions: {m: {kind: mtlsClient, clientCertRef: 'secret://c', "
-            f"trustAnchors: {anchors}}}}}}}}}"
-        )
-        call = call_of(get(url, auth={"policyRef": "m"}), of=definition(spec), secrets={"c": pem})
-        assert context(HttpCall(), call)["found"]["status"] == 200
-        plain = context(HttpCall(), call_of(get(url), egress=LOOPBACK))["found"]
-        assert plain["error"]["type"] == "NETWORK"
+    client = authority.issue_cert("me@example.com").private_key_and_cert_chain_pem.bytes().decode()
+    of_server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(of_server)
+    authority.configure_trust(of_server)
+    of_server.verify_mode = ssl.CERT_REQUIRED
+    with Service() as service:
+        service._server.socket = of_server.wrap_socket(service._server.socket, server_side=True)
+        yield service, client, json.dumps([{"pem": authority.cert_pem.bytes().decode()}])
+
+
+def test_a_client_certificate_is_shown(certified: tuple[Service, str, str]) -> None:
+    service, pem, anchors = certified
+    url = service.url.replace("http:", "https:")
+    spec = (
+        "policies: {httpClientAuth: {definitions: {m: {kind: mtlsClient, clientCertRef: 'secret://c', "
+        f"trustAnchors: {anchors}}}}}}}}}"
+    )
+    call = call_of(get(url, auth={"policyRef": "m"}), of=definition(spec), secrets={"c": pem})
+    assert context(HttpCall(), call)["found"]["status"] == 200
+    plain = context(HttpCall(), call_of(get(url), egress=LOOPBACK))["found"]
+    assert plain["error"]["type"] == "NETWORK"
+
+
+def test_a_token_is_had_for_a_client_certificate(service: Service, certified: tuple[Service, str, str]) -> None:
+    tokens, pem, anchors = certified
+    tokens.received.clear()
+    tokens.replies = [Reply(200, json.dumps({"access_token": TOKEN, "expires_in": 60}).encode(), JSON)]
+    endpoint = tokens.url.replace("http:", "https:") + "/token"
+    auth = "auth: {method: tlsClientAuth, clientId: me, clientCertRef: 'secret://c'}"
+    policy = f"kind: oauth2ClientCredentials, tokenEndpoint: '{endpoint}', {auth}, form: {{scope: pay}}"
+    of = definition(f"policies: {{httpClientAuth: {{definitions: {{o: {{{policy}, trustAnchors: {anchors}}}}}}}}}")
+    kind = HttpCall()
+    for _ in range(2):
+        found = context(kind, call_of(get(service.url, auth={"policyRef": "o"}), of=of, secrets={"c": pem}))["found"]
+        assert found["status"] == 200
+    assert [one.headers["authorization"] for one in service.received] == [f"Bearer {TOKEN}"] * 2
+    (asked,) = tokens.received  # once: the token is kept
+    assert asked.body == b"scope=pay&grant_type=client_credentials&client_id=me"
+    assert "authorization" not in asked.headers
+    wrong = call_of(get(service.url, auth={"policyRef": "o"}), of=of, secrets={"c": "not a certificate"})
+    assert problem(HttpCall(), wrong).code == "HTTPCALL_INVALID"

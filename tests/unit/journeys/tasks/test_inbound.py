@@ -232,9 +232,14 @@ def header(certificate: bytes) -> str:
     return f":{base64.b64encode(certificate).decode()}:"
 
 
+BETWEEN = CA.create_child_ca()
+BELOW = BETWEEN.issue_cert("client.example.com", common_name="client two")
+CHAIN = [x509.load_pem_x509_certificate(one.bytes()) for one in BELOW.cert_chain_pems]
+FROM_PROXY = [header(one.public_bytes(serialization.Encoding.DER)) for one in CHAIN]
 CERT = x509.load_der_x509_certificate(der(LEAF))
 NOT_BEFORE = int(CERT.not_valid_before_utc.timestamp() * 1_000_000)
 DURING = NOT_BEFORE + 3600 * 1_000_000
+CHAIN_DURING = int(max(one.not_valid_before_utc.timestamp() for one in CHAIN) + 3600) * 1_000_000
 SUBJECT = CERT.subject.rfc4514_string()
 ANY = {"allowAnyFromTrusted": True}
 TLS = Request({}, client_cert=der(LEAF))
@@ -273,6 +278,25 @@ def test_a_certificate_is_trusted_and_allowed_or_says_why_not(
     settings: dict[str, Any], request_: Request | None, found: str
 ) -> None:
     assert certified(settings, request_) == (SUBJECT if found == "allowed" else found)
+
+
+@pytest.mark.parametrize(
+    ("chain", "found"),
+    [
+        (", ".join(FROM_PROXY[1:]), CHAIN[0].subject.rfc4514_string()),
+        ("", "MTLS_CERT_UNTRUSTED"),
+        (header(der(FOREIGN)), "MTLS_CERT_UNTRUSTED"),
+        (FROM_PROXY[0], "MTLS_CERT_UNTRUSTED"),  # a leaf signs nothing
+        (f"{FROM_PROXY[1]}, nonsense", "MTLS_CERT_UNPARSEABLE"),
+        (", ".join(FROM_PROXY[1:] * 200), "MTLS_CERT_UNPARSEABLE"),  # longer than any
+    ],
+    ids=["whole", "missing", "of another", "leaf", "nonsense", "endless"],
+)
+def test_a_chain_leads_to_an_anchor_or_nowhere(chain: str, found: str) -> None:
+    assert len(FROM_PROXY) >= 2
+    given = {"Client-Cert": FROM_PROXY[0], **({"Client-Cert-Chain": chain} if chain else {})}
+    assert certified(ANY, Request(given, peer="10.1.2.3"), now=CHAIN_DURING) == found
+    assert certified(ANY, Request(given, peer="10.2.2.3"), now=CHAIN_DURING) == "MTLS_CERT_MISSING"
 
 
 def test_a_profile_allows_where_a_task_does_not_say() -> None:
