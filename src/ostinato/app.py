@@ -43,6 +43,7 @@ from ostinato.journeys.caching import StoreCache
 from ostinato.journeys.calls import Journeys
 from ostinato.journeys.conductor import Conductor
 from ostinato.journeys.evaluating import Evaluator, Tools
+from ostinato.journeys.fitting import unfit
 from ostinato.journeys.looks import Around as JourneysAround
 from ostinato.journeys.moves import KIND as JOURNEY
 from ostinato.journeys.plugins import Plugins
@@ -167,7 +168,7 @@ class Ostinato:
         self._handlers: dict[str, Handler] = {"http": http_handler(self._way_out)}
         self._listeners: list[tuple[str, Callback, str | None]] = []
         self._backfill_batch = backfill_batch
-        self._maker = Maker(lambda job: self.engine.known(job))
+        self._maker = Maker(lambda job: self.engine.known(job), unfit)
         self._min_interval = read_length(min_interval, "min_interval")
         self._declarations = Declarations(self._name_of, name)
         self._implied: dict[Callable[..., Any], str] = {}  # jobs that are declared by their schedule alone

@@ -19,6 +19,7 @@ from ostinato.engine.outcomes import after_failure
 from ostinato.engine.rows import read_options
 from ostinato.engine.runs import End, end
 from ostinato.engine.telemetry import Metrics, Spans, log
+from ostinato.errors import OstinatoError
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -125,7 +126,7 @@ class Bodies:
             ending = self._stopped(run, running.stop)
         except Exception as problem:
             log.exception("a run could not be executed", action="execution_failed", run=run.id)
-            ending = End(run, Status.FAILED, clean(f"it could not be executed: {problem!r}"))
+            ending = End(run, Status.FAILED, _unexecuted(problem))
         if ending is not None:
             if context.has_lines:
                 ending.lines = context.lines()
@@ -148,7 +149,7 @@ class Bodies:
                 ending = self._stopped(run, running.stop)
         except Exception as problem:
             log.exception("a run could not be executed", action="execution_failed", run=run.id)
-            ending = End(run, Status.FAILED, clean(f"it could not be executed: {problem!r}"))
+            ending = End(run, Status.FAILED, _unexecuted(problem))
         if ending is not None:
             self.ends.put(ending)
         else:
@@ -293,3 +294,9 @@ class Bodies:
             self._metrics.refused.inc()
             self.cancel_here(run_id, Stop(Status.CRASHED, None))
         return [None] * len(saves)
+
+
+def _unexecuted(problem: Exception) -> str:
+    """What is wrong in people's words is told in them; what should not be, as it is."""
+    told = str(problem) if isinstance(problem, OstinatoError) else repr(problem)
+    return clean(f"it could not be executed: {told}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import orjson
 
 from ostinato.journeys.bindings import first_run
+from ostinato.journeys.fitting import check_start
 from ostinato.journeys.language import Definition
 from ostinato.journeys.library import find, load
 from ostinato.journeys.machine.advance import begin
@@ -48,6 +49,7 @@ def first_of(run: Run, now: Micros) -> Operation[Loaded]:
         definition, decided, generation = yield from first_run(run, given["binding"], now)
         return begun(run, definition, decided, given["binding"], generation)
     definition = yield from find(run.namespace, run.name, given.get("version"))
+    check_start(definition, given.get("start"), given.get("context") or {})
     decided = begin(
         definition,
         run.id,

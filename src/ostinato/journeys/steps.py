@@ -139,6 +139,8 @@ def look(id: str, namespace: str) -> Operation[Looked]:
     if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
     there = yield sql("journeys_by_ids", [(id,)])
+    if not there and run.status.over:
+        raise NotFound(f"journey {id!r} never began: {run.reason}")
     if not there:
         return (yield from _to_come(run))
     kept = read_kept(there[0])

@@ -25,7 +25,7 @@ from ostinato.schedules.files import Document, dump_schedules, entry
 from ostinato.schedules.looks import Looks, Moment
 from ostinato.schedules.model import Schedule, State, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
-from ostinato.schedules.targets import refuse_absent
+from ostinato.schedules.targets import refuse_unfit
 from ostinato.schedules.views import (
     Lateness,
 )
@@ -148,10 +148,11 @@ class Schedules(Looks):
             raise OstinatoError("paused is not changed by an update; use pause() and resume()")
         mends = "spec" in given and "action" in given
         call = self._call(name, "update", request_id, token, digest(given))
-        named = [self.draft(name, action=given["action"])] if "action" in given else []
+        own = {key: given[key] for key in ("action", "input") if key in given}
+        named = [self.draft(name, **own)] if "action" in own else []
 
         def put() -> Operation[scheduler.Answer]:
-            yield from refuse_absent(named)
+            yield from refuse_unfit(around.doors.maker, named)
             return (yield from scheduler.update(call, lambda one: define(one, given, around.doors), mends=mends))
 
         return Changed(name, (await self._run(put, call))["token"])
@@ -438,5 +439,5 @@ def _digest(one: Schedule) -> str:
 
 
 def _create(call: scheduler.Call, made: Sequence[Schedule], trigger: bool = False) -> Operation[scheduler.Answer]:
-    yield from refuse_absent(made)
+    yield from refuse_unfit(call.maker, made)
     return (yield from scheduler.create(call, made, trigger=trigger))

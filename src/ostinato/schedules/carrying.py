@@ -12,13 +12,13 @@ from ostinato.engine import rows as engine_rows
 from ostinato.engine.gates import let_in
 from ostinato.engine.rows import insert_row, timer_row, whole_run
 from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
-from ostinato.errors import NotFound
+from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
 from ostinato.schedules.making import BEHIND, Maker, kind_of, named
 from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule
 from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
-from ostinato.schedules.targets import Target, absent, raise_absent
+from ostinato.schedules.targets import unfit
 from ostinato.schedules.workflow_ids import workflow_row
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
@@ -66,8 +66,8 @@ def carry_out(
 ) -> Operation[list[Row]]:
     """Write what was decided. Returns events to write. Not `save`: who calls writes the schedules' own rows. With
     `refused`, a decision that cannot be put into rows is left out, and told there."""
-    missing = yield from absent(one.schedule for one in decisions if one.start or one.hold)
-    works = _Works(now, maker, inputs or {}, save, missing)
+    unmakeable = yield from unfit(maker, (one.schedule for one in decisions if one.start or one.hold))
+    works = _Works(now, maker, inputs or {}, save, unmakeable)
     for decision in decisions:
         try:
             works.take(decision)
@@ -106,13 +106,13 @@ class _Works:
     """The rows of many decisions, gathered."""
 
     def __init__(
-        self, now: Micros, maker: Maker, inputs: Inputs, save: bool, missing: Mapping[Target, NotFound]
+        self, now: Micros, maker: Maker, inputs: Inputs, save: bool, unfit: Mapping[str, OstinatoError]
     ) -> None:
         self.now = now
         self.maker = maker
         self.inputs = inputs
         self.save = save
-        self.missing = missing
+        self.unfit = unfit
         self.taken: list[Decision] = []
         self.runs: list[Run] = []
         self.named: list[tuple[Run, Schedule, Occurrence]] = []
@@ -179,7 +179,8 @@ class _Works:
             detail["asked"] = True
         detail |= lessons(schedule)
         try:
-            raise_absent(schedule, self.missing)
+            if schedule.id in self.unfit:
+                raise self.unfit[schedule.id]
             run, deadline = self.maker.run(
                 schedule, fresh.id, one.actual, self.now, detail, self.inputs.get(one.origin)
             )

@@ -25,7 +25,7 @@ from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.plain import Firing, plain_firing, write_firings
 from ostinato.schedules.rows import read_detail, read_schedule
-from ostinato.schedules.targets import absent, raise_absent
+from ostinato.schedules.targets import unfit
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
@@ -101,7 +101,7 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     known = [t for t in timers if t.owner in runs]
     owners = yield from free_schedules(known, [runs[t.owner].schedule_id or "" for t in known], now)
     schedules = {row[0]: row for row in owners}
-    missing = yield from absent(filter(None, map(_readable, owners)))
+    unmakeable = yield from unfit(maker, filter(None, map(_readable, owners)))
     made: list[Run] = []
     failed: list[Ended] = []
     saved: list[Row] = []
@@ -112,7 +112,8 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
             continue
         try:
             schedule = read_schedule(schedules[run.schedule_id])
-            raise_absent(schedule, missing)
+            if schedule.id in unmakeable:
+                raise unmakeable[schedule.id]
             found, deadline = _made(schedule, run, maker)
             made.append(found)
             saved.append(_saved(found))

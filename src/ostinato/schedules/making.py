@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,9 +17,11 @@ from ostinato.model import Options, Run, Timer
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.rows import occurrence_key
 from ostinato.starting import Starting, some_length
+from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
 Known: TypeAlias = Handler | Declaration | None
+Unfit: TypeAlias = Callable[[Sequence[Schedule]], Operation[dict[str, OstinatoError]]]
 _FIELDS = tuple(one.name for one in fields(Run))
 _MOST = 16_384
 # Runs of a backfill stand behind what the clock brings.
@@ -77,10 +79,12 @@ class _Template(NamedTuple):
 
 
 class Maker:
-    """Makes runs of actions. What an action and its job say together is worked out once."""
+    """Makes runs of actions. What an action and its job say together is worked out once. `unfit` says which schedules
+    of journeys cannot be started, and why."""
 
-    def __init__(self, known: Callable[[str], Known]) -> None:
+    def __init__(self, known: Callable[[str], Known], unfit: Unfit | None = None) -> None:
         self._known = known
+        self.unfit = unfit
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
     def knows(self, job: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ostinato.errors import NotFound
+from ostinato.errors import NotFound, OstinatoError
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
 from ostinato.journeys.library import Checked, Invalid, keep
@@ -232,12 +232,16 @@ DOES = "a: {type: task, task: {kind: 'work:v1'}, next: b}\nb: {type: succeed}"
 
 async def test_a_schedule_of_a_journey_that_is_not_there_is_refused_or_waits_for_it(world: World, work: Work) -> None:
     await world.up()
-    await world.app.journeys.deploy(text(DOES))
+    strict = text(DOES, name="strict", spec="input: {schema: {required: [who]}}")
+    await world.app.journeys.deploy(text(DOES), strict, text(DOES, name="answering", kind="Api"))
     for action, words in (
         ({"journey": "exmaple"}, "there is no journey 'exmaple'.*did you mean 'example'"),
         ({"journey": "example", "version": "9.9.9"}, "there is no journey 'example' 9.9.9"),
+        ({"journey": "example", "start": "aa"}, "journey 'example' has no state 'aa' to start at; did you mean 'a'"),
+        ({"journey": "strict", "input": {"whom": 1}}, '"who" is a required property'),
+        ({"journey": "answering"}, "'answering' is an API"),
     ):
-        with pytest.raises(NotFound, match=words):
+        with pytest.raises(OstinatoError, match=words):
             await world.app.schedules.create("nightly", "*/10 * * * *", action)
     await world.app.schedules.create("nightly", "*/10 * * * *", {"journey": "example"}, catchup="all")
     with pytest.raises(NotFound, match="'others'"):
@@ -251,6 +255,14 @@ async def test_a_schedule_of_a_journey_that_is_not_there_is_refused_or_waits_for
     await world.app.journeys.deploy(text(DOES, name="late"))
     await world.advance("5m")
     assert (await world.occurrences("nightly"), len(work.calls)) == (["succeeded"], 1)
+    await world.app.schedules.upsert("nightly", None, {"journey": "strict", "input": {"who": 1}})
+    asked = await world.app.schedules.trigger("nightly", input={"whom": 2})
+    await world.advance("1s")
+    assert asked.run is not None
+    run = await world.app.get(asked.run["id"])
+    assert (run.status, '"who" is a required property' in str(run.reason)) == ("failed", True)
+    with pytest.raises(NotFound, match="never began"):
+        await world.app.journeys.status(run.id)
 
 
 async def test_a_schedule_starts_a_journey(world: World, work: Work) -> None:

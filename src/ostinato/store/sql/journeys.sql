@@ -7,11 +7,6 @@ WHERE true ON CONFLICT DO NOTHING RETURNING namespace, name, version
 -- definition: one version with its text. Uses the primary key.
 SELECT * FROM ostinato_journey_definitions WHERE namespace = :namespace AND name = :name AND version = :version
 
--- known_journeys: which of these there are, by namespace, name and version ('' is any). Uses the primary key.
-SELECT DISTINCT r.namespace, r.name, r.version FROM {rows r(namespace text, name text, version text)}
-JOIN ostinato_journey_definitions d ON d.namespace = r.namespace AND d.name = r.name AND d.kind = 'Journey'
-    AND (r.version = '' OR d.version = r.version)
-
 -- definition_versions: the versions of one name, without their text, latest made first. Uses the primary key.
 SELECT namespace, name, version, kind, file, digest, created, actor FROM ostinato_journey_definitions
 WHERE namespace = :namespace AND name = :name ORDER BY created DESC, version DESC
