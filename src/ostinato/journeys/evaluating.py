@@ -12,8 +12,10 @@ from ostinato.engine.secrets import resolve
 from ostinato.engine.telemetry import log
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Language
 from ostinato.journeys.language import Definition, Expression
+from ostinato.journeys.language.states import Timer
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.values import NotPossible, time_after, time_at
 from ostinato.journeys.plugins import Outcome, Plugins, Problem, Request, TaskCall
 from ostinato.journeys.settings import JourneySettings
 from ostinato.model import DEFAULT_NAMESPACE, Json
@@ -22,6 +24,7 @@ from ostinato.when.instants import SECOND, Micros, format_instant
 NO_LANGUAGE = "EXPRESSION_LANGUAGE_UNKNOWN"
 NO_KIND = "TASK_KIND_UNKNOWN"
 FAILED = "TASK_FAILED"
+TOO_FAR = "TIMER_TOO_FAR"
 _LONGEST_S = 5.0  # one expression
 
 
@@ -103,10 +106,28 @@ async def do(
     platform = platform_of(tools, definition, instance, request)
     if isinstance(effect, Evaluate):
         bindings = {**effect.bindings, "platform": platform}
-        return Evaluated(effect.frame, effect.visit, await tools.evaluator.evaluate(effect.expressions, bindings))
+        outcomes = await tools.evaluator.evaluate(effect.expressions, bindings)
+        frame = instance.frames.get(effect.frame)
+        state = None if frame is None else definition.graph(frame.path).states[frame.state]
+        if isinstance(state, Timer):
+            outcomes = tuple(_in_bounds(tools, state, one) for one in outcomes)
+        return Evaluated(effect.frame, effect.visit, outcomes)
     return TaskEnded(
         effect.frame, effect.visit, await _run_task(tools, definition, instance, effect, request, platform)
     )
+
+
+def _in_bounds(tools: Tools, state: Timer, found: Outcome) -> Outcome:
+    """A time that is worked out is not further ahead than this engine allows. What is none, the machine will say."""
+    most = tools.settings.limits.longest_timer_s
+    if most is None or isinstance(found, Failure):
+        return found
+    now = tools.now()
+    try:
+        due = time_at(found.value) if state.timer.duration is None else time_after(found.value, now)
+    except NotPossible:
+        return found
+    return Failure(TOO_FAR, f"a timer is at most {most:,} s long here") if due - now > most * SECOND else found
 
 
 async def _run_task(

@@ -91,13 +91,14 @@ class MtlsProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a definition may say of itself, how often a journey's schedule may fire, and how many of them there may be
-    for one subject of a journey, and for a journey."""
+    """What a definition may say of itself, how often a journey's schedule may fire, how many of them there may be for
+    one subject of a journey, and for a journey, and how far ahead a timer may be set."""
 
     definition_tags: int = 10
     min_interval_s: int = 60
     bindings_of_subject: int = 100
     bindings_of_journey: int = 100_000
+    longest_timer_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

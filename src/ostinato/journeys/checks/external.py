@@ -9,8 +9,8 @@ from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language import targets
 from ostinato.journeys.language.states import Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
-from ostinato.when.durations import parse_duration
-from ostinato.when.instants import read_instant
+from ostinato.when.durations import DAY, parse_duration
+from ostinato.when.instants import SECOND, Micros, read_instant
 
 EXTERNAL = (Wait, Webhook)
 RESERVED = "cancel"
@@ -55,6 +55,18 @@ def literal_time(checking: Checking) -> Iterator[Finding]:
                 yield Finding((*here, "until"), message, "write something like 2026-12-31T23:59:00Z")
 
 
+def timer_in_bounds(checking: Checking) -> Iterator[Finding]:
+    """A length that is written out is not longer than this engine allows; a month is taken as 28 days."""
+    most = checking.settings.limits.longest_timer_s
+    for graph, id, state in checking.definition.states():
+        length = state.timer.duration if isinstance(state, Timer) else None
+        if most is None or not isinstance(length, str) or not is_duration(length):
+            continue
+        if shortest(length) > most * SECOND:
+            here = (*graph.at(id), "timer", "duration")
+            yield Finding(here, f"a timer is at most {most:,} s long here", "write a shorter one, or several")
+
+
 def timer_first(checking: Checking) -> Iterator[Finding]:
     """Who starts a journey and waits for its answer should not wait for a timer."""
     definition = checking.definition
@@ -86,6 +98,12 @@ def is_duration(text: str) -> bool:
     return text.startswith("P")
 
 
+def shortest(duration: str) -> Micros:
+    """How long a duration is at least."""
+    length = parse_duration(duration)
+    return length.months * 28 * DAY + length.exact
+
+
 def is_instant(text: str) -> bool:
     try:
         read_instant(text, "time")
@@ -99,5 +117,6 @@ RULES = (
     Rule("step-cancel", step_is_not_cancel),
     Rule("timer-one", one_time),
     Rule("timer-literal", literal_time),
+    Rule("timer-limit", timer_in_bounds),
     Rule("timer-first", timer_first, Severity.WARNING),
 )

@@ -327,6 +327,7 @@ CASES = [
     Case(67, "timer-one", timer("duration: PT1M"), timer("")),
     Case(67, "timer-one", timer("until: '2026-01-01T00:00:00Z'"), timer("duration: PT1M, until: '2026-01-01T00:00:00Z'")),
     Case(68, "timer-literal", timer("duration: P1M"), timer("duration: 5m")),
+    Case(68, "timer-limit", timer("duration: P13M"), timer("duration: P3Y")),
     Case(68, "timer-literal", timer("until: '2026-01-01T00:00:00+01:00'"), timer("until: tomorrow")),
     Case(69, "shape-unknown-field", timer("duration: PT1M"), timer("duration: PT1M, timeoutSec: 5")),
     Case(70, "timer-first", timer("duration: PT1M"), state("type: timer, timer: {duration: PT1M}, next: b")),

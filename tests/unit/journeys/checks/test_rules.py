@@ -14,7 +14,7 @@ from ostinato.journeys.language import draft
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.problems import Problem, errors, in_order
 from ostinato.journeys.scheduling import ScheduleTask
-from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, MtlsProfile
+from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, Limits, MtlsProfile
 from ostinato.journeys.tasks import standard_kinds
 from tests.unit.journeys.checks.cases import CASES, WARNINGS, Case, branch, call, doc, parallel
 
@@ -25,6 +25,7 @@ paths: {'/users/{id}': {get: {operationId: getUser}}}
 """
 SETTINGS = JourneySettings(
     platform={"base": "https://x.example"},
+    limits=Limits(longest_timer_s=400 * 24 * 3600),
     jwt={"default": JwtProfile(jwks={"keys": []})},
     api_keys={"default": ApiKeyProfile(keys={})},
     mtls={"default": MtlsProfile()},
