@@ -82,6 +82,18 @@ def test_a_step_under_its_key_is_taken_once_and_answered_as_it_was_then(tmp_path
     run(main, tmp_path)
 
 
+def test_a_step_is_reached_whatever_its_name(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        name = "ask/für 50 % – now?"
+        wait = f"'{name}': {{type: wait, wait: {{channel: manual, input: {{schema: {{}}}}}}, next: b}}"
+        await deployed(web, text(f"{wait}\nb: {{type: succeed}}", start=f"'{name}'"))
+        asked = (await web.post("/journeys/example/start")).json()["_links"][name]
+        done = await web.client.request(asked["method"], asked["href"], json={})
+        assert (done.status_code, done.json()["phase"]) == (200, "SUCCEEDED")
+
+    run(main, tmp_path)
+
+
 VISITING = text(
     """
     a: {type: task, task: {kind: 'httpCall:v1', method: GET, url: 'URL/login', resultVar: r}, next: ask}

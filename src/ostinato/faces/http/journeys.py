@@ -8,12 +8,13 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError, shown
 from ostinato.faces.door import Who
+from ostinato.faces.http.guard import named
 from ostinato.faces.http.inbound import give_cookies, inbound
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import Before, Limit
@@ -26,6 +27,7 @@ from ostinato.faces.http.shapes.journeys import (
     Reason,
 )
 from ostinato.faces.http.who import JourneyOperator, JourneyReader, declared
+from ostinato.journeys.checks.graph import LONGEST_ID
 from ostinato.journeys.drawing import draw
 from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus
@@ -34,7 +36,11 @@ router = APIRouter(tags=["journeys"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
-Step = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL, description="The id of a wait or webhook.")]
+Step = Annotated[
+    str,
+    Path(min_length=1, max_length=LONGEST_ID, pattern=NO_NUL, description="The id of a wait or webhook."),
+    BeforeValidator(named),
+]
 Version = Annotated[str | None, Query(max_length=100, pattern=NO_NUL, description="Another than the latest.")]
 Label = Annotated[str | None, Query(max_length=256, pattern=NO_NUL)]
 Labels = Annotated[list[Annotated[str, Query(max_length=300, pattern=NO_NUL)]] | None, Query(max_length=16)]

@@ -21,6 +21,7 @@ _FIRST = re.compile(r"(?<![\w.$:])([A-Za-z_]\w*)(?=\s*\.\s*[A-Za-z_\"'])")
 _MADE = re.compile(
     r"\b(?:var|fun|ns|type)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?=[,)=][^()]*\)?\s*->)|([A-Za-z_]\w*)\s*->"
 )
+_MINUS_LIST = re.compile(r"""(?<!-)-\s*\[\s*["']""")
 _CONFIG = re.compile(r"\bplatform\.config\.([A-Za-z_]\w*)")
 
 
@@ -84,6 +85,14 @@ def names(checking: Checking) -> Iterator[Finding]:
                 yield Finding((*one.path, "expr"), message, f"a field of the context is context.{name}")
 
 
+def several_fields(checking: Checking) -> Iterator[Finding]:
+    """`-` takes one field out of an object in DataWeave; with a list of names it fails when it is evaluated."""
+    for one in _each(checking):
+        if one.lang == _DATAWEAVE and _MINUS_LIST.search(one.expr):
+            message = "`-` takes out one field, and not a list of them"
+            yield Finding((*one.path, "expr"), message, 'write context -- ["a", "b"]')
+
+
 def config_is_declared(checking: Checking) -> Iterator[Finding]:
     """What an expression reads from `platform.config` is declared; otherwise it is not there."""
     declared = checking.definition.spec.platform.config
@@ -119,6 +128,7 @@ RULES = (
     Rule("predicate-literal", predicate_decides),
     Rule("join-language", join_language),
     Rule("expression-name", names, Severity.WARNING),
+    Rule("expression-minus", several_fields, Severity.WARNING),
     Rule("expression-config", config_is_declared, Severity.WARNING),
     Rule("choice-default", choice_is_total),
 )

@@ -10,6 +10,16 @@ from ostinato.journeys.language import Graph, targets
 from ostinato.journeys.language.states import Task
 from ostinato.journeys.problems import Severity
 
+LONGEST_ID = 200
+
+
+def ids(checking: Checking) -> Iterator[Finding]:
+    """A state has an id that people can say, and that a step's address can hold."""
+    for graph, id, _ in checking.definition.states():
+        if not id.strip() or len(id) > LONGEST_ID or "\x00" in id:
+            hint = f"give it a text of 1 to {LONGEST_ID} characters"
+            yield Finding(graph.at(id), "this is no id for a state", hint, key=True)
+
 
 def start_exists(checking: Checking) -> Iterator[Finding]:
     """`start` names a state of its own graph."""
@@ -64,6 +74,7 @@ def _scheduled_starts(checking: Checking, graph: Graph) -> Iterator[str]:
 
 
 RULES = (
+    Rule("graph-id", ids),
     Rule("graph-start", start_exists),
     Rule("graph-target", target_exists),
     Rule("graph-unreachable", reachable, Severity.WARNING),

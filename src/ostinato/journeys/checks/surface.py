@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean
+from ostinato.journeys.checks.composition import steps_into
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
-from ostinato.journeys.language.blocks import RequestBinding
-from ostinato.journeys.language.states import Wait, Webhook
+from ostinato.journeys.language.blocks import RequestBinding, RunMetadata
+from ostinato.journeys.language.states import Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 from ostinato.journeys.schemas import problems
 from ostinato.schedules.marked import Path
@@ -37,7 +38,7 @@ def only_for(checking: Checking) -> Iterator[Finding]:
     """Parts that belong to one kind of definition do not stand in the other."""
     definition, spec = checking.definition, checking.definition.spec
     if definition.is_api:
-        for name, given in (("access", spec.access.read), ("metadata", spec.metadata.bindings.tags.from_payload)):
+        for name, given in (("access", spec.access.read), ("metadata", spec.metadata != RunMetadata())):
             if given:
                 yield Finding(("spec", name), f"{name!r} belongs to a Journey", "leave it out", key=True)
         if spec.output.response is not None:
@@ -125,6 +126,16 @@ def guard(checking: Checking) -> Iterator[Finding]:
         yield Finding(path, f"there is no subjourney {given.guard_ref!r}", hint, needs=needs)
 
 
+def guard_answers(checking: Checking) -> Iterator[Finding]:
+    """A guard answers at once: whoever it kept waiting would never see anything."""
+    given = checking.definition.spec.access.read
+    within = tuple(steps_into(checking.definition, given.guard_ref)) if given else ()
+    for graph, id, state in checking.definition.states():
+        inside = any(graph.path[: len(one)] == one for one in within)
+        if inside and isinstance(state, Wait | Webhook | Timer):
+            yield Finding((*graph.at(id), "type"), f"a guard has no {state.type}: it answers at once", "leave it out")
+
+
 def cookie_patterns(checking: Checking) -> Iterator[Finding]:
     """Names of cookies are looked for by regular expressions that can be read."""
     given = checking.definition.spec.cookies.return_to_client
@@ -152,6 +163,7 @@ RULES = (
     Rule("platform-config", config),
     Rule("errors-envelope", envelope),
     Rule("access-guard", guard),
+    Rule("access-waits", guard_answers),
     Rule("cookie-pattern", cookie_patterns),
     Rule("cookie-jar", cookie_jar, Severity.WARNING),
 )

@@ -11,6 +11,7 @@ from ostinato.journeys.language.shapes import (
     Expression,
     Shape,
     any_text,
+    either,
     expression,
     identifier,
     key,
@@ -29,6 +30,7 @@ from ostinato.journeys.language.shapes import (
 from ostinato.model import Json
 from ostinato.schedules.marked import Path
 
+PLACE = re.compile(r"[^.\[\]]+(\.[^.\[\]]+)*")  # names with dots between them
 TASK_KIND = re.compile(r"(?P<type>[A-Za-z][A-Za-z0-9]*):v(?P<major>[1-9][0-9]*)")
 Schema: TypeAlias = Mapping[str, Json]
 
@@ -109,7 +111,7 @@ class Choice:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     kind: str = key("kind", one_of("context", "var", "attributes"), "context")
-    path: str = key("path", any_text, "")
+    path: str = key("path", either(lambda value: value == "", any_text, text(PLACE, "order.id")), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,6 +135,7 @@ CASES = [
     Case(8, "graph-start", doc(), doc(start="nope")),
     Case(9, "state-type", doc(), doc("a: {type: loop}")),
     Case(9, "shape-empty", doc(), doc().partition("  states:")[0] + "  states: {}"),
+    Case(9, "graph-id", doc(), doc("a: {type: succeed}\n'': {type: succeed}")),
     Case(10, "shape-unknown-field", doc(), doc(spec="schedule: {}")),
     Case(10, "spec-resources", doc(), doc(spec="resources: {}")),
     # The graph.
@@ -211,6 +212,8 @@ CASES = [
         ),
     ),
     Case(30, "expression-name", predicate("context.checks.ok and (context.l map (x) -> x.y) != null"), predicate("checks.ok")),
+    Case(30, "expression-minus", transform("mapper: {lang: dataweave, expr: 'context -- [\"a\"]'}"), transform("mapper: {lang: dataweave, expr: 'context - [\"a\"]'}")),
+    Case(28, "shape-pattern", transform(f"{MAPPER}, target: {{path: a.b}}"), transform(f"{MAPPER}, target: {{path: a..b}}")),
     Case(
         30,
         "expression-config",
@@ -403,6 +406,13 @@ CASES = [
     Case(92, "cookie-jar", doc(spec="cookies: {returnToClient: {mode: none}}"), doc(spec="cookies: {returnToClient: {mode: allFromAllowedDomains}}")),
     Case(93, "access-guard", doc(spec="access: {read: {guardRef: g}}\nsubjourneys: {g: {start: x, states: {x: {type: succeed}}}}"), doc(spec="access: {read: {guardRef: g}}")),
     Case(94, "response-reserved", doc(spec="output: {response: {outputVar: o, schema: {properties: {mine: {}}}}}"), doc(spec="output: {response: {outputVar: o, schema: {properties: {status: {}}}}}")),
+    Case(
+        93,
+        "access-waits",
+        doc(spec="access: {read: {guardRef: g}}\nsubjourneys: {g: {start: b, states: {b: {type: succeed}}}}"),
+        doc(spec=f"access: {{read: {{guardRef: g}}}}\nsubjourneys: {{g: {{start: x, states: {{x: {{{WAIT}}}, b: {{type: succeed}}}}}}}}"),
+    ),
+    Case(88, "kind-part", doc(spec="metadata: {bindings: {attributes: {a: {path: b}}}}"), doc(spec="metadata: {bindings: {attributes: {a: {path: b}}}}", kind="Api")),
     Case(94, "shape-missing", doc(), doc(spec="output: {response: {schema: {}}}")),
     Case(95, "schema-invalid", doc(spec="input: {schema: {required: [a]}}"), doc(spec="input: {schema: {required: a}}")),
     Case(95, "schema-invalid", doc(spec="output: {schema: {type: object}}"), doc(spec="output: {schema: {type: 5}}")),
@@ -411,6 +421,6 @@ CASES = [
     Case(96, "shape-type", doc(spec="defaults: {http: {headers: {A: b}}}"), doc(spec="defaults: {http: {headers: {A: 1}}}")),
 ]  # fmt: skip
 WARNINGS = (
-    "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config policy-default "
+    "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config expression-minus policy-default "
     "external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
 ).split()
