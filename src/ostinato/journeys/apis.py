@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.errors import OstinatoError, did_you_mean, shown, there_are
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Definition
 
@@ -47,7 +47,7 @@ class Catalogue:
         if id in self.twice:
             raise ApiError(f"several operations have the id {id!r}")
         if id not in self.operations:
-            hint = did_you_mean(id, self.operations) or f"there are {', '.join(sorted(self.operations)) or 'none'}"
+            hint = did_you_mean(id, self.operations) or there_are(sorted(self.operations))
             raise ApiError(f"there is no operation {id!r}; {hint}")
         return self.operations[id]
 
@@ -59,7 +59,7 @@ def find(definition: Definition, reference: str) -> Operation:
         raise ApiError(f"{shown(reference)} is not an api and an operation; write users.getUser")
     api = definition.spec.apis.get(name)
     if api is None:
-        hint = did_you_mean(name, definition.spec.apis) or f"there are {', '.join(definition.spec.apis) or 'none'}"
+        hint = did_you_mean(name, definition.spec.apis) or there_are(definition.spec.apis)
         raise ApiError(f"spec.apis has no {name!r}; {hint}")
     text = definition.documents.get(api.open_api_ref)
     if text is None:

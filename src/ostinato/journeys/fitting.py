@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ostinato.errors import OstinatoError, did_you_mean
+from ostinato.errors import OstinatoError, did_you_mean, there_are
 from ostinato.journeys.language import Definition
 from ostinato.journeys.library import find
 from ostinato.journeys.schemas import validate
@@ -40,7 +40,7 @@ def check_start(definition: Definition, start: Any, context: Mapping[str, Any]) 
     if definition.is_api:
         raise OstinatoError(f"{definition.name!r} is an API, which is called and not started")
     if start is not None and start not in definition.spec.states:
-        hint = did_you_mean(str(start), definition.spec.states) or f"there are {', '.join(definition.spec.states)}"
+        hint = did_you_mean(str(start), definition.spec.states) or there_are(definition.spec.states)
         raise OstinatoError(f"journey {definition.name!r} has no state {start!r} to start at; {hint}")
     if start is None and definition.spec.input is not None:
         validate(context, definition.spec.input.schema, "the input")

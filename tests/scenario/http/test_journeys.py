@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -14,6 +15,7 @@ from schemathesis.openapi.checks import JsonSchemaError
 from ostinato import Conflict, Ostinato
 from ostinato.client import Client
 from ostinato.engine.egress import EgressPolicy
+from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.server import Listening
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
 from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE, REPEATING
@@ -90,6 +92,8 @@ def test_a_step_is_reached_whatever_its_name(tmp_path: Path) -> None:
         asked = (await web.post("/journeys/example/start")).json()["_links"][name]
         done = await web.client.request(asked["method"], asked["href"], json={})
         assert (done.status_code, done.json()["phase"]) == (200, "SUCCEEDED")
+        paths = described(await web.app.journeys.read_definition("example"))["paths"]
+        assert f"/journeys/{{journeyId}}/steps/{quote(name, safe='')}" in paths
 
     run(main, tmp_path)
 

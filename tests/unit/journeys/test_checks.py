@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pytest
 
 from ostinato.journeys.checks import RULES, check
+from ostinato.journeys.checks.graph import reached_from
+from ostinato.journeys.checks.loops import circles
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Definition, read
 from ostinato.journeys.plugins import Fault, Plugins, Result, TaskCall, TaskKind
 from ostinato.journeys.problems import Problem
 from ostinato.model import Json
-from tests.unit.journeys.examples import text
+from tests.unit.journeys.examples import journey, text
 
 
 @dataclass
@@ -80,3 +83,18 @@ def test_what_is_right_has_no_problems() -> None:
 
 def test_codes_are_unique() -> None:
     assert len({one.code for one in RULES}) == len(RULES)
+
+
+def test_circles_are_the_states_that_lead_to_one_another() -> None:
+    dice = random.Random(7)
+    for _ in range(60):
+        ids = [f"s{n}" for n in range(dice.randint(1, 8))]
+        ways = {id: [dice.choice(ids) for _ in range(dice.randint(0, 2))] for id in ids}
+        case = "{{when: {{predicate: {{lang: x, expr: y}}}}, next: {}}}"
+        choices = {id: ", ".join(map(case.format, to)) for id, to in ways.items()}
+        types = {id: f"choice, choices: [{some}]" if some else "succeed" for id, some in choices.items()}
+        graph = journey("\n".join(f"{id}: {{type: {type}}}" for id, type in types.items()), start="s0").spec
+        reached = {id: reached_from(graph, *to) for id, to in ways.items()}
+        round = [id for id in ids if id in reached[id]]
+        together = {tuple(one for one in ids if one in reached[id] and id in reached[one]) for id in round}
+        assert sorted(map(tuple, circles(graph))) == sorted(together)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from ostinato.journeys.asking import step_binding
 from ostinato.journeys.language import Definition
@@ -104,7 +105,7 @@ def _journey(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
         },
     }
     for id, state in _steps(definition).items():
-        paths[f"/journeys/{{journeyId}}/steps/{id}"] = {"post": _step(definition, id, state, schemas)}
+        paths[f"/journeys/{{journeyId}}/steps/{quote(id, safe='')}"] = {"post": _step(definition, id, state, schemas)}
     if spec.lifecycle is None or spec.lifecycle.cancellable:
         paths["/journeys/{journeyId}/steps/cancel"] = {
             "post": {

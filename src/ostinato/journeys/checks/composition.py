@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import did_you_mean
+from ostinato.errors import did_you_mean, there_are
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language import Definition, Graph
 from ostinato.journeys.language.states import Call, Parallel, Transform, Wait, Webhook
@@ -71,7 +71,7 @@ def subjourney_exists(checking: Checking) -> Iterator[Finding]:
     for graph, id, state in checking.definition.states():
         if isinstance(state, Call) and state.subjourney.ref not in known:
             ref = state.subjourney.ref
-            hint = did_you_mean(ref, known) or f"there are {', '.join(known) or 'none'}"
+            hint = did_you_mean(ref, known) or there_are(known)
             here = (*graph.at(id), "subjourney", "ref")
             yield Finding(here, f"there is no subjourney {ref!r}", hint, needs=("spec", "subjourneys"))
 

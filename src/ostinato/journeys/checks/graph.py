@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import did_you_mean
+from ostinato.errors import did_you_mean, there_are
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language import Graph, targets
 from ostinato.journeys.language.states import Task
@@ -25,7 +25,7 @@ def start_exists(checking: Checking) -> Iterator[Finding]:
     """`start` names a state of its own graph."""
     for graph in checking.definition.graphs():
         if graph.start not in graph.states:
-            hint = did_you_mean(graph.start, graph.states) or f"there are {', '.join(graph.states)}"
+            hint = did_you_mean(graph.start, graph.states) or there_are(graph.states)
             message, needs = f"start → {graph.start!r} is not a state here", (*graph.path, "states")
             yield Finding((*graph.path, "start"), message, hint, needs=needs)
 
@@ -37,7 +37,7 @@ def target_exists(checking: Checking) -> Iterator[Finding]:
         for place, target in targets(state):
             if target in graph.states:
                 continue
-            hint = did_you_mean(target, graph.states) or f"there are {', '.join(graph.states)}"
+            hint = did_you_mean(target, graph.states) or there_are(graph.states)
             if target in elsewhere:
                 hint = "it belongs to another graph, which cannot be entered in its midst"
             yield Finding((*graph.at(id), *place), f"{place[-1]} → {target!r} is not a state here", hint)
@@ -64,6 +64,22 @@ def reached_from(graph: Graph, *starts: str) -> set[str]:
             reached.add(id)
             waiting += [target for _, target in targets(graph.states[id]) if target in graph.states]
     return reached
+
+
+def leads(graph: Graph) -> dict[str, list[str]]:
+    """Where each state leads to, in its graph."""
+    return {
+        id: [target for _, target in targets(state) if target in graph.states] for id, state in graph.states.items()
+    }
+
+
+def led_from(graph: Graph) -> dict[str, list[str]]:
+    """From where each state is led to."""
+    found: dict[str, list[str]] = {id: [] for id in graph.states}
+    for id, further in leads(graph).items():
+        for one in further:
+            found[one].append(id)
+    return found
 
 
 def _scheduled_starts(checking: Checking, graph: Graph) -> Iterator[str]:

@@ -3,11 +3,11 @@ comes to an end by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from ostinato.journeys.checks.graph import reached_from
+from ostinato.journeys.checks.graph import leads, led_from, reached_from
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
-from ostinato.journeys.language import Graph, State, targets
+from ostinato.journeys.language import Graph, State
 from ostinato.journeys.language.states import Call, Fail, Parallel, Succeed, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 
@@ -28,9 +28,14 @@ def api_ends(checking: Checking) -> Iterator[Finding]:
     if not checking.definition.is_api:
         return
     for graph in checking.definition.graphs():
-        for id in reached_from(graph, graph.start) if checking.knows_all((*graph.path, "states")) else ():
-            if not any(_ends(graph.states[one]) for one in reached_from(graph, id)):
-                yield Finding(graph.at(id), "from here no succeed and no fail can be reached", key=True)
+        if not checking.knows_all((*graph.path, "states")):
+            continue
+        back, ending = led_from(graph), set[str]()
+        for id, state in graph.states.items():
+            if _ends(state):
+                _walk(id, back, ending, [])
+        for id in reached_from(graph, graph.start) - ending:
+            yield Finding(graph.at(id), "from here no succeed and no fail can be reached", key=True)
 
 
 def _ends(state: State) -> bool:
@@ -64,13 +69,41 @@ def _pauses(state: State) -> bool:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """The sets of states that lead to one another, each in the order of the document."""
-    leads = {id: reached_from(graph, *(target for _, target in targets(state))) for id, state in graph.states.items()}
-    found: list[list[str]] = []
+    """The sets of states that lead to one another, each in the order of the document. In two walks, so that it takes no
+    longer than the graph is large: the second goes backwards, from who was left last."""
+    onward, back = leads(graph), led_from(graph)
+    left: list[str] = []
+    seen: set[str] = set()
     for id in graph.states:
-        if id in leads[id] and not any(id in circle for circle in found):
-            found.append([one for one in graph.states if one in leads[id] and id in leads[one]])
-    return found
+        _walk(id, onward, seen, left)
+    home: dict[str, str] = {}
+    seen = set()
+    for id in reversed(left):
+        together: list[str] = []
+        _walk(id, back, seen, together)
+        home |= dict.fromkeys(together, id)
+    found: dict[str, list[str]] = {}
+    for id in graph.states:
+        found.setdefault(home[id], []).append(id)
+    return [circle for circle in found.values() if len(circle) > 1 or circle[0] in onward[circle[0]]]
+
+
+def _walk(first: str, ways: Mapping[str, Iterable[str]], seen: set[str], left: list[str]) -> None:
+    """Everything that can be reached and was not seen yet, in the order in which it is left."""
+    if first in seen:
+        return
+    seen.add(first)
+    way = [(first, iter(ways[first]))]
+    while way:
+        id, further = way[-1]
+        for one in further:
+            if one not in seen:
+                seen.add(one)
+                way.append((one, iter(ways[one])))
+                break
+        else:
+            left.append(id)
+            way.pop()
 
 
 RULES = (

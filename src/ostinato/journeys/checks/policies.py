@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ostinato.errors import did_you_mean
+from ostinato.errors import did_you_mean, there_are
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import ClientAuth
 from ostinato.journeys.problems import Severity
@@ -91,7 +91,7 @@ def defaults(checking: Checking) -> Iterator[Finding]:
     ]
     for path, name, among, known in named:
         if name is not None and name not in known:
-            hint = did_you_mean(name, known) or f"there are {', '.join(known) or 'none'}"
+            hint = did_you_mean(name, known) or there_are(known)
             needs = (*among, "definitions")
             yield Finding(path, f"there is no policy {name!r}, so none is applied", hint, needs=needs)
 

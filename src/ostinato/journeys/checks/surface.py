@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import did_you_mean
+from ostinato.errors import did_you_mean, there_are
 from ostinato.journeys.checks.composition import steps_into
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import RequestBinding, RunMetadata
@@ -71,7 +71,7 @@ def step_bindings(checking: Checking) -> Iterator[Finding]:
     unread = {id for graph, id, _ in states if not checking.knows(graph.at(id))}
     for id in checking.definition.spec.bindings.http.steps:
         if id not in steps | unread:
-            hint = did_you_mean(id, steps) or f"there are {', '.join(sorted(steps)) or 'none'}"
+            hint = did_you_mean(id, steps) or there_are(sorted(steps))
             message, needs = f"{id!r} is no wait and no webhook", ("spec", "states")
             yield Finding((*_HTTP, "steps", id), message, hint, key=True, needs=needs)
 
@@ -121,7 +121,7 @@ def guard(checking: Checking) -> Iterator[Finding]:
     """A guard is a subjourney."""
     given, known = checking.definition.spec.access.read, checking.definition.spec.subjourneys
     if given is not None and given.guard_ref not in known:
-        hint = did_you_mean(given.guard_ref, known) or f"there are {', '.join(known) or 'none'}"
+        hint = did_you_mean(given.guard_ref, known) or there_are(known)
         path, needs = ("spec", "access", "read", "guardRef"), ("spec", "subjourneys")
         yield Finding(path, f"there is no subjourney {given.guard_ref!r}", hint, needs=needs)
 
