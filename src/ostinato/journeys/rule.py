@@ -9,6 +9,7 @@ from ostinato.engine.kinds import Rule
 from ostinato.engine.outcomes import CRASHES
 from ostinato.engine.rows import event_row
 from ostinato.engine.runs import End, Ended, end
+from ostinato.errors import OstinatoError
 from ostinato.journeys.loading import load_instance
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Cancelled, Input, Stopped
@@ -30,7 +31,12 @@ def stop(run: Run, status: Status, reason: str | None, now: Micros) -> Operation
             given = Stopped(Termination.TIMEOUT, "TIMEOUT", reason or "it took longer than it may")
         case _:
             given = Stopped(Termination.CANCEL, "JOURNEY_TERMINATED", reason or "terminated", compensates=False)
-    move = yield from _stopped(run, given, now)
+    try:
+        move = yield from _stopped(run, given, now)
+    except OstinatoError:  # it never began and cannot, so there is nothing to end or to make up for but its run
+        yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
+        told = [event_row(now, run, f"run:{status.value}", reason=reason)]
+        return status, told, [Ended(run, status, reason, None, None)]
     if status is Status.CANCELLED:
         lifecycle = move.definition.spec.lifecycle
         if lifecycle is not None and not lifecycle.cancellable:
@@ -70,7 +76,11 @@ def recover(runs: Sequence[Run], node: str, now: Micros) -> Operation[None]:
         yield from end([End(run, Status.READY, finished=False, event="run:resumed") for run in others], node, now)
     for run in lost:
         given = Stopped(Termination.RUNTIME_ERROR, INTERNAL, _CRASHED)
-        move = yield from _stopped(run, given, now)
+        try:
+            move = yield from _stopped(run, given, now)
+        except OstinatoError as problem:
+            yield from end([End(run, Status.FAILED, f"{_CRASHED}, and cannot begin: {problem}"[:500])], node, now)
+            continue
         move.rests = True
         yield from end([end_of(move)], node, now, also=lambda move=move: write([move], now))  # type: ignore[misc]
 

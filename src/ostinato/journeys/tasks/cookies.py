@@ -18,6 +18,7 @@ from ostinato.when.instants import SECOND, Micros, from_datetime
 MOST = 100  # cookies of a run
 LONGEST = 4096  # characters of one
 KEPT_S = 30 * 24 * 3600
+KEPT_OF_A_CALL_S = 3600  # an API's call is over long before
 _OURS = "ostinato"
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")

@@ -27,7 +27,7 @@ from ostinato.journeys.machine.values import NotPossible, written
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
 from ostinato.journeys.tasks.client_auth import Authenticator, Credentials, NoToken, credentials_in
-from ostinato.journeys.tasks.cookies import KEPT_S, Jar, for_caller
+from ostinato.journeys.tasks.cookies import KEPT_OF_A_CALL_S, KEPT_S, Jar, for_caller
 from ostinato.journeys.tasks.http_settings import HttpCallSettings, faults
 from ostinato.journeys.tasks.interpolation import Climbing, Missing, filled, in_url
 from ostinato.journeys.tasks.reading import faults_in, settings_of
@@ -204,7 +204,8 @@ class HttpCall:
             rules, before = call.definition.spec.cookies, request.jar.kept()
             taken = request.jar.take(rules, url, answer.headers.get_list("set-cookie"), call.now)
             if request.jar.kept() != before:
-                await call.services["cache"].put(_jar_key(call), request.jar.kept(), KEPT_S)
+                kept = KEPT_OF_A_CALL_S if call.definition.is_api else KEPT_S
+                await call.services["cache"].put(_jar_key(call), request.jar.kept(), kept)
             if call.request is not None:
                 call.request.set_cookies.update(for_caller(rules, taken, call.now))
         if len(answer.content) > _LARGE:
