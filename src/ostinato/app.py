@@ -30,6 +30,7 @@ from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.http_action import http_handler
 from ostinato.engine.kinds import RULES
 from ostinato.engine.listeners import Callback, Ended
+from ostinato.engine.listing import list_runs
 from ostinato.engine.nodes import NodeInfo, list_nodes
 from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import audit, read_event, read_options, whole_run, write_options
@@ -698,21 +699,18 @@ class Ostinato:
         if status is not None and status not in set(Status):
             raise OstinatoError(f"status {status!r} is unknown; there are {', '.join(Status)}")
 
-        def found(_: int) -> Operation[list[Any]]:
-            return (
-                yield sql(
-                    "list_runs",
-                    namespace=self.namespace,
-                    name=name,
-                    status=status,
-                    parent=parent,
-                    before=before,
-                    attempts=1 if attempts else 0,
-                    limit=max(1, min(limit, 1000)),
-                )
+        rows = await self.store.read(
+            lambda _: list_runs(
+                self.namespace,
+                name=name,
+                status=status,
+                parent=parent,
+                before=before,
+                attempts=attempts,
+                limit=max(1, min(limit, 1000)),
             )
-
-        return [run_info(whole_run(row)) for row in await self.store.read(found)]
+        )
+        return [run_info(whole_run(row)) for row in rows]
 
     async def counts(self) -> dict[str, int]:
         """How many attempts stand where."""

@@ -13,6 +13,7 @@ import orjson
 
 from ostinato.engine import webhooks
 from ostinato.engine.egress import EgressPolicy, EgressRefused, read_url
+from ostinato.engine.listing import list_runs
 from ostinato.engine.requests import once
 from ostinato.engine.rows import audit, whole_run
 from ostinato.engine.runs import start
@@ -226,8 +227,8 @@ class Webhooks:
 
         def found(_: int) -> Operation[Sequence[Row]]:
             yield from webhooks.find(namespace, id)
-            given = {"namespace": namespace, "name": JOB, "status": status, "parent": id, "before": before}
-            return (yield sql("list_runs", **given, attempts=0, limit=max(1, min(limit, 1000))))
+            most = max(1, min(limit, 1000))
+            return (yield from list_runs(namespace, status=status, parent=id, before=before, limit=most))
 
         return [run_info(whole_run(row)) for row in await self._around.store.read(found)]
 

@@ -62,21 +62,17 @@ def test_instances_are_listed_by_what_they_are_and_by_labels(store_url: str) -> 
             sql("move_journeys", [("j2", "SUCCEEDED", "done", '{"x":1}', "{}", '{"n":"2"}', 9, 9)]),
         )
 
-        async def listed(label: str = "", *others: str, before: str = "~", **filters: str) -> list[str]:
-            asked = {"namespace": "default", "before": before, "definition": "", "phase": "", "limit": 10, **filters}
-            if not label:
-                return [one[0] for one in await carried_out(store, sql("list_journeys", **asked))]
-            rows = [(one,) for one in others or ("",)]
-            return [
-                one[0] for one in await carried_out(store, sql("list_labelled_journeys", rows, label=label, **asked))
-            ]
+        async def listed(name: str, before: str = "~", **given: str) -> list[str]:
+            asked = {"namespace": "default", "start": before, "skip": before, "limit": 10, **given}
+            return [one[0] for one in await carried_out(store, sql(name, **asked))]
 
-        assert await listed() == ["j3", "j2", "j1"]
-        assert await listed(before="j3") == ["j2", "j1"]
-        assert await listed(definition="pay", phase="RUNNING") == ["j1"]
-        assert await listed("tag:vip") == ["j3", "j1"]
-        assert await listed("tag:vip", "n=1") == ["j1"]
-        assert await listed("tag:vip", "n=1", "n=2") == []
+        assert await listed("list_journeys") == ["j3", "j2", "j1"]
+        assert await listed("list_journeys", before="j3") == ["j2", "j1"]
+        assert await listed("list_journeys", namespace="another") == []
+        assert await listed("defined_journeys", definition="pay") == ["j2", "j1"]
+        assert await listed("journeys_in_phase", phase="RUNNING") == ["j3", "j1"]
+        assert await listed("labelled_journeys", label="tag:vip") == ["j3", "j1"]
+        assert await listed("labelled_journeys", label="n=1") == ["j1"]
         for name in ("journeys_by_ids", "lock_journeys"):
             found = await carried_out(store, sql(name, [("j2",), ("none",)]))
             assert [(one[0], one[4], one[6], one[14]) for one in found] == [("j2", "SUCCEEDED", '{"x":1}', 9)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sqlite3
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from ostinato.engine.rows import insert_row, timer_row
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.schedules.carrying import next_timer
+from ostinato.schedules.finding import relabel
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.rows import insert_schedule_row
 from ostinato.store.contract import Operation, Store, sql
@@ -24,6 +26,8 @@ from ostinato.store.sql import queries
 from ostinato.store.urls import open_url
 
 END = ("id", 1, "succeeded", None, None, None, 1, 0, None, None)
+LIST = {"namespace": "default", "limit": 10}
+FROM = {"start": "~", "skip": "~"}
 HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "claim_ready": ({"node": "n", "token": 1, "now": 1, "queue": "default", "limit": 100}, None, "ostinato_runs_ready"),
     "finish_runs": ({"node": "n", "now": 1}, ("id", 1, "succeeded", None, None, None), "ostinato_runs_pkey"),
@@ -50,7 +54,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "lock_owners": ({}, ("id",), "ostinato_schedules_pkey"),
     "lock_schedules": ({}, ("id",), "ostinato_schedules_pkey"),
     "lock_free_schedules": ({}, ("id",), "ostinato_schedules_pkey"),
-    "advance_schedules": ({}, ("id", "running", None, None, 1, 2, 1, "{}", ""), "ostinato_schedules_pkey"),
+    "advance_schedules": ({}, ("id", None, 1, 2, 1, "{}", ""), "ostinato_schedules_pkey"),
     "note_outcomes": ({}, ("id", "{}"), "ostinato_schedules_pkey"),
     "schedule_by_name": ({"namespace": "default", "name": "n"}, None, "ostinato_schedules_name"),
     "list_schedules": (
@@ -70,6 +74,31 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "recent_actions": ({"limit": 10}, ("default", "key1", "key2"), "ostinato_runs_key"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),
     "lock_limits": ({}, ("default", "k"), "ostinato_limits_pkey"),
+    "list_runs": ({**LIST, "before": "~", "status": "", "superseded": 0}, None, "ostinato_runs_pkey"),
+    "active_runs": ({**LIST, **FROM}, None, "ostinato_runs_active"),
+    "ready_runs": ({**LIST, **FROM}, None, "ostinato_runs_ready"),
+    "unlabel_schedules": ({}, ("default", "job:x", "name"), "ostinato_schedule_labels_pkey"),
+}
+# Pages of lists: read from their place in an index on, in its order; nothing is passed over, and nothing is sorted.
+PAGES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "named_runs": ({"name": "job1", "superseded": 0}, "ostinato_runs_name", "namespace name id"),
+    "child_runs": ({"parent": "p", "superseded": 0}, "ostinato_runs_parent", "parent_id id"),
+    "runs_standing": (
+        {"status": "failed", "superseded": 0},
+        "ostinato_runs_status",
+        "namespace status superseded id",
+    ),
+    "attempts_standing": ({"status": "failed"}, "ostinato_runs_status", "namespace status superseded id"),
+    "labelled_schedules": (
+        {"label": "job:rare", "high": "z"},
+        "ostinato_schedule_labels_pkey",
+        "namespace label name",
+    ),
+    "schedules_standing": ({"standing": "paused", "high": "z"}, "ostinato_schedules_standing", "namespace name"),
+    "list_journeys": ({}, "ostinato_journeys_listed", "namespace run_id"),
+    "defined_journeys": ({"definition": "d"}, "ostinato_journeys_defined", "namespace definition run_id"),
+    "journeys_in_phase": ({"phase": "FAILED"}, "ostinato_journeys_phase", "namespace phase run_id"),
+    "labelled_journeys": ({"label": "tag:vip"}, "ostinato_journey_labels_pkey", "namespace label run_id"),
 }
 # What SQLite calls the index behind a primary key.
 OWN = {
@@ -81,6 +110,8 @@ OWN = {
     "ostinato_workflows_pkey": "PRIMARY KEY",
     "ostinato_serials_pkey": "PRIMARY KEY",
     "ostinato_limits_pkey": "PRIMARY KEY",
+    "ostinato_schedule_labels_pkey": "PRIMARY KEY",
+    "ostinato_journey_labels_pkey": "PRIMARY KEY",
 }
 GROWN = 20_000
 
@@ -94,6 +125,7 @@ async def schedules(store: Store) -> None:
                 Schedule(f"id{n:05d}", f"name{n:05d}", cron("0 9 * * *"), next=n) for n in range(begin, begin + 500)
             ]
             yield sql("insert_schedules", [insert_schedule_row(one) for one in made])
+            yield sql("label_schedules", [row for one in made for row in relabel(None, one)[1]])
             yield sql("set_timers", [timer_row(next_timer(one, one.next or 0)) for one in made])
 
     await store.run(fill)
@@ -116,6 +148,7 @@ async def grow(url: str) -> None:
                 id, f"job{n % 5}", root_id=id, status=status, hold=hold, serial_key=f"k{n % 50}" if hold else None
             )
             run.ready_at, run.key = n, f"key{n}" if n % 3 == 0 else None
+            run.parent_id = f"parent{n % 40}" if n % 4 == 0 else None
             rows.append(insert_row(run))
         for begin in range(0, GROWN, 500):
             yield sql("insert_runs", rows[begin : begin + 500])
@@ -158,7 +191,34 @@ def test_hot_statements_on_sqlite(tmp_path: Any, size: str) -> None:
         assert any(OWN.get(index, index) in step for step in plan), (name, plan)
         whole = [s for s in plan if re.match(r"SCAN (ostinato_\w+|u|t|s|e)\b(?!.*USING)", s)]
         assert whole == [], (name, plan)
+    for name, (params, index, bounds) in PAGES.items():
+        text, values = queries("sqlite")[name].render("qmark", {**LIST, **FROM, **params}, None)
+        plan = [r[3] for r in connection.execute(f"EXPLAIN QUERY PLAN {text}", values)]
+        read = [step for step in plan if "USING" in step and OWN.get(index, index) in step]
+        assert read, (name, plan)
+        assert all(bounded(step.partition("(")[2], bounds) for step in read), (name, plan)
+        assert name == "attempts_standing" or not any("TEMP B-TREE" in step for step in plan), (name, plan)
     connection.close()
+
+
+def bounded(condition: str, columns: str) -> bool:
+    """Whether the index is entered by all of these columns."""
+    return all(re.search(rf"\b{column}\b", condition) for column in columns.split())
+
+
+def literal(value: Any) -> str:
+    if isinstance(value, list):
+        return "'{" + ",".join("NULL" if one is None else json.dumps(one) for one in value) + "}'"
+    return "NULL" if value is None else str(value) if isinstance(value, int) else f"'{value}'"
+
+
+async def planned(connection: asyncpg.Connection, text: str, values: Sequence[Any]) -> str:
+    """The plan for any values, as the store has it: with these in view another might be made."""
+    await connection.execute(f"PREPARE looked_at AS {text}")
+    given = ", ".join(map(literal, values))
+    rows = await connection.fetch("EXPLAIN EXECUTE looked_at" + (f"({given})" if values else ""))
+    await connection.execute("DEALLOCATE looked_at")
+    return "\n".join(row[0] for row in rows)
 
 
 @pytest.mark.parametrize("size", ["fresh", "grown", "grown and analysed"])
@@ -177,11 +237,20 @@ def test_hot_statements_on_postgres(postgres_url: str, size: str) -> None:
             if not query.text:  # another statement does its work there
                 continue
             text, values = query.render("dollar", params, None if row is None else [row] * 3)
-            statement = await connection.prepare(f"EXPLAIN {text}")
-            plan = "\n".join(r[0] for r in await statement.fetch(*values))
+            plan = await planned(connection, text, values)
             assert index in plan, (name, plan)
             assert not re.search(r"Seq Scan on ostinato_(runs|timers|events|schedules)", plan), (name, plan)
             assert name != "claim_ready" or "Tid Scan" in plan, plan
+        for name, (params, index, bounds) in PAGES.items():
+            text, values = queries("postgres")[name].render("dollar", {**LIST, **FROM, **params}, None)
+            plan = await planned(connection, text, values)
+            assert index in plan, (name, plan)
+            # Of a table that has grown since it was looked at PostgreSQL may gather all that one key has, to sort it.
+            sorts = size == "grown" or name == "attempts_standing"
+            assert sorts or not re.search(r"->  .*Sort|^.*Sort  \(", plan), (name, plan)
+            conditions = re.findall(r"Index Cond: (.*)", plan)
+            assert conditions, (name, plan)
+            assert all(bounded(one, bounds) for one in conditions), (name, plan)
         await connection.close()
 
     asyncio.run(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 from ostinato.engine.engine import Engine
@@ -27,12 +28,13 @@ from ostinato.journeys.machine.model import Compensating, Instance
 from ostinato.journeys.outcomes import outcome_id
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.problems import Problem
-from ostinato.journeys.rows import read_kept
+from ostinato.journeys.rows import Kept, read_kept
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.steps import Looked, look
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, outcome_of, status_of
 from ostinato.model import DEFAULT_NAMESPACE, Run
-from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.store.contract import Operation, Row, Statement, Store, sql
+from ostinato.store.crossing import crossed
 from ostinato.when.instants import Micros
 
 _PAGE = 1000
@@ -161,23 +163,21 @@ class Looks:
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
         wanted = [f"tag:{one}" for one in tags] + [f"{key}={value}" for key, value in (attributes or {}).items()]
-        namespace = self._around.namespace
-        given: dict[str, Any] = {
-            "namespace": namespace, "definition": name, "phase": phase, "before": before or "~",
-            "limit": max(1, min(limit, _PAGE)),
-        }  # fmt: skip
+        namespace, most = self._around.namespace, max(1, min(limit, _PAGE))
+        filters: list[tuple[str, dict[str, str]]] = [("labelled_journeys", {"label": one}) for one in wanted]
+        filters += [("defined_journeys", {"definition": name})] if name else []
+        filters += [("journeys_in_phase", {"phase": phase})] if phase else []
+        sources = [partial(_ids, namespace, *one) for one in filters or [("list_journeys", {})]]
+
+        def kept(ids: list[str]) -> Operation[list[Kept]]:
+            rows = yield sql("journeys_by_ids", [(id,) for id in ids])
+            return [read_kept(row) for row in sorted(rows, key=lambda row: row[0], reverse=True)]
 
         def found(_: int) -> Operation[list[Looked]]:
-            if wanted:
-                others = [(one,) for one in wanted[1:]] or [("",)]
-                rows = yield sql("list_labelled_journeys", others, label=wanted[0], **given)
-            else:
-                rows = yield sql("list_journeys", **given)
             seen = []
-            for row in rows:
-                kept = read_kept(row)
-                definition = yield from load(namespace, kept.instance.definition, kept.instance.version)
-                seen.append(Looked(Run(kept.instance.id, kept.instance.definition), kept, definition))
+            for one in (yield from crossed(sources, kept, before or "~", before, most, down=True)):
+                definition = yield from load(namespace, one.instance.definition, one.instance.version)
+                seen.append(Looked(Run(one.instance.id, one.instance.definition), one, definition))
             return seen
 
         seen = await self._around.store.read(found)
@@ -188,7 +188,7 @@ class Looks:
             if not (phase and one.run.id in withheld)
             and (not guarded or await may_read(self._around.tools, one.definition, one.kept.instance, request))
         ]
-        return shown, seen[-1].run.id if len(seen) == given["limit"] else None
+        return shown, seen[-1].run.id if len(seen) == most else None
 
     async def bindings(
         self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
@@ -236,3 +236,7 @@ class Looks:
 def _compensates(seen: Looked) -> bool:
     rules = seen.definition.spec.compensation
     return rules is not None and rules.mode == "sync" and seen.kept.instance.compensating is Compensating.YES
+
+
+def _ids(namespace: str, statement: str, given: Mapping[str, str], start: str, skip: str, limit: int) -> Statement:
+    return sql(statement, namespace=namespace, **given, start=start, skip=skip, limit=limit)

@@ -122,6 +122,7 @@ class _Works:
         self.released: list[tuple[Live, str]] = []
         self.dropped: list[Row] = []
         self.schedules: list[Row] = []
+        self.completed: list[Row] = []
         self.timers: list[Row] = []
         self.events: list[Row] = []
         self.told: list[Row] = []
@@ -161,6 +162,8 @@ class _Works:
             self.dropped.append((one.id, why.status.value, why.value, dump(told)))
         if self.save:
             self.schedules.append(advance_row(schedule))
+            if decision.completed:
+                self.completed.append((schedule.id,))
             if schedule.next is not None:
                 self.timers.append(timer_row(next_timer(schedule, schedule.next)))
         _tell(decision, self.now, self.told)
@@ -258,6 +261,8 @@ class _Works:
             yield sql("pass_over", self.dropped, now=self.now)
         if self.schedules:
             yield sql("advance_schedules", self.schedules)
+        if self.completed:
+            yield sql("complete_schedules", self.completed)
         if self.timers:
             yield sql("set_timers", self.timers)
         self.events += [created(run, self.now) for run in self.runs]

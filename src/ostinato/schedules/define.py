@@ -180,7 +180,8 @@ def _state(found: Schedule, given: Mapping[str, Any]) -> Schedule:
 
 
 def read_tags(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(t, str) and t for t in value):
+    plain = not isinstance(value, str) and isinstance(value, Sequence)
+    if not plain or not all(isinstance(tag, str) and tag and "\x00" not in tag for tag in value):
         raise OstinatoError(f"tags {value!r} are not a list of texts")
     return tuple(dict.fromkeys(value))
 

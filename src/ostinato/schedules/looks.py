@@ -7,12 +7,10 @@ import heapq
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Self
 
 from ostinato.engine.rows import whole_run
-from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.backfiller import read_backfill
 from ostinato.schedules.carrying import live_of
@@ -20,8 +18,9 @@ from ostinato.schedules.decide import Live
 from ostinato.schedules.declaring import Declarations
 from ostinato.schedules.define import Doors
 from ostinato.schedules.explain import Explanation, explain
+from ostinato.schedules.finding import Filter, page
 from ostinato.schedules.generator import upcoming
-from ostinato.schedules.model import Schedule, State
+from ostinato.schedules.model import Schedule
 from ostinato.schedules.rows import key_range, read_anyway
 from ostinato.schedules.scheduler import not_found
 from ostinato.schedules.simulate import RunTime, Simulation, Span, simulate
@@ -220,65 +219,43 @@ class Looks:
     async def _look(self, name: str, recent: int) -> tuple[Schedule, list[Live], list[Run]]:
         namespace = self._around.namespace
 
-        def found(_: int) -> Operation[tuple[Row | None, list[Live]]]:
+        def found(_: int) -> Operation[tuple[Row, list[Live], list[Run]]]:
             rows = yield sql("schedule_by_name", namespace=namespace, name=name)
             if not rows:
-                return None, []
-            live = yield from live_of([rows[0][0]])
-            return rows[0], live[rows[0][0]]
+                raise not_found(name, namespace)
+            id = rows[0][0]
+            live = yield from live_of([id])
+            return rows[0], live[id], (yield from _occurred(namespace, *key_range(id), recent)) if recent else []
 
-        row, live = await self._around.store.read(found)
-        if row is None:
-            raise not_found(name, namespace)
-        schedule = read_anyway(row)
-        runs = await self._occurrences(*key_range(schedule.id), recent) if recent else []
-        return schedule, live, runs
+        row, live, runs = await self._around.store.read(found)
+        return read_anyway(row), live, runs
 
     async def _occurrences(self, low: str, high: str, limit: int, query: str = "history") -> list[Run]:
-        """Occurrences between two keys, newest first, each with the last of its attempts."""
-        namespace = self._around.namespace
-
-        def found(_: int) -> Operation[list[Run]]:
-            rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
-            return (yield from newest_of([whole_run(row) for row in rows]))
-
-        return await self._around.store.read(found)
+        return await self._around.store.read(lambda _: _occurred(self._around.namespace, low, high, limit, query))
 
     async def _matching(
         self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int = _PAGE
     ) -> AsyncIterator[Schedule]:
-        """Those that fit, by name. No more is read than is wanted where the names alone say which they are."""
-        if state is not None and state not in set(State):
-            hint = did_you_mean(state, [one.value for one in State]) or f"there are {', '.join(State)}"
-            raise OstinatoError(f"state {state!r} is unknown; {hint}")
-        low = match.split("*")[0].split("?")[0].split("[")[0]
-        namespace = self._around.namespace
-        by_name = match == f"{low}*" and tag is None and state is None and job is None
-        size = max(1, min(_PAGE, most)) if by_name else _PAGE
-        while True:
+        """Those that fit, by name. No more is read than is wanted where the store alone can say which they are."""
+        wanted = Filter(match, tag, state, job)
+        wanted.check()
+        size = max(1, min(_PAGE, most)) if wanted.whole else _PAGE
+        following: str | None = after
+        while following is not None:
+            at = following
 
-            def page(_: int, after: str = after) -> Operation[list[Row]]:
-                return (
-                    yield sql(
-                        "list_schedules",
-                        namespace=namespace,
-                        after=after,
-                        low=max(low, after),
-                        high=low + "\U0010ffff",
-                        limit=size,
-                    )
-                )
+            def one_page(_: int, at: str = at) -> Operation[tuple[list[Schedule], str | None]]:
+                return page(self._around.namespace, wanted, at, size)
 
-            rows = await self._around.store.read(page)
-            for one in map(read_anyway, rows):
-                if not fnmatchcase(one.name, match):
-                    continue
-                fits = (tag is None or tag in one.tags) and (job is None or one.action.job == job)
-                if fits and (state is None or one.standing.value == state):
-                    yield one
-            if len(rows) < size:
-                return
-            after = rows[-1][2]
+            found, following = await self._around.store.read(one_page)
+            for one in found:
+                yield one
+
+
+def _occurred(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
+    """Occurrences between two keys, newest first, each with the last of its attempts."""
+    rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
+    return (yield from newest_of([whole_run(row) for row in rows]))
 
 
 def newest_of(runs: Sequence[Run]) -> Operation[list[Run]]:

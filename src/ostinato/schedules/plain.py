@@ -41,7 +41,7 @@ def plain_firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callab
 
 
 def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    id, namespace, name, spec_text, action, _, seed, state, reason, paused, _, remaining, reached, _, updated = row[:15]
+    id, namespace, name, spec_text, action, _, seed, state, _, paused, _, remaining, reached, _, updated = row[:15]
     token, memory_text, outcome_text = row[15:18]
     actor = row[25]
     if state != "running" or paused is not None or remaining is not None or now < updated:
@@ -112,7 +112,7 @@ def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[M
     created = f'{{"name":{quoted(made.name)},"run_id":"{run_id}","attempt":1}}'
     return Firing(
         run,
-        (id, state, reason, None, nominal, wake, token, orjson.dumps(after).decode(), rules),
+        (id, None, nominal, wake, token, orjson.dumps(after).decode(), rules),
         ("schedule", id, "next", wake, namespace, None),
         (now, namespace, "run:created", run_id, created, actor),
         (now, namespace, "schedule:triggered", id, told, actor),

@@ -265,8 +265,6 @@ def advance_row(schedule: Schedule) -> Row:
     """For `advance_schedules`: what the passing of time changes."""
     return (
         schedule.id,
-        schedule.state.value,
-        schedule.reason,
         schedule.remaining,
         schedule.reached,
         schedule.next,

@@ -20,6 +20,7 @@ from ostinato.schedules import backfiller
 from ostinato.schedules.backfiller import Backfill, read_backfill
 from ostinato.schedules.carrying import carry_out, live_of, next_timer, stopped
 from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle, pass_over
+from ostinato.schedules.finding import relabel
 from ostinato.schedules.generator import generate, next_time, occurrence, pending
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason, Schedule, State
@@ -93,6 +94,9 @@ def put_on_record(made: Sequence[Schedule], now: Micros, actor: str | None) -> O
     taken = [one.name for one in made if one.id not in inserted]
     if taken:
         raise AlreadyExists(taken[0])
+    labels = [row for one in made for row in relabel(None, one)[1]]
+    if labels:
+        yield sql("label_schedules", labels)
     timers = [timer_row(next_timer(one, one.next)) for one in made if one.next is not None]
     if timers:
         yield sql("set_timers", timers)
@@ -124,6 +128,11 @@ def change(call: Call, edit: Edit, *, mends: bool = False) -> Operation[Answer]:
             told.append(event_row(call.now, after, "completed", call.actor))
     after = replace(after, token=max(after.token, schedule.token) + 1)
     yield from save(after)
+    gone, come = relabel(schedule, after)
+    if gone:
+        yield sql("unlabel_schedules", gone)
+    if come:
+        yield sql("label_schedules", come)
     yield sql("notify")
     yield sql("insert_events", told)
     return {"id": after.id, "token": after.token, **answer}

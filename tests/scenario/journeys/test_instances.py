@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -570,3 +571,32 @@ def test_a_journey_that_costs_node_after_node_its_life_ends(tmp_path: Path, work
 
     clock = VirtualClock()
     run_virtual(main(clock), clock)
+
+
+async def test_lists_have_every_instance_that_fits_once(world: World, work: Work) -> None:
+    await world.up()
+    journeys = world.app.journeys
+    tagged = "metadata: {bindings: {tags: {fromPayload: [{path: kind}]}}}"
+    states = APPROVAL.partition("states:")[2]
+    for name in ("one", "two"):
+        await journeys.deploy(text(states, spec=tagged).replace("example", name))
+    phases = ("RUNNING", "SUCCEEDED", "FAILED")
+    made: list[tuple[str, str, str, str]] = []
+    for n in range(24):
+        name, kind, phase = ("one", "two")[n % 2], ("vip", "plain", "plain")[n % 3], phases[n // 3 % 3]
+        id = (await journeys.start(name, {"kind": kind})).id
+        if phase != "RUNNING":
+            await journeys.submit(id, "ask", {"ok": phase == "SUCCEEDED"})
+        made.insert(0, (id, name, kind, phase))
+    for name, kind, phase in product(("", "one", "two"), ("", "vip", "plain"), ("", *phases)):
+        found: list[str] = []
+        before: str | None = "~"
+        while before is not None:
+            seen, before = await journeys.page(
+                name=name, phase=phase, tags=[kind] if kind else [], before=before, limit=3
+            )
+            found += [one.id for one in seen]
+        wanted = [
+            one[0] for one in made if all(not a or a == b for a, b in zip((name, kind, phase), one[1:], strict=True))
+        ]
+        assert found == wanted, (name, kind, phase)

@@ -7,6 +7,7 @@ from typing import Any
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
+from ostinato.engine.listing import list_runs
 from ostinato.engine.rows import whole_run
 from ostinato.faces.temporal.attributes import custom
 from ostinato.faces.temporal.calls import Call
@@ -40,8 +41,7 @@ async def matching(call: Call, query: Query, known: Mapping[str, str], before: s
 
         def page(_: int, before: str | None = before) -> Operation[tuple[list[Workflow], str | None]]:
             name = query.exactly.get("WorkflowType")
-            given = {"namespace": app.namespace, "name": name, "status": None, "parent": None, "before": before}
-            rows = yield sql("list_runs", attempts=0, limit=_SCAN, **given)
+            rows = yield from list_runs(app.namespace, name=name, before=before, limit=_SCAN)
             runs = [whole_run(row) for row in rows]
             found = yield from workflows_of([run for run in runs if shown(run)])
             return found, runs[-1].id if len(runs) == _SCAN else None

@@ -52,10 +52,10 @@ DELETE FROM ostinato_journeys WHERE run_id = :id
 DELETE FROM ostinato_journeys j USING {rows r(id text)} WHERE j.run_id = r.id
 
 -- forget_labels [sqlite each]: (id) what an instance is found by.
-DELETE FROM ostinato_journey_labels WHERE run_id = :id
+DELETE FROM ostinato_journey_labels WHERE run_id = :id AND label <> ''
 
 -- forget_labels [postgres]: what these instances are found by. Uses ostinato_journey_labels_run.
-DELETE FROM ostinato_journey_labels l USING {rows r(id text)} WHERE l.run_id = r.id
+DELETE FROM ostinato_journey_labels l USING {rows r(id text)} WHERE l.run_id = r.id AND l.label <> ''
 
 -- forget_answers [sqlite each]: (id) the answers to an instance's steps.
 DELETE FROM ostinato_journey_answers WHERE run_id = :id
@@ -63,20 +63,24 @@ DELETE FROM ostinato_journey_answers WHERE run_id = :id
 -- forget_answers [postgres]: the answers to these instances' steps. Uses the primary key.
 DELETE FROM ostinato_journey_answers a USING {rows r(id text)} WHERE a.run_id = r.id
 
--- list_journeys: those of a namespace, latest first, from a cursor on; '' is any. Uses ostinato_journeys_listed.
-SELECT j.* FROM ostinato_journeys j
-WHERE j.namespace = :namespace AND j.run_id < :before
-    AND (:definition = '' OR j.definition = :definition) AND (:phase = '' OR j.phase = :phase)
-ORDER BY j.run_id DESC LIMIT :limit
+-- list_journeys: ids of a namespace's instances, latest first, from a place on. Uses ostinato_journeys_listed.
+SELECT run_id FROM ostinato_journeys WHERE namespace >= :namespace AND (namespace, run_id) <= (:namespace, :start)
+    AND run_id <> :skip
+ORDER BY namespace DESC, run_id DESC LIMIT :limit
 
--- list_labelled_journeys: the same, of those that have a label and all of some others ('' is none).
--- Uses the primary key of the labels.
-SELECT j.* FROM ostinato_journey_labels l JOIN ostinato_journeys j ON j.run_id = l.run_id
-WHERE l.namespace = :namespace AND l.label = :label AND l.run_id < :before
-    AND (:definition = '' OR j.definition = :definition) AND (:phase = '' OR j.phase = :phase)
-    AND NOT EXISTS (SELECT 1 FROM {rows r(label text)} WHERE r.label <> '' AND NOT EXISTS (
-        SELECT 1 FROM ostinato_journey_labels o WHERE o.namespace = l.namespace AND o.label = r.label AND o.run_id = l.run_id))
-ORDER BY l.run_id DESC LIMIT :limit
+-- defined_journeys: the same of one definition. Uses ostinato_journeys_defined.
+SELECT run_id FROM ostinato_journeys WHERE namespace = :namespace AND definition >= :definition
+    AND (definition, run_id) <= (:definition, :start) AND run_id <> :skip
+ORDER BY definition DESC, run_id DESC LIMIT :limit
+
+-- journeys_in_phase: the same of one phase. Uses ostinato_journeys_phase.
+SELECT run_id FROM ostinato_journeys WHERE namespace = :namespace AND phase >= :phase
+    AND (phase, run_id) <= (:phase, :start) AND run_id <> :skip
+ORDER BY phase DESC, run_id DESC LIMIT :limit
+
+-- labelled_journeys: the same of those with a label. Uses the primary key of the labels.
+SELECT run_id FROM ostinato_journey_labels WHERE namespace = :namespace AND label = :label AND run_id <= :start AND run_id <> :skip
+ORDER BY run_id DESC LIMIT :limit
 
 -- label_journeys: what instances are found by.
 INSERT INTO ostinato_journey_labels (namespace, label, run_id)

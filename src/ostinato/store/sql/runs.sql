@@ -211,19 +211,49 @@ SELECT * FROM ostinato_runs WHERE status = 'active' AND node = :node ORDER BY id
 SELECT id FROM ostinato_runs WHERE status = 'waiting' AND reason = 'no_handler'
     AND (name IN (SELECT name FROM {rows r(name text)}) OR kind <> 'job') LIMIT :limit
 
--- list_runs [sqlite]: runs by what they are, newest first, from a cursor on; only the last attempt of each chain unless :attempts.
-SELECT * FROM ostinato_runs
-WHERE namespace = :namespace AND (:name IS NULL OR name = :name) AND (:status IS NULL OR status = :status)
-    AND (:parent IS NULL OR parent_id = :parent) AND (:before IS NULL OR id < :before)
-    AND (:attempts = 1 OR superseded = 0)
+-- list_runs: runs newest first, from a cursor on; with those that others came after where :superseded is 1. '' is any status,
+-- which is to be none but that of most. Uses the primary key: with the namespace in view SQLite would sort all of it.
+SELECT * FROM ostinato_runs WHERE namespace || '' = :namespace AND id < :before AND superseded <= :superseded
+    AND (:status = '' OR status || '' = :status)
 ORDER BY id DESC LIMIT :limit
 
--- list_runs [postgres]: the same, with the types that PostgreSQL cannot guess.
-SELECT * FROM ostinato_runs
-WHERE namespace = :namespace AND (:name::text IS NULL OR name = :name) AND (:status::text IS NULL OR status = :status)
-    AND (:parent::text IS NULL OR parent_id = :parent) AND (:before::text IS NULL OR id < :before)
-    AND (:attempts::bigint = 1 OR superseded = 0)
+-- named_runs: ids of runs of one name, newest first. Uses ostinato_runs_name. What looks like a detour, here and in
+-- other lists, is an order that no other index has: PostgreSQL takes the primary key where a name seems to be common.
+SELECT id FROM ostinato_runs WHERE namespace = :namespace AND name >= :name AND (name, id) <= (:name, :start) AND id <> :skip
+    AND superseded <= :superseded
+ORDER BY name DESC, id DESC LIMIT :limit
+
+-- child_runs: ids of runs of one parent in whatever namespace, newest first. Uses ostinato_runs_parent.
+SELECT id FROM ostinato_runs WHERE parent_id IS NOT NULL AND parent_id >= :parent AND (parent_id, id) <= (:parent, :start)
+    AND id <> :skip AND superseded <= :superseded
+ORDER BY parent_id DESC, id DESC LIMIT :limit
+
+-- runs_standing: ids of runs of one status, newest first. Uses ostinato_runs_status.
+SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
+    AND status NOT IN ('ready', 'active', 'succeeded') AND superseded >= :superseded
+    AND (superseded, id) <= (:superseded, :start) AND id <> :skip
+ORDER BY superseded DESC, id DESC LIMIT :limit
+
+-- attempts_standing: the same, with those that others came after.
+SELECT id FROM (
+    SELECT * FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
+        AND status NOT IN ('ready', 'active', 'succeeded') AND superseded >= 0
+        AND (superseded, id) <= (0, :start) AND id <> :skip
+        ORDER BY superseded DESC, id DESC LIMIT :limit) last
+    UNION ALL
+    SELECT * FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
+        AND status NOT IN ('ready', 'active', 'succeeded') AND superseded >= 1
+        AND (superseded, id) <= (1, :start) AND id <> :skip
+        ORDER BY superseded DESC, id DESC LIMIT :limit) earlier) standing
 ORDER BY id DESC LIMIT :limit
+
+-- active_runs: ids of runs that nodes hold, newest first; all of them are looked at. Uses ostinato_runs_active.
+SELECT id FROM ostinato_runs WHERE status = 'active' AND namespace || '' = :namespace AND id || '' <= :start AND id <> :skip
+ORDER BY id || '' DESC LIMIT :limit
+
+-- ready_runs: ids of runs that may go, newest first; all of them are looked at. Uses ostinato_runs_ready.
+SELECT id FROM ostinato_runs WHERE status = 'ready' AND namespace || '' = :namespace AND id || '' <= :start AND id <> :skip
+ORDER BY id || '' DESC LIMIT :limit
 
 -- count_runs: how many runs stand where.
 SELECT status, count(*) FROM ostinato_runs WHERE namespace = :namespace GROUP BY status

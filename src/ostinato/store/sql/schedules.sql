@@ -17,10 +17,13 @@ FROM {rows r(id text, namespace text, name text, spec text, action text, policie
 WHERE ostinato_schedules.id = r.id
 
 -- advance_schedules: what the passing of time has changed.
-UPDATE ostinato_schedules SET state = r.state, reason = r.reason, remaining = r.remaining, reached = r.reached,
-    next = r.next, token = r.token, memory = r.memory, zone_rules = r.zone_rules
-FROM {rows r(id text, state text, reason text, remaining int, reached int, next int, token int, memory text, zone_rules text)}
+UPDATE ostinato_schedules SET remaining = r.remaining, reached = r.reached, next = r.next, token = r.token,
+    memory = r.memory, zone_rules = r.zone_rules
+FROM {rows r(id text, remaining int, reached int, next int, token int, memory text, zone_rules text)}
 WHERE ostinato_schedules.id = r.id
+
+-- complete_schedules: nothing of them is to come any more.
+UPDATE ostinato_schedules SET state = 'completed' FROM {rows r(id text)} WHERE ostinato_schedules.id = r.id
 
 -- conclude_schedules: what the ends of runs have changed.
 UPDATE ostinato_schedules SET state = r.state, paused = r.paused, notes = r.notes, remaining = r.remaining, next = r.next,
@@ -78,6 +81,35 @@ SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND origin = :orig
 -- ostinato_schedules_name. With two lower bounds SQLite would begin at the first of them and read all that lies between.
 SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND name >= :low AND name < :high AND name <> :after
 ORDER BY name LIMIT :limit
+
+-- label_schedules: what schedules are found by.
+INSERT INTO ostinato_schedule_labels (namespace, label, name)
+SELECT * FROM {rows r(namespace text same, label text, name text)} WHERE true ON CONFLICT DO NOTHING
+
+-- unlabel_schedules [sqlite each]: (namespace, label, name) what a schedule is found by no longer.
+DELETE FROM ostinato_schedule_labels WHERE namespace = :namespace AND label = :label AND name = :name
+
+-- unlabel_schedules [postgres]: what schedules are found by no longer. Uses the primary key.
+DELETE FROM ostinato_schedule_labels l USING {rows r(namespace text, label text, name text)}
+WHERE l.namespace = r.namespace AND l.label = r.label AND l.name = r.name
+
+-- labelled_schedules: names of open schedules with a label, in order. Uses the primary key of the labels.
+SELECT name FROM ostinato_schedule_labels WHERE namespace = :namespace AND label = :label AND name >= :start AND name < :high
+    AND name <> :skip
+ORDER BY name LIMIT :limit
+
+-- standing [sqlite postgres part]: the state that people see.
+(CASE WHEN state = 'running' AND paused IS NOT NULL THEN 'paused' ELSE state END)
+
+-- schedules_standing [sqlite]: names of open schedules in one of those states, in order. Uses ostinato_schedules_standing.
+SELECT name FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND state <> ''
+    AND {standing} = :standing AND name >= :start AND name < :high AND name <> :skip
+ORDER BY name LIMIT :limit
+
+-- schedules_standing [postgres]: the same, in an order that no other index has.
+SELECT name FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND state <> ''
+    AND {standing} <= :standing AND ({standing}, name) >= (:standing, :start) AND name < :high AND name <> :skip
+ORDER BY {standing}, name LIMIT :limit
 
 -- count_schedules: open schedules of a namespace.
 SELECT count(*) FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL
