@@ -19,6 +19,7 @@ from ostinato.when.instants import SECOND, Micros
 
 _FAILURES = 10
 _CLIENTS = 10_000
+_VIEWS = 1_000
 _MINUTE: Micros = 60 * SECOND
 _FRESH: Micros = 5 * SECOND  # how long a token that was checked is taken without another look
 
@@ -52,7 +53,7 @@ class Door:
         self._open = open_on_loopback
         self._checked: dict[str, tuple[Micros, TokenInfo]] = {}
         self._failures: dict[str, list[Micros]] = {}
-        self._used: dict[str, Micros] = {}
+        self._views: dict[tuple[str, str], Ostinato] = {}
 
     async def identify(self, given: str | None, client: str) -> TokenInfo | None:
         """The token's meaning; None for the machine's own user. Everyone else is refused."""
@@ -94,7 +95,16 @@ class Door:
         if elsewhere and namespace not in {one.name for one in await self.app.namespaces()}:
             raise NotFound(f"there is no namespace {namespace!r}")
         actor = "local" if token is None else f"token:{token.label or token.id}"
-        return Who(self.app.within(within, actor), has, actor, token, within)
+        return Who(self._within(within, actor), has, actor, token, within)
+
+    def _within(self, namespace: str, actor: str) -> Ostinato:
+        """The app as they see it; made once for all their calls."""
+        found = self._views.get((namespace, actor))
+        if found is None:
+            if len(self._views) > _VIEWS:
+                self._views.clear()
+            found = self._views[namespace, actor] = self.app.within(namespace, actor)
+        return found
 
     def beside(self, *, open_on_loopback: bool) -> Door:
         """The same door for another face: what one has learned of tokens the other knows."""

@@ -128,6 +128,10 @@ class Spec:
 
     def describe(self) -> str:
         """The spec in plain words."""
+        return self._words
+
+    @cached_property
+    def _words(self) -> str:
         from ostinato.when.words import describe
 
         return describe(self)

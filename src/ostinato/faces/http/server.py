@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -39,6 +40,8 @@ from ostinato.faces.http import (
 )
 from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.problems import Problem
+from ostinato.faces.http.protocol import Protocol
+from ostinato.faces.http.who import SCHEMES
 from ostinato.store.contract import Operation, sql
 from ostinato.version import __version__
 
@@ -121,8 +124,16 @@ def api(app: Ostinato, listening: Listening | None = None, entry: Door | None = 
     found.include_router(pages.router)
     problems.install(found)
     apis.install(found)
+    found.openapi = partial(_described, found.openapi)  # type: ignore[method-assign]
     hosts = (*_LOOPBACK, *where.hosts) if where.loopback else tuple(where.hosts)
     found.add_middleware(Guard, hosts=hosts, origins=tuple(where.origins))
+    return found
+
+
+def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The description, with how to say who is asking."""
+    found = describe()
+    found["components"]["securitySchemes"] = SCHEMES
     return found
 
 
@@ -195,6 +206,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         application,
         host=where.host,
         port=where.port,
+        http=Protocol,
         log_config=None,
         log_level="warning",
         access_log=False,

@@ -6,19 +6,31 @@ token that is not one of ours is the journey's business, and ours may come as `O
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Depends, Request
 
 from ostinato.engine.access import PREFIX, Role
-from ostinato.faces.door import Door, Who
-
-_bearer = HTTPBearer(auto_error=False, description="A token made with `ostinato token create`.")
-
+from ostinato.faces.door import Door, Refused, Who
 
 OWN_HEADER = "ostinato-token"
+_LONGEST = 63  # characters of a namespace
+# What every call that is not for anyone takes, beside its own: read by hand below, because to have it read for us takes
+# longer than many a call itself.
+SCHEMES = {
+    "HTTPBearer": {"type": "http", "scheme": "bearer", "description": "A token made with `ostinato token create`."}
+}
+_NAMESPACE = {
+    "name": "namespace",
+    "in": "query",
+    "required": False,
+    "description": "Which namespace; the token's own, else `default`.",
+    "schema": {
+        "anyOf": [{"type": "string", "maxLength": _LONGEST}, {"type": "null"}],
+        "title": "Namespace",
+        "description": "Which namespace; the token's own, else `default`.",
+    },
+}
 
 
 def is_ours(credentials: str) -> bool:
@@ -29,26 +41,32 @@ def is_ours(credentials: str) -> bool:
 def needs(role: Role, *, shared: bool = False) -> Any:
     """A dependency: who asks, if they have at least this role. `shared`: other credentials may stand in the header."""
 
-    async def who(
-        request: Request,
-        credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None,
-        namespace: Annotated[
-            str | None, Query(description="Which namespace; the token's own, else `default`.", max_length=63)
-        ] = None,
-    ) -> Who:
+    async def who(request: Request) -> Who:
         door: Door = request.app.state.door
         client = request.client.host if request.client else "?"
-        given = credentials.credentials if credentials is not None else None
+        given = _bearer(request.headers.get("authorization"))
         if shared:
             given = request.headers.get(OWN_HEADER) or (given if given is not None and is_ours(given) else None)
-        return await door.admit(given, client, role, namespace)
+        return await door.admit(given, client, role, _namespace(request))
 
     return Depends(who)
 
 
+def _bearer(header: str | None) -> str | None:
+    scheme, _, credentials = (header or "").partition(" ")
+    return credentials.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _namespace(request: Request) -> str | None:
+    found = request.query_params.get("namespace")
+    if found is not None and len(found) > _LONGEST:
+        raise Refused(422, "invalid", f"query.namespace: a namespace has at most {_LONGEST} characters")
+    return found
+
+
 def declared(role: Role) -> dict[str, Any]:
     """What a route says about who may use it: checked when it is called, and shown in the API's description."""
-    return {"openapi_extra": {"x-role": role.value}}
+    return {"openapi_extra": {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}}
 
 
 Reader = Annotated[Who, needs(Role.READER)]
@@ -56,4 +74,3 @@ Operator = Annotated[Who, needs(Role.OPERATOR)]
 Admin = Annotated[Who, needs(Role.ADMIN)]
 JourneyReader = Annotated[Who, needs(Role.READER, shared=True)]
 JourneyOperator = Annotated[Who, needs(Role.OPERATOR, shared=True)]
-Check = Callable[..., Any]
