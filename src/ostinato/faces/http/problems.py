@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,7 +14,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ostinato.engine.telemetry import log
-from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, shown
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, did_you_mean, shown
 from ostinato.faces.door import Refused
 from ostinato.journeys.library import Invalid
 from ostinato.journeys.schemas import NotValid
@@ -72,6 +74,15 @@ def of_error(error: OstinatoError) -> JSONResponse:
             return problem(422, "invalid", str(error))
 
 
+def _near(error: Mapping[str, Any]) -> str:
+    """What was perhaps meant by a word that is not one of those there are."""
+    given, expected = error.get("input"), error.get("ctx", {}).get("expected")
+    if error.get("type") not in ("enum", "literal_error") or not isinstance(given, str):
+        return ""
+    hint = did_you_mean(given, re.findall(r"'([^']*)'", str(expected)))
+    return f"; {hint}" if hint else ""
+
+
 def install(app: FastAPI) -> None:
     @app.exception_handler(OstinatoError)
     async def ours(_: Request, error: OstinatoError) -> JSONResponse:
@@ -83,7 +94,8 @@ def install(app: FastAPI) -> None:
         place = ".".join(str(part) for part in first["loc"])
         count = len(error.errors())
         more = "" if count == 1 else f" (and {count - 1} more)"
-        return problem(422, "invalid", f"{place}: {first['msg']}{more}", field=place, value=shown(first.get("input")))
+        words = f"{place}: {first['msg']}{_near(first)}{more}"
+        return problem(422, "invalid", words, field=place, value=shown(first.get("input")))
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:

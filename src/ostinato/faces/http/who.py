@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
 
 from ostinato.engine.access import PREFIX, Role
-from ostinato.faces.door import Door, Refused, Who
+from ostinato.faces.door import Door, Who
 
 OWN_HEADER = "ostinato-token"
 _LONGEST = 63  # characters of a namespace
@@ -60,7 +61,8 @@ def _bearer(header: str | None) -> str | None:
 def _namespace(request: Request) -> str | None:
     found = request.query_params.get("namespace")
     if found is not None and len(found) > _LONGEST:
-        raise Refused(422, "invalid", f"query.namespace: a namespace has at most {_LONGEST} characters")
+        words = f"a namespace has at most {_LONGEST} characters"
+        raise RequestValidationError([{"loc": ("query", "namespace"), "msg": words, "input": found}])
     return found
 
 

@@ -171,3 +171,20 @@ class _Log:
 
     def exception(self, *words: Any, **more: Any) -> None:
         self._kept.append((words, more, structlog.get_context(structlog.get_logger())))
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "words"),
+    [
+        ("status=faild", "query.status", "did you mean 'failed'?"),
+        ("status=nothing-like-it", "query.status", "Input should be 'buffered'"),
+        (f"namespace={'n' * 64}", "query.namespace", "at most 63 characters"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_was_perhaps_meant(tmp_path: Path, query: str, field: str, words: str) -> None:
+    async def main(web: Api) -> None:
+        found = await web.get(f"/runs?{query}")
+        told = found.json()
+        assert (found.status_code, told["field"], words in told["detail"]) == (422, field, True), told
+
+    run(main, tmp_path)
