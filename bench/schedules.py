@@ -25,8 +25,10 @@ from bench.measure import machine, settled, show
 from bench.replay import Hearing, say_again_postgres, say_again_sqlite
 from bench.stores import Fresh, path_of, postgres, settings_of, sqlite
 from ostinato import Ostinato, every
+from ostinato.engine.listing import list_runs
 from ostinato.engine.rows import timer_row
 from ostinato.schedules.carrying import next_timer
+from ostinato.schedules.finding import relabel
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.rows import insert_schedule_row
 from ostinato.store.contract import Operation, Store, sql
@@ -80,6 +82,7 @@ async def store_schedules(store: Store, first: int, count: int, due: Micros) -> 
 
         def put(_: int, made: list[Schedule] = made) -> Operation[None]:
             yield sql("insert_schedules", [insert_schedule_row(one) for one in made])
+            yield sql("label_schedules", [row for one in made for row in relabel(None, one)[1]])
             yield sql("set_timers", [timer_row(next_timer(one, due)) for one in made])
 
         await store.run(put)
@@ -119,16 +122,7 @@ async def run_herd(url: str, count: int, concurrency: int) -> tuple[float, Heari
             found = []
             after = ""
             while True:
-                rows = yield sql(
-                    "list_runs",
-                    namespace="default",
-                    name=None,
-                    status=None,
-                    parent=None,
-                    before=after or None,
-                    attempts=0,
-                    limit=5000,
-                )
+                rows = yield from list_runs("default", before=after or None, limit=5000)
                 found += [(row[11] - row[9], row[12] - row[9]) for row in rows]
                 if len(rows) < 5000:
                     return found

@@ -23,7 +23,7 @@ CREATE INDEX ostinato_schedules_standing ON ostinato_schedules (namespace,
 
 -- Runs by where they stand, but for the way that nearly all of them go: ready, active, succeeded.
 CREATE INDEX ostinato_runs_status ON ostinato_runs (namespace, status, superseded, id)
-    WHERE status NOT IN ('ready', 'active', 'succeeded');
+    WHERE status <> 'ready' AND status <> 'active' AND status <> 'succeeded';
 DROP INDEX ostinato_runs_parent;
 CREATE INDEX ostinato_runs_parent ON ostinato_runs (parent_id, id) WHERE parent_id IS NOT NULL;
 

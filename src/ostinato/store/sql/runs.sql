@@ -230,19 +230,19 @@ ORDER BY parent_id DESC, id DESC LIMIT :limit
 
 -- runs_standing: ids of runs of one status, newest first. Uses ostinato_runs_status.
 SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
-    AND status NOT IN ('ready', 'active', 'succeeded') AND superseded >= :superseded
+    AND status <> 'ready' AND status <> 'active' AND status <> 'succeeded' AND superseded >= :superseded
     AND (superseded, id) <= (:superseded, :start) AND id <> :skip
 ORDER BY superseded DESC, id DESC LIMIT :limit
 
 -- attempts_standing: the same, with those that others came after.
 SELECT id FROM (
     SELECT * FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
-        AND status NOT IN ('ready', 'active', 'succeeded') AND superseded >= 0
+        AND status <> 'ready' AND status <> 'active' AND status <> 'succeeded' AND superseded >= 0
         AND (superseded, id) <= (0, :start) AND id <> :skip
         ORDER BY superseded DESC, id DESC LIMIT :limit) last
     UNION ALL
     SELECT * FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
-        AND status NOT IN ('ready', 'active', 'succeeded') AND superseded >= 1
+        AND status <> 'ready' AND status <> 'active' AND status <> 'succeeded' AND superseded >= 1
         AND (superseded, id) <= (1, :start) AND id <> :skip
         ORDER BY superseded DESC, id DESC LIMIT :limit) earlier) standing
 ORDER BY id DESC LIMIT :limit
