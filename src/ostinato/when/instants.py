@@ -16,6 +16,8 @@ _MICROSECOND = timedelta(microseconds=1)
 # What a spec may hold. A year is kept at both ends, so that every zone can show it.
 FIRST_MOMENT: Micros = (datetime(2, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND
 LAST_MOMENT: Micros = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND - 1
+_EARLIEST: Micros = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
+_LATEST: Micros = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 
 def from_datetime(moment: datetime) -> Micros:
@@ -65,4 +67,12 @@ def read_instant(value: object, field: str) -> Micros:
             value=value,
             hint=f"write '{moment.isoformat()}Z' for UTC, or give a zone",
         )
-    return from_datetime(moment)
+    found = from_datetime(moment)
+    if not _EARLIEST <= found <= _LATEST:  # its offset has taken it out of the calendar
+        raise SpecError(
+            f"{field} {moment.isoformat()} is not within the years 1 to 9999 in UTC",
+            field=field,
+            value=value,
+            hint="write a time of this era",
+        )
+    return found

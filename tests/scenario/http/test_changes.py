@@ -333,3 +333,20 @@ def test_pages_walk_everything_once(tmp_path: Path) -> None:
             assert (found.status_code, "expires_in" in found.json()["detail"]) == (422, True)
 
     run(main, tmp_path)
+
+
+def test_a_moment_that_its_offset_takes_out_of_the_calendar_is_refused(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.post("/schedules", {"name": "a", "spec": "0 9 * * *", "action": "note"})
+        for moment in ("0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"):
+            found = [
+                await web.get("/schedules/a/explain", params={"at": moment}),
+                await web.get("/schedules/a/history", params={"first": moment}),
+                await web.post("/schedules/a/skip", {"at": moment}),
+                await web.post("/schedules/a/move", {"at": moment, "to": moment}),
+                await web.post("/schedules/a/backfills", {"first": moment, "last": moment}),
+                await web.get("/schedules/a/times", params={"first": moment, "last": moment}),
+            ]
+            assert [one.status_code for one in found] == [422] * len(found), [one.json() for one in found]
+
+    run(main, tmp_path)
