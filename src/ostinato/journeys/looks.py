@@ -175,9 +175,12 @@ class Looks:
 
         def found(_: int) -> Operation[list[Looked]]:
             seen = []
+            definitions: dict[tuple[str, str], Definition] = {}
             for one in (yield from crossed(sources, kept, before or "~", before, most, down=True)):
-                definition = yield from load(namespace, one.instance.definition, one.instance.version)
-                seen.append(Looked(Run(one.instance.id, one.instance.definition), one, definition))
+                named = one.instance.definition, one.instance.version
+                if named not in definitions:
+                    definitions[named] = yield from load(namespace, *named)
+                seen.append(Looked(Run(one.instance.id, one.instance.definition), one, definitions[named]))
             return seen
 
         seen = await self._around.store.read(found)
