@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
-from heapq import nsmallest
 from itertools import islice
 from reprlib import Repr
 
@@ -50,14 +49,12 @@ _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
-_COMPARED = 100
 _LISTED = 30
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Which of these was likely meant. Of very many, those are compared that are about as long."""
-    among = nsmallest(_COMPARED, choices, key=lambda one: abs(len(one) - len(word)))
-    near = get_close_matches(word, among, n=1)
+    """Which of these was likely meant."""
+    near = get_close_matches(word, list(choices), n=1)
     return near[0] if near else None
 
 

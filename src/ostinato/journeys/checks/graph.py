@@ -11,6 +11,7 @@ from ostinato.journeys.language.states import Task
 from ostinato.journeys.problems import Severity
 
 LONGEST_ID = 200
+_COMPARED = 100_000  # names, for the whole of a report: in a long one not every misspelling is guessed at
 
 
 def ids(checking: Checking) -> Iterator[Finding]:
@@ -33,11 +34,14 @@ def start_exists(checking: Checking) -> Iterator[Finding]:
 def target_exists(checking: Checking) -> Iterator[Finding]:
     """Whatever a state leads to is a state of the same graph."""
     elsewhere = {id for graph in checking.definition.graphs() for id in graph.states}
+    compared = 0
     for graph, id, state in checking.definition.states():
         for place, target in targets(state):
             if target in graph.states:
                 continue
-            hint = did_you_mean(target, graph.states) or there_are(graph.states)
+            compared += len(graph.states)
+            near = did_you_mean(target, graph.states) if compared <= _COMPARED else ""
+            hint = near or there_are(graph.states)
             if target in elsewhere:
                 hint = "it belongs to another graph, which cannot be entered in its midst"
             yield Finding((*graph.at(id), *place), f"{place[-1]} → {target!r} is not a state here", hint)
