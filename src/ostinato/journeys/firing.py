@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.timers import ANY, Fire
+from ostinato.journeys.language import Definition
 from ostinato.journeys.library import load
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Fired
@@ -48,13 +49,17 @@ def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
 
 def _fired(runs: Sequence[Run], due: dict[str, list[Timer]], now: Micros) -> Operation[list[Row]]:
     kept = {row[0]: read_kept(row) for row in (yield sql("journeys_by_ids", [(run.id,) for run in runs]))}
+    definitions: dict[tuple[str, str, str], Definition] = {}
     moves: list[Move] = []
     ready: list[Row] = []
     for run in runs:
         if run.id not in kept:
             continue
         before = kept[run.id]
-        definition = yield from load(run.namespace, before.instance.definition, before.instance.version)
+        named = run.namespace, before.instance.definition, before.instance.version
+        if named not in definitions:
+            definitions[named] = yield from load(*named)
+        definition = definitions[named]
         inputs = [Fired(timer.purpose) for timer in sorted(due[run.id], key=lambda one: one.due)]
         decision = advance(definition, before.instance, inputs, now)
         if decision.instance == before.instance:
