@@ -478,7 +478,7 @@ class Model:
         self.facts["paused"] += 1
 
     def resume(self, catchup: dict[str, Any] | None) -> None:
-        if self.paused:
+        if self.paused and not self.exhausted:  # without actions it had no times
             own = self.catchup
             if catchup is not None:
                 self.paused, self.catchup = False, catchup
