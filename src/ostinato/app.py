@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 
 import orjson
 
+from ostinato.admission import Admission
 from ostinato.clock import Clock, SystemClock
-from ostinato.engine import access
-from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.commits import Committer
 from ostinato.engine.configure import configured
 from ostinato.engine.delivery import webhook_handler
@@ -30,14 +29,12 @@ from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.http_action import http_handler
 from ostinato.engine.kinds import RULES
 from ostinato.engine.listeners import Callback, Ended
-from ostinato.engine.listing import list_runs
-from ostinato.engine.nodes import NodeInfo, list_nodes
 from ostinato.engine.requests import digest, once
-from ostinato.engine.rows import audit, read_event, read_options, whole_run, write_options
+from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
 from ostinato.engine.telemetry import log
-from ostinato.errors import Conflict, NotFound, OstinatoError, RunCancelled, RunFailed
+from ostinato.errors import Conflict, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.journeys import firing as journey_timers
 from ostinato.journeys.caching import StoreCache
@@ -52,7 +49,8 @@ from ostinato.journeys.rule import RULE as JOURNEY_RULE
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.standard import standard_plugins
 from ostinato.journeys.tasks.kafka import KafkaPublisher
-from ostinato.model import DEFAULT_NAMESPACE, Event, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.model import DEFAULT_NAMESPACE, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.reading import Reading
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
 from ostinato.schedules.declaring import Declarations, tell
@@ -66,13 +64,13 @@ from ostinato.schedules.views import Lateness, Staleness
 from ostinato.starting import Length, Starting, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
-from ostinato.store.contract import Operation, Store, sql
+from ostinato.store.contract import Operation, Store
 from ostinato.store.urls import open_url
 from ostinato.version import __version__
-from ostinato.views import LogLine, RunInfo, run_info
+from ostinato.views import RunInfo
 from ostinato.webhooks import Around, Webhooks
 from ostinato.when import manual
-from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.when.instants import SECOND, Micros
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=Callback)
@@ -114,7 +112,7 @@ def _result(id: str, ended: Ended) -> Any:
     raise kind(id, ended.status, ended.reason, error)
 
 
-class Ostinato:
+class Ostinato(Reading, Admission):
     """An app: a store, the jobs it knows, and, while it runs, a node that does them.
 
     `async with app:` runs a node; `async with app.connected():` only opens the store, to start and watch runs that
@@ -671,89 +669,7 @@ class Ostinato:
         engine.nudge()
         return found.value
 
-    # Looking
-
-    async def get(self, id: str) -> RunInfo:
-        """A run by its id, or by the id it was started with: its newest attempt."""
-        return run_info(await self._newest(id))
-
-    async def attempts(self, id: str) -> list[RunInfo]:
-        root = (await self._newest(id)).root_id
-
-        def chain(_: int) -> Operation[list[Any]]:
-            return (yield sql("chain", root=root))
-
-        return [run_info(whole_run(row)) for row in await self.store.read(chain)]
-
-    async def runs(
-        self,
-        *,
-        name: str | None = None,
-        status: str | None = None,
-        parent: str | None = None,
-        before: str | None = None,
-        limit: int = 100,
-        attempts: bool = False,
-    ) -> list[RunInfo]:
-        """Runs, newest first. `before` is the `run_id` of the last one of the page before."""
-        if status is not None and status not in set(Status):
-            raise OstinatoError(f"status {status!r} is unknown; there are {', '.join(Status)}")
-
-        rows = await self.store.read(
-            lambda _: list_runs(
-                self.namespace,
-                name=name,
-                status=status,
-                parent=parent,
-                before=before,
-                attempts=attempts,
-                limit=max(1, min(limit, 1000)),
-            )
-        )
-        return [run_info(whole_run(row)) for row in rows]
-
-    async def counts(self) -> dict[str, int]:
-        """How many attempts stand where."""
-
-        def counted(_: int) -> Operation[list[Any]]:
-            return (yield sql("count_runs", namespace=self.namespace))
-
-        return {row[0]: int(row[1]) for row in await self.store.read(counted)}
-
-    async def logs(self, id: str) -> list[LogLine]:
-        """What every attempt of a run has logged."""
-        found: list[LogLine] = []
-        for attempt in await self.attempts(id):
-
-            def lines(_: int, run: str = attempt.run_id) -> Operation[list[Any]]:
-                return (yield sql("logs_of", run=run))
-
-            found += [LogLine(to_datetime(at), level, text) for _, at, level, text in await self.store.read(lines)]
-        return found
-
-    async def events(
-        self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
-    ) -> list[Event]:
-        """Events in the order of their commits, after a number; all, or about one run. `newest`: the last of all."""
-        if newest and (after or subject is not None):
-            raise OstinatoError("newest gives the last events of all; leave out after and subject")
-
-        def found(_: int) -> Operation[list[Any]]:
-            if newest:
-                return (yield sql("newest_events", namespace=self.namespace, limit=limit))[::-1]
-            if subject is not None:
-                return (yield sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit))
-            return (yield sql("namespace_events", namespace=self.namespace, after=after, limit=limit))
-
-        return [read_event(row) for row in await self.store.read(found)]
-
-    async def upcoming(self, limit: int = 100) -> list[Timer]:
-        """What is to come, soonest first."""
-
-        def due(_: int) -> Operation[list[Any]]:
-            return (yield sql("list_timers", namespace=self.namespace, after=0, limit=limit))
-
-        return [Timer(*row[:6]) for row in await self.store.read(due)]
+    # Health
 
     async def measure_schedules(self) -> list[Staleness]:
         """How stale each schedule is, also set as gauges of this process's metrics."""
@@ -768,118 +684,9 @@ class Ostinato:
                 metrics.since_success.labels(*labels).set(one.since_success)
         return found
 
-    async def last_event(self) -> int:
-        """The number of the newest fact."""
-
-        def last(_: int) -> Operation[int]:
-            return int((yield sql("last_event"))[0][0])
-
-        return await self.store.read(last)
-
-    # Access
-
-    async def namespaces(self) -> list[NamespaceInfo]:
-        return await self.store.read(lambda _: access.list_namespaces())
-
-    async def create_namespace(self, name: str, notes: str = "", *, request_id: str | None = None) -> bool:
-        """Returns whether it is new."""
-        now = self.engine.clock.now()
-        access.read_namespace(name)
-        told = audit(now, name, "namespace:created", name, self.actor, notes=notes)
-
-        def create() -> Operation[bool]:
-            new = yield from access.add_namespace(name, notes, now, self.actor)
-            if new:
-                yield sql("insert_events", [told])
-            return new
-
-        return bool(await self._once(request_id, f"create namespace {name} {digest(notes)}", now, create))
-
-    async def delete_namespace(self, name: str, *, request_id: str | None = None) -> None:
-        """Remove a namespace that nothing is left of."""
-        if name == DEFAULT_NAMESPACE:
-            raise Conflict("the namespace 'default' stays")
-        now = self.engine.clock.now()
-        told = audit(now, name, "namespace:deleted", name, self.actor)
-
-        def drop() -> Operation[bool]:
-            if name not in {one.name for one in (yield from access.list_namespaces())}:
-                raise NotFound(f"there is no namespace {name!r}")
-            if not (yield from access.drop_namespace(name)):
-                raise Conflict(f"namespace {name!r} still has schedules, webhooks or runs on record")
-            yield sql("insert_events", [told])
-            return True
-
-        await self._once(request_id, f"delete namespace {name}", now, drop)
-
-    async def create_token(
-        self,
-        role: str,
-        *,
-        namespace: str | None = None,
-        label: str = "",
-        expires_in: Length | None = None,
-        bound: dict[str, str] | None = None,
-        request_id: str | None = None,
-    ) -> tuple[str, TokenInfo]:
-        """Make a token; what comes back first is shown this once, and stored nowhere. So a `request_id` that made one
-        before is a conflict: there is no second token by accident, and the first cannot be shown again."""
-        now = self.engine.clock.now()
-        found = access.read_role(role)
-        if namespace is not None and namespace not in {one.name for one in await self.namespaces()}:
-            raise NotFound(f"there is no namespace {namespace!r}; create it first")
-        id = self._ids.new(now)
-        token, hash = access.make_token(id)
-        expires = None if expires_in is None else now + read_length(expires_in, "expires_in", raw=True)
-        told = audit(now, namespace or self.namespace, "token:created", id, self.actor, role=found.value, label=label)
-
-        def create() -> Operation[str]:
-            yield from access.add_token(id, hash, found, namespace, label, expires, now, self.actor, bound)
-            yield sql("insert_events", [told])
-            return id
-
-        asked = digest(role, namespace, label, expires_in, bound)
-        made = await self._once(request_id, f"create token {asked}", now, create)
-        if made != id:
-            raise Conflict(
-                f"the request id {request_id!r} made token {made}, which was shown then and cannot be shown again; "
-                "revoke it, and take a new request id for another"
-            )
-        return token, TokenInfo(id, namespace, found, label, bound, now, expires, None, None, self.actor)
-
-    async def tokens(self) -> list[TokenInfo]:
-        return await self.store.read(lambda _: access.list_tokens())
-
-    async def revoke_token(self, id: str, *, namespace: str | None = None, request_id: str | None = None) -> None:
-        """Take no more notice of a token; with a `namespace`, only if it is one of that."""
-        now = self.engine.clock.now()
-        if namespace is not None and id not in {one.id for one in await self.tokens() if one.namespace == namespace}:
-            raise NotFound(f"there is no token {id!r}")
-        told = audit(now, namespace or self.namespace, "token:revoked", id, self.actor)
-
-        def revoke() -> Operation[None]:
-            if (yield from access.revoke_token(id, now)):
-                yield sql("insert_events", [told])
-
-        await self._once(request_id, f"revoke token {id}", now, revoke)
-
-    async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """One transaction; with a request id, done once."""
-        if request is None:
-            answer = await self.store.run(lambda _: work())
-        else:
-            answer = await self.store.run(lambda _: once(self.namespace, request, what, now, work()))
-        self.engine.nudge()
-        return answer
-
-    # Health
-
     def ready(self) -> bool:
         """Whether this process does its work on time: false while it is not running, or its beat is late."""
         return self._engine is not None and (not self._is_node or self._engine.beat.late_by() == 0)
-
-    async def nodes(self) -> tuple[NodeInfo, ...]:
-        return await self.store.read(lambda _: list_nodes())
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
         """Look for what must never be; repair what is safe to repair, and report all of it."""
@@ -893,21 +700,3 @@ class Ostinato:
     async def backup(self, path: str, progress: Progress | None = None) -> None:
         """Copy the embedded store to a file while it is in use."""
         await backup(self.store, path, progress)
-
-    async def _newest(self, id: str) -> Run:
-        def newest(_: int) -> Operation[list[Any]]:
-            rows = yield sql("run_of_chain", root=id)
-            if rows:
-                return rows
-            first = yield sql("run_by_key", namespace=self.namespace, key=id)
-            if not first:
-                return []
-            return (yield sql("run_of_chain", root=first[0][0]))
-
-        rows = await self.store.read(newest)
-        if not rows:
-            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
-        run = whole_run(rows[0])
-        if run.namespace != self.namespace:
-            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
-        return run

@@ -1,0 +1,130 @@
+"""What an app can be asked about runs, events, what is to come, and nodes: reads, of one namespace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ostinato.engine.listing import list_runs
+from ostinato.engine.nodes import NodeInfo, list_nodes
+from ostinato.engine.rows import read_event, whole_run
+from ostinato.errors import NotFound, OstinatoError
+from ostinato.model import Event, Run, Status, Timer
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.views import LogLine, RunInfo, run_info
+from ostinato.when.instants import to_datetime
+
+
+class Reading:
+    store: Store
+    namespace: str
+
+    async def get(self, id: str) -> RunInfo:
+        """A run by its id, or by the id it was started with: its newest attempt."""
+        return run_info(await self._newest(id))
+
+    async def attempts(self, id: str) -> list[RunInfo]:
+        root = (await self._newest(id)).root_id
+
+        def chain(_: int) -> Operation[list[Any]]:
+            return (yield sql("chain", root=root))
+
+        return [run_info(whole_run(row)) for row in await self.store.read(chain)]
+
+    async def runs(
+        self,
+        *,
+        name: str | None = None,
+        status: str | None = None,
+        parent: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+        attempts: bool = False,
+    ) -> list[RunInfo]:
+        """Runs, newest first. `before` is the `run_id` of the last one of the page before."""
+        if status is not None and status not in set(Status):
+            raise OstinatoError(f"status {status!r} is unknown; there are {', '.join(Status)}")
+
+        rows = await self.store.read(
+            lambda _: list_runs(
+                self.namespace,
+                name=name,
+                status=status,
+                parent=parent,
+                before=before,
+                attempts=attempts,
+                limit=max(1, min(limit, 1000)),
+            )
+        )
+        return [run_info(whole_run(row)) for row in rows]
+
+    async def counts(self) -> dict[str, int]:
+        """How many attempts stand where."""
+
+        def counted(_: int) -> Operation[list[Any]]:
+            return (yield sql("count_runs", namespace=self.namespace))
+
+        return {row[0]: int(row[1]) for row in await self.store.read(counted)}
+
+    async def logs(self, id: str) -> list[LogLine]:
+        """What every attempt of a run has logged."""
+        found: list[LogLine] = []
+        for attempt in await self.attempts(id):
+
+            def lines(_: int, run: str = attempt.run_id) -> Operation[list[Any]]:
+                return (yield sql("logs_of", run=run))
+
+            found += [LogLine(to_datetime(at), level, text) for _, at, level, text in await self.store.read(lines)]
+        return found
+
+    async def events(
+        self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
+    ) -> list[Event]:
+        """Events in the order of their commits, after a number; all, or about one run. `newest`: the last of all."""
+        if newest and (after or subject is not None):
+            raise OstinatoError("newest gives the last events of all; leave out after and subject")
+
+        def found(_: int) -> Operation[list[Any]]:
+            if newest:
+                return (yield sql("newest_events", namespace=self.namespace, limit=limit))[::-1]
+            if subject is not None:
+                return (yield sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit))
+            return (yield sql("namespace_events", namespace=self.namespace, after=after, limit=limit))
+
+        return [read_event(row) for row in await self.store.read(found)]
+
+    async def upcoming(self, limit: int = 100) -> list[Timer]:
+        """What is to come, soonest first."""
+
+        def due(_: int) -> Operation[list[Any]]:
+            return (yield sql("list_timers", namespace=self.namespace, after=0, limit=limit))
+
+        return [Timer(*row[:6]) for row in await self.store.read(due)]
+
+    async def last_event(self) -> int:
+        """The number of the newest fact."""
+
+        def last(_: int) -> Operation[int]:
+            return int((yield sql("last_event"))[0][0])
+
+        return await self.store.read(last)
+
+    async def nodes(self) -> tuple[NodeInfo, ...]:
+        return await self.store.read(lambda _: list_nodes())
+
+    async def _newest(self, id: str) -> Run:
+        def newest(_: int) -> Operation[list[Any]]:
+            rows = yield sql("run_of_chain", root=id)
+            if rows:
+                return rows
+            first = yield sql("run_by_key", namespace=self.namespace, key=id)
+            if not first:
+                return []
+            return (yield sql("run_of_chain", root=first[0][0]))
+
+        rows = await self.store.read(newest)
+        if not rows:
+            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
+        run = whole_run(rows[0])
+        if run.namespace != self.namespace:
+            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
+        return run
