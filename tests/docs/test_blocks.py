@@ -37,6 +37,7 @@ NOT_RUN = {"text", "json", "yaml", "toml"}
 BOUNDED = {"OSTINATO_DEMO_SECONDS": "3"}
 PORT = "8471"
 WIRE = "7233"
+PORTS = re.compile(f"{PORT}|{WIRE}")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     port, wire = free_port(), free_port()
     with ExitStack() as serving:
         for block in blocks(page):
-            body = block.body.replace(PORT, port).replace(WIRE, wire)
+            body = PORTS.sub(lambda found: {PORT: port, WIRE: wire}[found[0]], block.body)
             match block.language:
                 case "python":
                     code = compile("\n" * block.line + body, str(page), "exec")

@@ -240,9 +240,11 @@ def first_ones_tell(schedule: Schedule) -> bool:
 
 def decide_by_the_first(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
     """`decide` after the end of a run, where only the first ones that wait are known, two at least. Not if one of them
-    has waited too long: others may have, too."""
+    has waited too long, or none of them could have: others may, too. Whoever stands behind one that has not is younger
+    than that."""
     decision = decide(schedule, live, [], now, lambda: "")
-    if decision.drop:
+    never = schedule.policies.catchup.window is not None and all(one.manual for one in live if one.waiting)
+    if decision.drop or never:
         return None
     after = decision.schedule
     waiting = max(after.memory.waiting, schedule.memory.waiting - len(decision.release))

@@ -124,10 +124,15 @@ class Maker:
         return run, deadline_timer(run, ends)
 
     def simple(self, action: Action, namespace: str) -> Run | None:
-        """What runs of this action have in common, if nothing stands before them and no deadline behind them."""
+        """What runs of this action have in common, if nothing stands before them and no deadline behind them. Whether
+        a journey can begin is looked at each time."""
         found = self._template(action, namespace)
         run = found.made
-        return None if run.serial_key or run.concurrency_key or found.deadline is not None else run
+        return (
+            None
+            if action.job == JOURNEY or run.serial_key or run.concurrency_key or found.deadline is not None
+            else run
+        )
 
     def unmade(self, schedule: Schedule, id: str, due: Micros, now: Micros, detail: Mapping[str, Any]) -> Run:
         """A run of an action that cannot be made for now: it has its place on record, and nothing else."""

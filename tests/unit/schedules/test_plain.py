@@ -141,7 +141,7 @@ def test_what_stands_in_line_or_has_a_deadline_goes_the_long_way(options: dict[s
 
 
 @pytest.mark.parametrize("spec", [every("60s"), cron("*/5 * * * *"), every("60s", jitter="50s")])
-@pytest.mark.parametrize("action", [ACTIONS[0], ACTIONS[1], ACTIONS[3]])
+@pytest.mark.parametrize("action", [ACTIONS[0], ACTIONS[1]])
 def test_the_short_way_is_taken(spec: Any, action: Action) -> None:
     one = Schedule("id", "name", spec, action=action, reached=NOW - 1, updated=NOW - DAY)
     due = upcoming(one, NOW - 1, 1)[0].actual
