@@ -68,7 +68,7 @@ class Conductor:
         try:
             if loaded is None:
                 now = self._tools.now()
-                loaded = await self._store.read(lambda _: load_instance(run, now))
+                loaded = await self._store.read(lambda _: load_instance(run, now, self._tools.shelf))
             writing = _Writing(self._moves, run, loaded)
             segment = Segment(
                 self._tools.within(run.namespace), loaded.definition, loaded.kept.instance, request, writing.put

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ostinato.engine.secrets import resolve
@@ -13,6 +13,7 @@ from ostinato.engine.telemetry import log
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Language
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer
+from ostinato.journeys.library import Shelf
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.machine.values import NotPossible, time_after, time_at
@@ -83,6 +84,7 @@ class Tools:
     services: Callable[[str], Mapping[str, Any]]  # of a namespace
     now: Callable[[], Micros]
     namespace: str = DEFAULT_NAMESPACE
+    shelf: Shelf = field(default_factory=dict)
 
     def within(self, namespace: str) -> Tools:
         return self if namespace == self.namespace else replace(self, namespace=namespace)
@@ -100,10 +102,14 @@ def platform_of(tools: Tools, definition: Definition, instance: Instance, reques
 
 
 async def do(
-    tools: Tools, definition: Definition, instance: Instance, effect: Evaluate | RunTask, request: Request | None
+    tools: Tools,
+    definition: Definition,
+    instance: Instance,
+    effect: Evaluate | RunTask,
+    request: Request | None,
+    platform: Mapping[str, Json],
 ) -> Input:
     """The answer to what the machine asks for."""
-    platform = platform_of(tools, definition, instance, request)
     if isinstance(effect, Evaluate):
         bindings = {**effect.bindings, "platform": platform}
         outcomes = await tools.evaluator.evaluate(effect.expressions, bindings)

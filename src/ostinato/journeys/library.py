@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import orjson
 
@@ -27,6 +28,11 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, to_datetime
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
+
+
+# Versions that were read from one store, by namespace, name and version: none of them ever changes.
+Shelf: TypeAlias = dict[tuple[str, str, str], Definition]
+_SHELF = 1000
 
 
 class Invalid(OstinatoError):
@@ -138,15 +144,22 @@ def _read(source: str, file: str, documents: str | None) -> Definition:
     return definition if documents is None else replace(definition, documents=orjson.loads(documents))
 
 
-def load(namespace: str, name: str, version: str) -> Operation[Definition]:
-    """One version."""
+def load(namespace: str, name: str, version: str, shelf: Shelf | None = None) -> Operation[Definition]:
+    """One version. With a `shelf`, for those who read what is committed: it may stand there."""
+    if shelf is not None and (known := shelf.get((namespace, name, version))) is not None:
+        return known
     rows = yield sql("definition", namespace=namespace, name=name, version=version)
     if not rows:
         raise NotFound(f"there is no journey {name!r} {version} in namespace {namespace!r}")
-    return _read(rows[0][5], rows[0][4], rows[0][9])
+    found = _read(rows[0][5], rows[0][4], rows[0][9])
+    if shelf is not None:
+        if len(shelf) >= _SHELF:
+            shelf.clear()
+        shelf[namespace, name, version] = found
+    return found
 
 
-def find(namespace: str, name: str, version: str | None) -> Operation[Definition]:
+def find(namespace: str, name: str, version: str | None, shelf: Shelf | None = None) -> Operation[Definition]:
     """A version, or the latest."""
     if version is None:
         versions = [row[2] for row in (yield sql("definition_versions", namespace=namespace, name=name))]
@@ -155,7 +168,7 @@ def find(namespace: str, name: str, version: str | None) -> Operation[Definition
             hint = did_you_mean(name, {row[1] for row in some})
             raise NotFound(f"there is no journey {name!r} in namespace {namespace!r}{'; ' + hint if hint else ''}")
         version = latest(versions)
-    return (yield from load(namespace, name, version))
+    return (yield from load(namespace, name, version, shelf))
 
 
 def latest(versions: Iterable[str]) -> str:

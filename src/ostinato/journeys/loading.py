@@ -9,7 +9,7 @@ import orjson
 from ostinato.journeys.bindings import first_run
 from ostinato.journeys.fitting import check_start
 from ostinato.journeys.language import Definition
-from ostinato.journeys.library import find, load
+from ostinato.journeys.library import Shelf, find, load
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
 from ostinato.journeys.machine.wanting import outcome_form
@@ -30,12 +30,12 @@ class Loaded:
     decided: Decision | None = None
 
 
-def load_instance(run: Run, now: Micros) -> Operation[Loaded]:
+def load_instance(run: Run, now: Micros, shelf: Shelf | None = None) -> Operation[Loaded]:
     """The instance of a run, or where it has none yet, the one that it is to begin with."""
     rows = yield sql("journeys_by_ids", [(run.id,)])
     if rows:
         kept = read_kept(rows[0])
-        definition = yield from load(run.namespace, kept.instance.definition, kept.instance.version)
+        definition = yield from load(run.namespace, kept.instance.definition, kept.instance.version, shelf)
         return Loaded(definition, kept)
     return (yield from first_of(run, now))
 

@@ -94,7 +94,8 @@ class Looks:
 
     async def read_definition(self, name: str, version: str | None = None) -> Definition:
         """A definition as values of the language."""
-        return await self._around.store.read(lambda _: find(self._around.namespace, name, version))
+        around = self._around
+        return await around.store.read(lambda _: find(around.namespace, name, version, around.tools.shelf))
 
     async def definitions(self, *, after: tuple[str, str] = ("", ""), limit: int = 100) -> list[DefinitionInfo]:
         """The versions on record, by name, from the one after `after` on."""
@@ -214,7 +215,7 @@ class Looks:
 
     async def _seen(self, id: str, request: Request | None = None, guarded: bool = False) -> Looked:
         around = self._around
-        seen = await around.store.read(lambda _: look(id, around.namespace))
+        seen = await around.store.read(lambda _: look(id, around.namespace, around.tools.shelf))
         if guarded and not await may_read(around.tools, seen.definition, seen.kept.instance, request):
             raise NotFound(f"there is no journey {id!r} in namespace {around.namespace!r}")
         return seen

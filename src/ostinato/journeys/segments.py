@@ -5,12 +5,12 @@ instance comes to rest; expressions between those are evaluated anew after a cra
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from ostinato.engine.listeners import wait_for_event
-from ostinato.journeys.evaluating import Tools, do
+from ostinato.journeys.evaluating import Tools, do, platform_of
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import advance, timers
 from ostinato.journeys.machine.decision import Compensate, Decision, Effect, Evaluate, Fired, Input, RunTask, TaskEnded
@@ -18,6 +18,7 @@ from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.machine.wanting import pending
 from ostinato.journeys.moves import Perform
 from ostinato.journeys.plugins import Problem, Request, Result
+from ostinato.model import Json
 from ostinato.when.instants import SECOND
 
 _HELD = 50  # moves between two writes
@@ -60,6 +61,7 @@ class Segment:
         self.instance = instance
         self._asked: tuple[Effect, ...] | None = None  # what the last decision asks for
         self._request = request
+        self._platform: Mapping[str, Json] | None = None  # the same for all that one request begins
         self._write = write
         self._work = Work([], [])
         self._doing: dict[tuple[str, int], asyncio.Task[Input]] = {}
@@ -117,7 +119,7 @@ class Segment:
         for one in inbox:
             accepted = self._advance(one.input)
             if accepted:
-                self._request = one.request
+                self._request, self._platform = one.request, None
                 self._work.perform = [] if one.perform is None else [one.perform]
                 await self._save()
             if not one.done.done():
@@ -163,7 +165,9 @@ class Segment:
             await self._save()
         loop = asyncio.get_running_loop()
         for key, effect in fresh.items():
-            work = do(self._tools, self._definition, self.instance, effect, self._request)
+            if self._platform is None:
+                self._platform = platform_of(self._tools, self._definition, self.instance, self._request)
+            work = do(self._tools, self._definition, self.instance, effect, self._request, self._platform)
             self._doing[key] = task = loop.create_task(work)
             task.add_done_callback(self._came)
 

@@ -11,7 +11,7 @@ from ostinato.engine.runs import created
 from ostinato.errors import Conflict, NotFound
 from ostinato.journeys.asking import Asked
 from ostinato.journeys.language import Definition
-from ostinato.journeys.library import load
+from ostinato.journeys.library import Shelf, load
 from ostinato.journeys.loading import Loaded, begun, first_of
 from ostinato.journeys.machine.advance import advance, begin
 from ostinato.journeys.machine.decision import Submitted
@@ -134,7 +134,7 @@ class Looked:
     definition: Definition
 
 
-def look(id: str, namespace: str) -> Operation[Looked]:
+def look(id: str, namespace: str, shelf: Shelf | None = None) -> Operation[Looked]:
     rows = yield sql("runs_by_ids", [(id,)])
     if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
@@ -144,7 +144,7 @@ def look(id: str, namespace: str) -> Operation[Looked]:
     if not there:
         return (yield from _to_come(run))
     kept = read_kept(there[0])
-    definition = yield from load(namespace, kept.instance.definition, kept.instance.version)
+    definition = yield from load(namespace, kept.instance.definition, kept.instance.version, shelf)
     return Looked(run, kept, definition)
 
 
