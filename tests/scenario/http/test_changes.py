@@ -335,6 +335,19 @@ def test_pages_walk_everything_once(tmp_path: Path) -> None:
     run(main, tmp_path)
 
 
+def test_a_simulation_of_runs_without_end_is_refused(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.post("/schedules", {"name": "a", "spec": "0 9 * * *", "action": "note"})
+        period = {"schedule": "a", "first": "2026-06-01T00:00:00Z", "last": "2026-06-03T00:00:00Z"}
+        for path in ("/simulate", "/simulate.svg"):
+            for wrong in (1e308, -1, [5, 1e308]):
+                found = await web.post(path, {**period, "run_time": wrong})
+                assert (found.status_code, "run_time" in found.json()["detail"]) == (422, True), found.json()
+            assert (await web.post(path, {**period, "run_time": [5, 1e9]})).status_code == 200
+
+    run(main, tmp_path)
+
+
 def test_a_moment_that_its_offset_takes_out_of_the_calendar_is_refused(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         await web.post("/schedules", {"name": "a", "spec": "0 9 * * *", "action": "note"})

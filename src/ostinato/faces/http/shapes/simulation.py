@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from ostinato.faces.http.shapes.common import Given, Moment, Text
 from ostinato.faces.http.shapes.schedules import Definition
+
+Seconds = Annotated[float, Field(ge=0, le=1_000_000_000)]
 
 
 class Simulate(Given):
@@ -17,7 +20,7 @@ class Simulate(Given):
     draft: Definition | None = None
     first: Moment
     last: Moment
-    run_time: float | list[float] = Field(default=0, description="Seconds, or several to draw from.")
+    run_time: Seconds | list[Seconds] = Field(default=0, description="Seconds, or several to draw from.")
     outages: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
     pauses: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
     seed: int = 0
