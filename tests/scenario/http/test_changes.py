@@ -348,6 +348,20 @@ def test_a_simulation_of_runs_without_end_is_refused(tmp_path: Path) -> None:
     run(main, tmp_path)
 
 
+def test_a_number_is_neither_true_nor_false(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        draft = {"name": "a", "spec": "0 9 * * *", "action": "note"}
+        found = [
+            await web.post("/diagnosis", {"repair": 0}),
+            await web.post("/schedules", {**draft, "paused": 1}),
+            await web.post("/schedules", {**draft, "trigger": 1}),
+            await web.post("/jobs/note/start", {"at_most_once": 1}),
+        ]
+        assert [one.status_code for one in found] == [422] * len(found), [one.json() for one in found]
+
+    run(main, tmp_path)
+
+
 def test_a_moment_that_its_offset_takes_out_of_the_calendar_is_refused(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         await web.post("/schedules", {"name": "a", "spec": "0 9 * * *", "action": "note"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from ostinato.faces.http.shapes.common import Given, Length, Object, Shown
 
@@ -88,7 +88,7 @@ class TokenMade(TokenShown):
 
 
 class Diagnose(Given):
-    repair: bool = Field(default=False, description="Mend what is safe to mend.")
+    repair: StrictBool = Field(default=False, description="Mend what is safe to mend.")
 
 
 class CheckShown(Shown):

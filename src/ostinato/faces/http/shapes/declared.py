@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.shapes.common import NO_NUL, Given, Object
 
@@ -29,8 +29,8 @@ class File(Given):
         pattern=NO_NUL,
         description="What the schedules are known to come from; else the file's own name.",
     )
-    prune: bool = Field(default=False, description="Close what it declared before and declares no longer.")
-    take: bool = Field(default=False, description="Take over schedules that something else declares.")
+    prune: StrictBool = Field(default=False, description="Close what it declared before and declares no longer.")
+    take: StrictBool = Field(default=False, description="Take over schedules that something else declares.")
 
 
 class ChangeShown(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.shapes.common import Given, Length, Moment, Object, Shown, Text
 
@@ -78,7 +78,7 @@ class Start(Given):
     deadline: Length | None = None
     serial_key: Text | None = None
     concurrency: int | Object | None = None
-    at_most_once: bool | None = None
+    at_most_once: StrictBool | None = None
     parent: Text | None = None
 
     def options(self) -> Object:

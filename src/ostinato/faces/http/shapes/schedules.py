@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.shapes.common import Given, Length, Moment, Object, Overlap, Shown, Text
 from ostinato.schedules.model import Policies
@@ -153,7 +153,7 @@ class Definition(Given):
     deadline: Length | None = None
     serial_key: Text | None = None
     concurrency: int | Object | None = None
-    at_most_once: bool | None = None
+    at_most_once: StrictBool | None = None
 
     def given(self) -> Object:
         return self.model_dump(exclude_unset=True, exclude={"name", "paused", "trigger"})
@@ -161,8 +161,8 @@ class Definition(Given):
 
 class NewSchedule(Definition):
     name: Text
-    paused: bool = False
-    trigger: bool = Field(default=False, description="Run it now, too.")
+    paused: StrictBool = False
+    trigger: StrictBool = Field(default=False, description="Run it now, too.")
 
 
 class ChangedShown(Shown):
