@@ -3,6 +3,7 @@ request id."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -19,15 +20,16 @@ from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import Micros
 
 
-class Admission:
+class Admission(ABC):
     store: Store
     namespace: str
     actor: str | None
     _ids: Ids
 
     @property
+    @abstractmethod
     def engine(self) -> Engine:
-        raise NotImplementedError
+        """While the app is open."""
 
     async def namespaces(self) -> list[NamespaceInfo]:
         return await self.store.read(lambda _: access.list_namespaces())

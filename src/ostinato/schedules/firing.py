@@ -100,21 +100,27 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}
     known = [t for t in timers if t.owner in runs]
     owners = yield from free_schedules(known, [runs[t.owner].schedule_id or "" for t in known], now)
-    schedules = {row[0]: row for row in owners}
-    unmakeable = yield from unfit(maker, filter(None, map(_readable, owners)))
+    schedules: dict[str, Schedule] = {}
+    unmakeable: dict[str, Exception] = {}
+    for row in owners:
+        try:
+            schedules[row[0]] = read_schedule(row)
+        except Exception as problem:
+            unmakeable[row[0]] = problem
+    unmakeable |= yield from unfit(maker, schedules.values())
     made: list[Run] = []
     failed: list[Ended] = []
     saved: list[Row] = []
     timed: list[Row] = []
     for timer in known:
         run = runs[timer.owner]
-        if run.schedule_id not in schedules:
+        owner = run.schedule_id or ""
+        if owner not in schedules and owner not in unmakeable:
             continue
         try:
-            schedule = read_schedule(schedules[run.schedule_id])
-            if schedule.id in unmakeable:
-                raise unmakeable[schedule.id]
-            found, deadline = _made(schedule, run, maker)
+            if owner in unmakeable:
+                raise unmakeable[owner]
+            found, deadline = _made(schedules[owner], run, maker)
             made.append(found)
             saved.append(_saved(found))
             if deadline is not None:
@@ -140,13 +146,6 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
         return []
     yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
     return (yield from conclude([(row[0], row[13], row[16]) for row in owners], failed, now))
-
-
-def _readable(row: Row) -> Schedule | None:
-    try:
-        return read_schedule(row)
-    except Exception:
-        return None
 
 
 def _made(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:

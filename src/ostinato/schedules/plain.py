@@ -16,7 +16,7 @@ import orjson
 from ostinato.engine.rows import quoted
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import GRACE
-from ostinato.schedules.rows import occurrence_key, read_action_text, read_spec_text
+from ostinato.schedules.rows import occurrence_key, read_action_text, read_policies_text, read_spec_text
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.compiled import Compiled
 from ostinato.when.instants import Micros
@@ -41,7 +41,9 @@ def plain_firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callab
 
 
 def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    id, namespace, name, spec_text, action, _, seed, state, _, paused, _, remaining, reached, _, updated = row[:15]
+    id, namespace, name, spec_text, action, policies, seed, state, _, paused, _, remaining, reached, _, updated = row[
+        :15
+    ]
     token, memory_text, outcome_text = row[15:18]
     actor = row[25]
     if state != "running" or paused is not None or remaining is not None or now < updated:
@@ -49,6 +51,7 @@ def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[M
     memory = _read(memory_text)
     if not memory.keys() <= _ORDINARY:
         return None
+    read_policies_text(policies)  # they change nothing, but one that has lost them is parked, as any that is damaged
     spec = read_spec_text(spec_text)
     compiled = spec.compiled
     nominal, following = _next_two(compiled, max(reached, updated - spec.jitter - 1))

@@ -140,6 +140,13 @@ def test_what_stands_in_line_or_has_a_deadline_goes_the_long_way(options: dict[s
     assert plain_firing(insert_schedule_row(one), NOW, "", Maker(lambda _: JOB), lambda _: "new") is None
 
 
+def test_one_whose_policies_cannot_be_read_goes_the_long_way() -> None:
+    row = list(insert_schedule_row(Schedule("id", "name", every("60s"), action=ACTIONS[0], reached=NOW - 1, updated=0)))
+    assert plain_firing(row, NOW, "", Maker(lambda _: JOB), lambda _: "new") is not None
+    row[5] = '{"overlap": "sometimes"}'
+    assert plain_firing(row, NOW, "", Maker(lambda _: JOB), lambda _: "new") is None
+
+
 @pytest.mark.parametrize("spec", [every("60s"), cron("*/5 * * * *"), every("60s", jitter="50s")])
 @pytest.mark.parametrize("action", [ACTIONS[0], ACTIONS[1]])
 def test_the_short_way_is_taken(spec: Any, action: Action) -> None:
