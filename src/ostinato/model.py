@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ostinato.errors import OstinatoError
 from ostinato.when.durations import parse_duration
@@ -176,8 +176,7 @@ class Run:
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(NamedTuple):
     """A durable wake-up. (kind, owner, purpose) tells it from every other."""
 
     kind: str

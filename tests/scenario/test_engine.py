@@ -17,6 +17,7 @@ from prometheus_client import generate_latest
 from structlog.testing import capture_logs
 
 from ostinato import Limit, Ostinato, OstinatoError, Retry, RunFailed, StoreUnavailable
+from ostinato.engine.claims import Hands
 from ostinato.engine.executor import Stop
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import stop
@@ -29,7 +30,7 @@ from ostinato.when.instants import SECOND, Micros
 async def test_one_poison_timer_is_parked_and_the_rest_go_on(world: World) -> None:
     fired: list[str] = []
 
-    def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+    def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
         for timer in timers:
             if timer.owner == "poison":
                 raise ValueError("bad data")

@@ -428,7 +428,7 @@ def test_a_node_whose_outcomes_piled_up_claims_again_when_they_are_written(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On real time: only there are bodies faster than commits."""
-    monkeypatch.setattr("ostinato.engine.engine._BACKLOG", 5)
+    monkeypatch.setattr("ostinato.engine.claimer._BACKLOG", 5)
     monkeypatch.setattr("ostinato.engine.commits._MOST", 1)
     app = Ostinato(store_url, concurrency=20)
 

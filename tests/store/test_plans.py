@@ -55,6 +55,9 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "lock_schedules": ({}, ("id",), "ostinato_schedules_pkey"),
     "lock_free_schedules": ({}, ("id",), "ostinato_schedules_pkey"),
     "advance_schedules": ({}, ("id", None, 1, 2, 1, "{}", ""), "ostinato_schedules_pkey"),
+    "due_schedules": ({"rules": ""}, ("id",), "ostinato_schedules_pkey"),
+    "pass_schedules": ({}, ("id", 1, 2, "{}"), "ostinato_schedules_pkey"),
+    "may_take": ({"node": "n"}, ("default",), "ostinato_runs_ready"),
     "note_outcomes": ({}, ("id", "{}"), "ostinato_schedules_pkey"),
     "schedule_by_name": ({"namespace": "default", "name": "n"}, None, "ostinato_schedules_name"),
     "list_schedules": (

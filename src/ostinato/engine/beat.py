@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from ostinato.clock import Clock
 from ostinato.engine import timers
+from ostinato.engine.claimer import Claimer
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.telemetry import Metrics, Spans, log
 from ostinato.errors import StoreUnavailable
+from ostinato.model import Run
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -26,9 +28,10 @@ class Beat:
         store: Store,
         clock: Clock,
         purposes: Mapping[tuple[str, str], timers.Fire],
+        claimer: Claimer,
         metrics: Metrics,
         spans: Spans,
-        fired: Callable[[], Awaitable[None]],
+        fired: Callable[[timers.Fired], Awaitable[None]],
     ) -> None:
         self.due = asyncio.Event()
         self.at: Micros = 0  # when it last came round
@@ -36,14 +39,18 @@ class Beat:
         self._store = store
         self._clock = clock
         self._purposes = purposes
+        self._claimer = claimer
         self._metrics = metrics
         self._spans = spans
         self._fired = fired
 
     async def run(self) -> None:
+        due: Micros | None = None
+        full = False
         while True:
             self.due.clear()
-            due = await self._next_due()
+            if not full:  # where there were so many, there are more
+                due = await self._next_due()
             now = self._now_or_later()
             if due is None or due > now:
                 await self._sleep_until(due)
@@ -51,8 +58,11 @@ class Beat:
                 if due is None or due > now or self.due.is_set():
                     continue
             fired = await self._fire(now, due)
-            if fired:
-                await self._fired()
+            full = fired.timers == _FIRE
+            if fired.taken:
+                await asyncio.sleep(0)  # what has begun and is quickly done makes room again
+            if fired.timers:
+                await self._fired(fired)
             else:
                 await self._sleep_until(now + _ELSEWHERE)
 
@@ -62,30 +72,40 @@ class Beat:
         self._processed = max(self._processed, self.at)
         return self._processed
 
-    async def _fire(self, now: Micros, begin: Micros) -> int:
+    async def _fire(self, now: Micros, begin: Micros) -> timers.Fired:
         try:
             with self._spans.of("beat", lag_ms=(now - begin) // 1000):
-                fired = await self._store.run(lambda _: timers.fire(now, _FIRE, self._purposes))
+                fired = await self._fire_some(now, _FIRE)
         except StoreUnavailable:
             raise
         except Exception:
             fired = await self._fire_one_by_one(now)
-        self._metrics.fired.inc(fired)
+        self._metrics.fired.inc(fired.timers)
         self._metrics.lag.observe(max(0, now - begin) / SECOND)
         return fired
 
-    async def _fire_one_by_one(self, now: Micros) -> int:
+    async def _fire_some(self, now: Micros, limit: int) -> timers.Fired:
+        hands = self._claimer.hands(limit)
+        taken: Sequence[Run] = ()
+        try:
+            fired = await self._store.run(lambda tries: timers.fire(now, limit, self._purposes, hands.anew(), tries))
+            taken = fired.taken
+        finally:
+            self._claimer.give_back(hands, taken)
+        return fired
+
+    async def _fire_one_by_one(self, now: Micros) -> timers.Fired:
         """One of a batch is poison: find it, park it with its reason, let the others go."""
         for count in range(_FIRE):
             try:
-                if not await self._store.run(lambda _: timers.fire(now, 1, self._purposes)):
-                    return count
+                if not (await self._fire_some(now, 1)).timers:
+                    return timers.Fired(count)
             except timers.TimerFailed as problem:
                 log.error("a timer failed", action="timer_parked", problem=str(problem))
                 self._metrics.parked.inc()
                 parked, reason = problem.timer, str(problem)
                 await self._store.run(lambda _: timers.park(parked, reason))  # noqa: B023
-        return _FIRE
+        return timers.Fired(_FIRE)
 
     async def _next_due(self) -> Micros | None:
         def due(_: int) -> Operation[Micros | None]:

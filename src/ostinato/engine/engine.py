@@ -15,7 +15,8 @@ from ostinato.clock import Clock, SharedClock
 from ostinato.engine import housekeeping, nodes, timers
 from ostinato.engine.beat import Beat
 from ostinato.engine.bodies import Bodies
-from ostinato.engine.claims import NodeLost, claim
+from ostinato.engine.claimer import Claimer
+from ostinato.engine.claims import NodeLost
 from ostinato.engine.executor import Stop
 from ostinato.engine.handlers import Declaration, Handler
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
@@ -24,15 +25,13 @@ from ostinato.engine.runs import End, wake
 from ostinato.engine.telemetry import Metrics, log
 from ostinato.errors import StoreError
 from ostinato.ids import Ids
-from ostinato.model import Run, Status
+from ostinato.model import Status
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 
-_CLAIM = 100  # runs in one claim: fewer cost more each
 _UNPARK = 500
 _LAST_WORDS = 30.0  # seconds that a stopping node waits for a store that is away
-_BACKLOG = 5_000  # outcomes waiting for the store before no more work is claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,22 @@ class Engine:
             told=self.tell_ends,
             trouble=self._trouble,
         )
-        self.beat = Beat(store, self.clock, self.purposes, self.metrics, self.bodies.spans, self._fired)
-        self._ready = asyncio.Event()
+        self.claimer = Claimer(
+            store,
+            self.clock,
+            self.bodies,
+            lambda: self.node,
+            handlers=handlers,
+            queues=settings.queues,
+            concurrency=settings.concurrency,
+            poll=None if clock.virtual else settings.poll / SECOND,
+            metrics=self.metrics,
+            told=self.listeners.hint,
+        )
+        self.beat = Beat(store, self.clock, self.purposes, self.claimer, self.metrics, self.bodies.spans, self._fired)
         self._attention = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
-        self._token = 0
-        self._claiming = -1  # the token of the claim that is under way, if one is
         self._alive_since: Micros = 0
-        self._leave: frozenset[str] = frozenset()
         self._stopping = False
         self._rules_seen: set[str] = set()
         self._joining = asyncio.Lock()
@@ -128,7 +135,7 @@ class Engine:
         log.info("node started", action="node_started", node=self.node, store=self.store.url)
 
     def _begin_loops(self) -> None:
-        own = [(self.beat.run, "beat"), (self._claims, "claim"), (self._renew, "lease"), (self._tend, "tend")]
+        own = [(self.beat.run, "beat"), (self.claimer.run, "claim"), (self._renew, "lease"), (self._tend, "tend")]
         self._loops = [asyncio.create_task(self._forever(part, name)) for part, name in (*own, *self.parts)]
 
     async def connect(self) -> None:
@@ -148,8 +155,7 @@ class Engine:
         if self._stopping:
             return
         self._stopping = True
-        self._ready.set()
-        self.bodies.room.set()
+        self.claimer.stop()
         grace = self.settings.grace / SECOND
         beat, claims, lease, tend, *others = self._loops
         # A claim that is on its way is heard out: cancelled, it might be committed all the same.
@@ -286,7 +292,7 @@ class Engine:
             await self._unpark()
             await self._recover()
             await self._measure_clock()
-            if not self._leave <= self.declared.keys():
+            if not self.claimer.leave <= self.declared.keys():
                 await self._read_declared()
             self.metrics.running.set(len(self.bodies.running))
             self.metrics.threads.set(self.bodies.executor.threads_busy)
@@ -313,7 +319,7 @@ class Engine:
     def _note(self, pulse: nodes.Pulse) -> None:
         now = self.clock.now()
         others = {h for n in pulse.nodes if n.id != self.node and n.lease_until >= now for h in n.handlers}
-        self._leave = frozenset(others - set(self.handlers))
+        self.claimer.leave = frozenset(others - set(self.handlers))
         rules = {n.zone_rules for n in pulse.nodes if n.lease_until >= now}
         if len(rules) > 1 and rules != self._rules_seen:
             log.warning("nodes have different zone rules", action="zone_rules_differ", rules=sorted(rules))
@@ -333,13 +339,9 @@ class Engine:
                 self.bodies.cancel_here(one.run.id, Stop(Status.CRASHED, None))
             elif row[2] is not None:
                 self.bodies.cancel_here(one.run.id, Stop(Status.CANCELLED, row[3]))
-        unheard = [id for id, claim, _, _, token in rows.values() if self._unheard(id, claim, token)]
+        unheard = [id for id, claim, _, _, token in rows.values() if self.claimer.unheard(id, claim, token)]
         if unheard:
             await self._begin_unheard(unheard)
-
-    def _unheard(self, run_id: str, run_claim: int, token: int) -> bool:
-        """A claim that was committed though its answer was lost. One that is under way is not that."""
-        return self.bodies.begun.get(run_id) != run_claim and token != self._claiming
 
     async def _begin_unheard(self, ids: list[str]) -> None:
         def found(_: int) -> Operation[list[Row]]:
@@ -366,7 +368,7 @@ class Engine:
 
         if await self.store.read(any_parked):
             await self.store.run(parked)
-            self._ready.set()
+            self.claimer.ready.set()
 
     async def _measure_clock(self) -> None:
         if self.clock.virtual:
@@ -391,56 +393,19 @@ class Engine:
 
     def nudge(self, *, timers: bool = True) -> None:
         """Runs were started from this process, and perhaps timers set."""
-        self._ready.set()
+        self.claimer.ready.set()
         if timers:
             self.beat.due.set()
         self.listeners.hint()
 
-    async def _fired(self) -> None:
+    async def _fired(self, fired: timers.Fired) -> None:
         """Timers were fired."""
+        if len(fired.taken) == fired.timers:
+            self.listeners.hint()  # all of it has begun already
+            return
         self.hint()
-        if self.bodies.running:  # a deadline may have ended what runs here
+        if fired.plain < fired.timers and self.bodies.running:  # what runs here may have been ended
             await self._check_held()
-
-    # Claiming and running
-
-    async def _claims(self) -> None:
-        turn = 0
-        # Half of what there is room for: while those bodies run, the store looks for the other half.
-        most = max(_CLAIM, self.settings.concurrency // 2)
-        while not self._stopping:
-            self._ready.clear()
-            room = self.settings.concurrency - len(self.bodies.running)
-            if room <= 0 or len(self.bodies.ends) > _BACKLOG:
-                self.bodies.room.clear()
-                await self.bodies.room.wait()  # a body has ended, or outcomes were written
-                continue
-            got = 0
-            queues = self.settings.queues
-            for step in range(len(queues)):
-                if room - got <= 0 or self._stopping:
-                    break
-                runs = await self._claim(queues[(turn + step) % len(queues)], min(room - got, most))
-                got += len(runs)
-                for run in runs:
-                    self.bodies.begin(run)
-            turn += 1
-            if got == 0 and not self._stopping:
-                await wait_for_event(self._ready, None if self.clock.virtual else self.settings.poll / SECOND)
-
-    async def _claim(self, queue: str, limit: int) -> list[Run]:
-        self._token += 1
-        token, now, node, leave = self._token, self.clock.now(), self.node, self._leave
-        self._claiming = token
-        try:
-            with self.bodies.spans.of("claim", queue=queue):
-                runs = await self.store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
-        finally:
-            self._claiming = -1
-        if runs:
-            self.metrics.claimed.inc(len(runs))
-            self.listeners.hint()
-        return runs
 
     # Writing
 
@@ -456,12 +421,12 @@ class Engine:
                 following = True
             elif run.root_id in self.waiters:
                 self.waiters.ended(run.root_id, Ended(status.value, e.reason, e.result, e.error))
-            if run.serial_key is not None or run.concurrency_key is not None or run.schedule_id is not None:
+            if run.serial_key is not None or run.concurrency_key is not None or (e.stirs and run.schedule_id):
                 following = True
         for status, count in counts.items():
             self.metrics.ended.labels(status.value).inc(count)
         self.listeners.hint()
         self.bodies.room.set()
         if following:
-            self._ready.set()
+            self.claimer.ready.set()
             self.beat.due.set()

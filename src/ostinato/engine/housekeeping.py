@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
+from ostinato.engine.claims import Hands
 from ostinato.engine.kinds import RULES
 from ostinato.engine.rows import timer_row
 from ostinato.engine.scanner import scan
@@ -26,13 +27,13 @@ def first_timers(now: Micros) -> Operation[None]:
 
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
-    def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+    def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
         removed = yield from prune(now - keep_runs, now - keep_events, now)
         again = now + (_SOON if removed >= _BITE else _OFTEN)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "housekeeping", again))])
         return []
 
-    def look(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+    def look(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
         """The invariant scanner, by itself: what it finds is mended where that is safe, and always an event."""
         findings = yield from scan(now, True, new_id)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "scan", now + _OFTEN))])

@@ -45,9 +45,16 @@ class Ended(NamedTuple):
     error: str | None = None
 
 
+class After(NamedTuple):
+    """Events to write, and whether anything else may go now."""
+
+    events: list[Row]
+    stirs: bool = False
+
+
 # What else happens, in the same transaction, when chains end that belong to something: given what they belong to, as
-# rows that are locked, and the ends; returns events to write. The layers above say what that is.
-AfterEnd: TypeAlias = Callable[[Sequence[Row], Sequence[Ended], Micros], Operation[list[Row]]]
+# rows that are locked, and the ends. The layers above say what that is.
+AfterEnd: TypeAlias = Callable[[Sequence[Row], Sequence[Ended], Micros], Operation[After]]
 AFTER_END: dict[str, AfterEnd] = {}
 
 
@@ -155,6 +162,7 @@ class End:
     following: Run | None = None
     event: str = ""
     lines: Sequence[Row] = ()
+    stirs: bool = True  # written, it may let others go
 
 
 # What else is written with ends that were accepted; returns events to write.
@@ -164,7 +172,10 @@ Also: TypeAlias = Callable[[], Operation[list[Row]]]
 def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -> Operation[list[End]]:
     """The outcomes of claimed runs, those still fenced to `node` only. Returns the ends that were refused."""
     if also is None and all(map(_is_all, ends)):
-        return (yield from _finish(ends, node, now))
+        if all(map(_ended_well, ends)):
+            return (yield from _succeed(ends, node, now))
+        if all(map(_is_nobodys, ends)):
+            return (yield from _finish(ends, node, now))
     rows = [
         (
             e.run.id,
@@ -198,7 +209,7 @@ def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -
     if also is not None:
         events += yield from also()
     over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken if e.finished and e.following is None]
-    events += yield from _after_chains(owners, over, now)
+    events += (yield from _after_chains(owners, over, now)).events
     yield sql("insert_events", events)
     return refused
 
@@ -211,16 +222,15 @@ def lock_owners(runs: Iterable[Run]) -> Operation[list[Row]]:
     return (yield sql("lock_owners", [(id,) for id in sorted(ids)]))
 
 
-def _after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[list[Row]]:
+def _after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[After]:
     owned = [one for one in ended if one.run.schedule_id is not None]
     if not owners or not owned or "schedule" not in AFTER_END:
-        return []
+        return After([])
     return (yield from AFTER_END["schedule"](owners, owned, now))
 
 
 def _is_all(e: End) -> bool:
-    """Nothing but the outcome and its event is to be written for it: no gate to pass on, no timer, no other attempt,
-    no schedule to be told."""
+    """Nothing but the outcome and its event is to be written for it: no gate to pass on, no timer, no other attempt."""
     return (
         e.finished
         and e.following is None
@@ -228,9 +238,37 @@ def _is_all(e: End) -> bool:
         and not e.event
         and e.run.serial_key is None
         and e.run.concurrency_key is None
-        and e.run.schedule_id is None
         and not has_deadline(e.run)
     )
+
+
+def _is_nobodys(e: End) -> bool:
+    return e.run.schedule_id is None
+
+
+def _ended_well(e: End) -> bool:
+    return e.run.schedule_id is not None and e.status is Status.SUCCEEDED
+
+
+def _succeed(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
+    """Successes that only their schedules are to be told of."""
+    owners = yield from lock_owners(e.run for e in ends)
+    written = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
+    refused: list[End] = []
+    taken = ends
+    if written[0][0] < len(ends):
+        refused = yield from _refused(list(ends), node)
+        if not written[0][0]:  # an earlier try has written what was to be written
+            return refused
+        lost = {e.run.id for e in refused}
+        taken = [e for e in ends if e.run.id not in lost]
+    events = [_ended(e, now) for e in taken]
+    over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken]
+    after = yield from _after_chains(owners, over, now)
+    for e in taken:
+        e.stirs = after.stirs
+    yield sql("insert_events", events + after.events)
+    return refused
 
 
 def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
@@ -332,7 +370,7 @@ def stop(
     newest = yield sql("run_of_chain", root=root)
     owners = yield from lock_owners(map(whole_run, newest))
     found, events, ended = yield from stop_chain(root, status, reason, now, force)
-    events += yield from _after_chains(owners, ended, now)
+    events += (yield from _after_chains(owners, ended, now)).events
     if events:
         yield sql("notify")
         # Who stopped it is on record, where that is known; else who started it.
@@ -385,4 +423,4 @@ def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
         _, more, over = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True)
         events += more
         ended += over
-    return events + (yield from _after_chains(owners, ended, now))
+    return events + (yield from _after_chains(owners, ended, now)).events

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from operator import attrgetter
+from typing import NamedTuple, TypeAlias
 
+from ostinato.engine.claims import Hands, taken_before
 from ostinato.engine.gates import open_by_rate
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import expire, wake
-from ostinato.model import Timer
+from ostinato.model import Run, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-# What to do with due timers of one purpose; returns the events to write.
-Fire: TypeAlias = Callable[[Sequence[Timer], Micros], Operation[list[Row]]]
+# What to do with due timers of one purpose, and what may be begun at once; returns the events to write.
+Fire: TypeAlias = Callable[[Sequence[Timer], Micros, Hands], Operation[list[Row]]]
 ANY = "*"  # in place of a purpose: whatever this kind of owner wants to be woken for
 _STRANGER = 5 * SECOND
+_IN_ORDER = attrgetter("due", "owner")
 
 
 class TimerFailed(Exception):
@@ -26,13 +29,26 @@ class TimerFailed(Exception):
         self.timer = timer
 
 
-def fire(now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire]) -> Operation[int]:
-    """Fire up to `limit` due timers. Returns how many there were."""
-    due = [Timer(*row) for row in (yield sql("take_due", now=now, limit=limit))]
+class Fired(NamedTuple):
+    """How many timers, how many of them did nothing but start something, and what of it the firing node has taken."""
+
+    timers: int
+    plain: int = 0
+    taken: Sequence[Run] = ()
+
+
+def fire(
+    now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire], hands: Hands, tries: int = 0
+) -> Operation[Fired]:
+    """Fire up to `limit` due timers."""
+    if tries:
+        hands.taken += yield from taken_before(hands.node, hands.token, now)
+    due = list(map(Timer._make, (yield sql("take_due", now=now, limit=limit))))
     if not due:
-        return 0
+        return Fired(0, 0, hands.taken)
     groups: dict[tuple[str, str], list[Timer]] = {}
-    for timer in sorted(due, key=lambda t: (t.due, t.owner)):
+    due.sort(key=_IN_ORDER)
+    for timer in due:
         key = timer.kind, timer.purpose
         groups.setdefault(key if key in purposes else (timer.kind, ANY), []).append(timer)
     events: list[Row] = []
@@ -46,7 +62,7 @@ def fire(now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire]) -> O
             )
             continue
         try:
-            events += yield from act(timers, now)
+            events += yield from act(timers, now, hands)
         except Exception as problem:
             if len(due) == 1:
                 raise TimerFailed(timers[0], problem) from problem
@@ -54,22 +70,22 @@ def fire(now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire]) -> O
     yield sql("notify")
     if events:
         yield sql("insert_events", events)
-    return len(due)
+    return Fired(len(due), hands.plain, hands.taken)
 
 
 def park(timer: Timer, reason: str) -> Operation[None]:
     yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
 
 
-def _wake(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+def _wake(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
     return (yield from wake([t.owner for t in timers], now))
 
 
-def _deadline(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+def _deadline(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
     return (yield from expire([t.owner for t in timers], now))
 
 
-def _rate(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+def _rate(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
     yield from open_by_rate([(t.namespace, t.data or "") for t in timers], now)
     return []
 

@@ -4,8 +4,8 @@ somebody, comes again; one for a stay that is over finds nobody, and is gone."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from ostinato.engine.claims import Hands
 from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.timers import ANY, Fire
 from ostinato.journeys.language import Definition
@@ -27,7 +27,7 @@ def purposes() -> dict[tuple[str, str], Fire]:
     return {(KIND, ANY): fire}
 
 
-def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
     ids = [(id,) for id in dict.fromkeys(timer.owner for timer in timers)]
     runs = {run.id: run for run in map(whole_run, (yield sql("free_runs", ids)))}
     held = [(id,) for (id,) in ids if id not in runs]
@@ -39,9 +39,9 @@ def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
         if run is not None and run.status is Status.WAITING:
             due.setdefault(run.id, []).append(timer)
         elif run is not None and not run.status.over:
-            again.append(replace(timer, due=now + _AT_WORK))
+            again.append(timer._replace(due=now + _AT_WORK))
         elif timer.owner in there:
-            again.append(replace(timer, due=now + _HELD))
+            again.append(timer._replace(due=now + _HELD))
     if again:
         yield sql("set_timers", [timer_row(timer) for timer in again])
     return (yield from _fired([runs[id] for id in due], due, now)) if due else []

@@ -160,7 +160,7 @@ def advance(
     events = yield from carry_out([decision], now, maker, inputs=given, save=save)
     yield sql("save_backfill", [saved_row(after)])
     if again is not None:
-        yield sql("set_timers", [timer_row(replace(backfill.timer, due=again))])
+        yield sql("set_timers", [timer_row(backfill.timer._replace(due=again))])
     tenths = (10 * backfill.made // max(1, backfill.total), 10 * after.made // max(1, after.total))
     if occurrences and tenths[0] != tenths[1] and not done:
         events.append(_told(now, schedule, "backfill_progressed", after))
@@ -198,7 +198,7 @@ def turn(
     """Pause, resume or cancel a backfill whose schedule is held. What of it waits is given up with it."""
     events: list[Row] = []
     if state == "running":
-        yield sql("set_timers", [timer_row(replace(backfill.timer, due=now))])
+        yield sql("set_timers", [timer_row(backfill.timer._replace(due=now))])
         yield sql("save_backfill", [saved_row(replace(backfill, state=state, reason=reason))])
         return schedule, [_told(now, schedule, "backfill_resumed", backfill)]
     yield sql("drop_timers", [("schedule", backfill.id)])

@@ -11,7 +11,7 @@ import orjson
 
 from ostinato.engine import rows as engine_rows
 from ostinato.engine.rows import timer_row
-from ostinato.engine.runs import AFTER_END, Ended
+from ostinato.engine.runs import AFTER_END, After, Ended
 from ostinato.engine.telemetry import log
 from ostinato.model import Status, Timer
 from ostinato.schedules.carrying import carry_out, live_of
@@ -57,8 +57,8 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     return schedule, events
 
 
-def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[list[Row]]:
-    """Ends of runs of these schedules, which are locked: `owners` are what `lock_owners` says. Returns events."""
+def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[After]:
+    """Ends of runs of these schedules, which are locked: `owners` are what `lock_owners` says."""
     by_schedule: dict[str, list[Ended]] = {}
     for one in ended:
         by_schedule.setdefault(one.run.schedule_id or "", []).append(one)
@@ -79,7 +79,7 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Oper
         yield sql("note_outcomes", plain)
     if others:
         events += yield from _conclude_whole(others, by_schedule, now)
-    return events
+    return After(events, stirs=bool(others))
 
 
 def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros) -> Operation[list[Row]]:

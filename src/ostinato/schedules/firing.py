@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import orjson
 
+from ostinato.engine.claims import Hands
 from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.runs import Ended, to_the_gates
 from ostinato.engine.timers import Fire
@@ -36,37 +37,40 @@ TRIES = 5  # how often an action that cannot be made is tried
 
 
 def purposes(maker: Maker, new_id: Callable[[Micros], str], backfill_batch: int) -> dict[tuple[str, str], Fire]:
-    def due(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
-        return (yield from fire_due(timers, now, maker, new_id))
+    def due(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
+        return (yield from fire_due(timers, now, maker, new_id, hands))
 
-    def fill(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+    def fill(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
         return (yield from backfiller.fire(timers, now, maker, new_id, backfill_batch))
 
-    def make(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+    def make(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
         return (yield from remake(timers, now, maker))
 
     return {("schedule", "next"): due, ("schedule", "backfill"): fill, ("schedule", "make"): make}
 
 
 def fire_due(
-    timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str]
+    timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str], hands: Hands
 ) -> Operation[list[Row]]:
     """Schedules whose time has come. One that cannot be read or decided upon, or whose decision cannot be
     put on record, is parked; the others go on."""
-    rows = yield from free_schedules(timers, [t.owner for t in timers], now)
-    live = yield from live_of([row[0] for row in rows], hold=True)
+    rules = rules_in_force().version
+    briefs = yield from free_schedules(timers, [t.owner for t in timers], now, brief=rules)
+    live = yield from live_of([row[0] for row in briefs], hold=True)
+    named = bool((yield sql("any_form")))  # runs that have names of their own on the wire
+    plain: list[Firing] = []
+    others: list[Row] = []
+    for brief in briefs:
+        firing = None if named or live[brief[0]] else plain_firing(brief, now, maker, new_id)
+        if firing is None:
+            others.append((brief[0],))
+        else:
+            plain.append(firing)
+    rows = (yield sql("schedules_by_ids", others)) if others else []
     decisions: list[Decision] = []
     parked: list[tuple[Row, str]] = []
-    rules = rules_in_force().version
-    plain: list[Firing] = []
-    named = bool((yield sql("any_form")))  # runs that have names of their own on the wire
     left = _AT_ONCE  # occurrences of this beat; a schedule that is far behind takes several
     for row in rows:
-        if not named and not live[row[0]]:
-            firing = plain_firing(row, now, rules, maker, new_id)
-            if firing is not None:
-                plain.append(firing)
-                continue
         try:
             schedule = read_schedule(row)
             if schedule.state is not State.RUNNING or schedule.paused:
@@ -82,7 +86,7 @@ def fire_due(
     refused: list[tuple[Decision, Exception]] = []
     events: list[Row] = []
     if plain:
-        events += yield from write_firings(plain)
+        events += yield from write_firings(plain, now, hands)
     if decisions:
         events += yield from carry_out(decisions, now, maker, refused=refused)
     by_id = {row[0]: row for row in rows}
@@ -145,7 +149,7 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     if not failed:
         return []
     yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
-    return (yield from conclude([(row[0], row[13], row[16]) for row in owners], failed, now))
+    return (yield from conclude([(row[0], row[13], row[16]) for row in owners], failed, now)).events
 
 
 def _made(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:

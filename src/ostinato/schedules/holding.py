@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import orjson
 
@@ -16,14 +15,21 @@ from ostinato.when.instants import Micros
 _AGAIN: Micros = 5_000
 
 
-def free_schedules(timers: Sequence[Timer], ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """These schedules, locked, without waiting; the timers of those that someone else holds are set again."""
-    rows = yield sql("lock_free_schedules", [(id,) for id in dict.fromkeys(ids)])
+def free_schedules(
+    timers: Sequence[Timer], ids: Sequence[str], now: Micros, brief: str | None = None
+) -> Operation[list[Row]]:
+    """These schedules, locked, without waiting; the timers of those that someone else holds are set again. `brief`: no
+    more of them than a firing by these zone rules must know."""
+    wanted = [(id,) for id in dict.fromkeys(ids)]
+    if brief is None:
+        rows = yield sql("lock_free_schedules", wanted)
+    else:
+        rows = yield sql("due_schedules", wanted, rules=brief)
     got = {row[0] for row in rows}
     held = [(timer, id) for timer, id in zip(timers, ids, strict=True) if id not in got]
     if held:
         there = {row[0] for row in (yield sql("schedules_there", [(id,) for _, id in held]))}
-        again = [timer_row(replace(timer, due=now + _AGAIN)) for timer, id in held if id in there]
+        again = [timer_row(timer._replace(due=now + _AGAIN)) for timer, id in held if id in there]
         if again:
             yield sql("set_timers", again)
     return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ostinato.engine.claims import Hands
 from ostinato.engine.housekeeping import remove
 from ostinato.engine.rows import timer_row
 from ostinato.engine.timers import Fire
@@ -28,7 +29,7 @@ def first_timer(now: Micros) -> Operation[None]:
 
 
 def purposes(keep_runs: Micros) -> dict[tuple[str, str], Fire]:
-    def fire(timers: Sequence[Timer], now: Micros) -> Operation[list[Row]]:
+    def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
         after, full = yield from keep(now, now - keep_runs, timers[0].data or "")
         again = now + (_SOON if full or after else _OFTEN)
         yield sql("set_timers", [timer_row(_timer(again, after))])

@@ -7,13 +7,15 @@ time; None where there is more to think about, or something is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
 
-from ostinato.engine.rows import quoted
+from ostinato.engine.claims import Hands
+from ostinato.engine.rows import claimed_run, quoted
+from ostinato.model import Run
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import GRACE
 from ostinato.schedules.rows import occurrence_key, read_action_text, read_policies_text, read_spec_text
@@ -21,34 +23,32 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.compiled import Compiled
 from ostinato.when.instants import Micros
 
+_NOTHING = '{"result":null,"failure":null,'  # what an outcome mostly begins with
 _ORDINARY = frozenset({"counts", "previous", "backfills", "stretch"})  # what a memory may hold that changes nothing
 
 
 class Firing(NamedTuple):
-    run: Row
-    schedule: Row
+    run: Row  # for `insert_ready` or `insert_taken`
+    schedule: Row  # for `pass_schedules`
     timer: Row
     created: Row
     triggered: Row
+    started: str  # what its schedule says of the run when it has begun
 
 
-def plain_firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    """What becomes of a schedule, read from its row, of which nothing is going on."""
+def plain_firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
+    """What becomes of a schedule, read from what `due_schedules` says, of which nothing is going on."""
     try:
-        return _firing(row, now, rules, maker, new_id)
+        return _firing(brief, now, maker, new_id)
     except Exception:  # the long way finds it too, and knows what to do about it
         return None
 
 
-def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    id, namespace, name, spec_text, action, policies, seed, state, _, paused, _, remaining, reached, _, updated = row[
-        :15
-    ]
-    token, memory_text, outcome_text = row[15:18]
-    actor = row[25]
-    if state != "running" or paused is not None or remaining is not None or now < updated:
+def _firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
+    id, fit, namespace, name, spec_text, action, policies, seed, reached, updated, memory_text, outcome, actor = brief
+    if not fit or now < updated:
         return None
-    memory = _read(memory_text)
+    memory = {} if memory_text is None else orjson.loads(memory_text)
     if not memory.keys() <= _ORDINARY:
         return None
     read_policies_text(policies)  # they change nothing, but one that has lost them is parked, as any that is damaged
@@ -66,17 +66,13 @@ def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[M
     made = maker.simple(read_action_text(action), namespace)
     if made is None:
         return None
-    detail: dict[str, Any] = {"schedule": name, "nominal": nominal, "origin": "auto"}
+    called = orjson.dumps(name).decode()
+    about = f'"nominal":{nominal},"origin":"auto"'
     previous = memory.get("previous")
     if previous is None:
-        previous = compiled.previous(nominal)
-    if previous is not None:
-        detail["previous"] = previous
-    outcome = _read(outcome_text)
-    if outcome.get("result") is not None:
-        detail["last_result"] = outcome["result"]
-    if outcome.get("failure") is not None:
-        detail["last_failure"] = outcome["failure"]
+        previous = _previous(compiled, nominal)
+    before = "" if previous is None else f',"previous":{previous}'
+    detail = f'{{"schedule":{called},{about}{before}{_last(outcome)}}}'
     counts = memory.get("counts") or {}
     after: dict[str, Any] = {"counts": {**counts, "actions": counts.get("actions", 0) + 1}, "previous": nominal}
     if memory.get("backfills"):
@@ -88,42 +84,35 @@ def _firing(row: Row, now: Micros, rules: str, maker: Maker, new_id: Callable[[M
         made.kind,
         made.name,
         occurrence_key(id, nominal, "auto"),
-        "ready",
-        None,
         made.queue,
         made.priority,
         actual,
-        now,
-        now,
-        run_id,
-        None,
-        1,
-        None,
-        None,
-        None,
-        None,
-        None,
         made.options,
         made.input,
-        None,
-        0,
         actor,
         id,
-        orjson.dumps(detail).decode(),
+        detail,
     )
-    told = orjson.dumps({"name": name, "run_id": run_id, "nominal": nominal, "origin": "auto"}).decode()
+    told = f'{{"name":{called},"run_id":"{run_id}",{about}}}'
+    started = f'{{"name":{called},"run_id":"{run_id}","attempt":1,{about}}}'
     created = f'{{"name":{quoted(made.name)},"run_id":"{run_id}","attempt":1}}'
     return Firing(
         run,
-        (id, None, nominal, wake, token, orjson.dumps(after).decode(), rules),
+        (id, nominal, wake, orjson.dumps(after).decode()),
         ("schedule", id, "next", wake, namespace, None),
         (now, namespace, "run:created", run_id, created, actor),
         (now, namespace, "schedule:triggered", id, told, actor),
+        started,
     )
 
 
-def _read(text: str | None) -> dict[str, Any]:
-    return {} if text is None else orjson.loads(text)
+def _last(outcome: str | None) -> str:
+    """What the next run is told of the last, in the words of its detail."""
+    if outcome is None or outcome.startswith(_NOTHING):
+        return ""
+    found = orjson.loads(outcome)
+    last = {f"last_{name}": found[name] for name in ("result", "failure") if found.get(name) is not None}
+    return f",{orjson.dumps(last).decode()[1:-1]}" if last else ""
 
 
 @lru_cache(maxsize=4096)
@@ -133,13 +122,53 @@ def _next_two(compiled: Compiled, after: Micros) -> tuple[Micros | None, Micros 
     return nominal, None if nominal is None else compiled.next(nominal)
 
 
-def write_firings(firings: list[Firing]) -> Operation[list[Row]]:
-    """Returns events to write."""
-    runs, schedules, timers, created, triggered = zip(*firings, strict=True)
-    yield sql("insert_runs", runs)
-    yield sql("advance_schedules", schedules)
-    yield sql("set_timers", timers)
-    return [*created, *triggered]
+@lru_cache(maxsize=4096)
+def _previous(compiled: Compiled, nominal: Micros) -> Micros | None:
+    return compiled.previous(nominal)
+
+
+def write_firings(firings: Sequence[Firing], now: Micros, hands: Hands) -> Operation[list[Row]]:
+    """Those that fit into the hands of this node are its own from the beginning. Returns events to write."""
+    taken = yield from _taken(firings, hands)
+    began: Sequence[Firing] = ()
+    if taken:
+        began = taken
+        told = yield sql("insert_taken", [one.run for one in taken], now=now, node=hands.node, token=hands.token)
+        if told[0][0] < len(taken):
+            there = {row[0] for row in (yield sql("claimed_by_token", node=hands.node, token=hands.token))}
+            began = [one for one in taken if one.run[0] in there]
+        hands.taken += [_begun(one.run, hands.node, now) for one in began]
+    if len(taken) < len(firings):
+        own = {one.run[0] for one in taken}
+        yield sql("insert_ready", [one.run for one in firings if one.run[0] not in own], now=now)
+    hands.plain += len(firings)
+    yield sql("pass_schedules", [one.schedule for one in firings])
+    yield sql("set_timers", [one.timer for one in firings])
+    events = [one.created for one in firings]
+    events += [one.triggered for one in firings]
+    for one in began:
+        at, namespace, _, run_id, told, actor = one.created
+        events.append((at, namespace, "run:started", run_id, f'{told[:-1]},"node":"{hands.node}"}}', actor))
+    for one in began:
+        at, namespace, _, id, _, actor = one.triggered
+        events.append((at, namespace, "schedule:run_started", id, one.started, actor))
+    return events
+
+
+def _taken(firings: Sequence[Firing], hands: Hands) -> Operation[Sequence[Firing]]:
+    if not hands.room:
+        return ()
+    fitting = [one for one in firings if hands.fit(one.run[2], one.run[3], one.run[5])]
+    if not fitting or not (yield from hands.free()):
+        return ()
+    fitting.sort(key=lambda one: -one.run[6])  # by priority, as they would be claimed
+    return fitting[: hands.room - len(hands.taken)]
+
+
+def _begun(row: Row, node: str, now: Micros) -> Run:
+    id, namespace, kind, name, key, queue, priority, due, options, input, actor, schedule_id, detail = row
+    told = (id, name, kind, namespace, queue, priority, due, now, id, 1, None, 1, None, None, None, options, input)
+    return claimed_run((*told, None, 0, actor, key, schedule_id, detail), node, now)
 
 
 def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:

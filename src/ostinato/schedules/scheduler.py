@@ -145,7 +145,7 @@ def _take_up(call: Call, schedule: Schedule) -> Operation[tuple[Schedule, list[R
     events = yield from carry_out([decision], call.now, call.maker, save=False)
     rows = yield sql("running_backfills", schedule=schedule.id)
     if rows:
-        yield sql("set_timers", [timer_row(replace(read_backfill(row).timer, due=call.now)) for row in rows])
+        yield sql("set_timers", [timer_row(read_backfill(row).timer._replace(due=call.now)) for row in rows])
     return decision.schedule, events
 
 

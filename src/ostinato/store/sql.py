@@ -7,14 +7,17 @@ A file holds statements, each under a comment that names it:
 A statement without a dialect in brackets serves both. `:name` is a parameter. `{rows r(id text, claim int)}`
 stands for a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A column that is
 never NULL and often the same for all rows is marked so, `{rows r(id text, status text same)}`: PostgreSQL gets one
-value for all of them. A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values
-as parameters. What several statements have in common is marked `[part]`, and stands in them as `{its_name}`.
+value for all of them. (SQLite gets one value of whatever is the same for all rows; no plan depends on it there.)
+
+A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters; one
+marked `[sqlite counted]` answers with how many rows it has written. What several statements have in common is marked
+`[part]`, and stands in them as `{its_name}`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -27,6 +30,7 @@ _HEADER = re.compile(r"^-- (?P<name>[a-z_]+)(?: \[(?P<tags>[a-z ]+)\])?: ", re.M
 _PART = re.compile(r"\{(?P<name>[a-z_]+)\}")
 _ROWS = re.compile(r"\{rows (?P<alias>\w+)\((?P<columns>[^)]*)\)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):(?P<name>[a-z_]+)")
+_MANY = 8  # rows from which on it is worth while to look for what is the same in all of them
 _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 
@@ -38,15 +42,26 @@ class Query:
     text: str
     columns: tuple[tuple[str, str, bool], ...]  # name, type, whether one value may stand for all
     each: bool
+    counted: bool = False
 
     def render(self, style: Style, params: Mapping[str, Any], rows: Sequence[Sequence[Any]] | None) -> tuple[str, Any]:
         """The text and the parameters for one driver call."""
         if style == "qmark":
-            text, order = _qmark(self, len(rows) if rows is not None else 0)
+            batch: Iterable[Sequence[Any]] = rows or ()
+            same: tuple[int, ...] = ()
+            columns: list[tuple[Any, ...]] = []
+            if rows is not None and len(rows) >= _MANY and len(self.columns) > 1:
+                columns = list(zip(*rows, strict=True))
+                same = tuple(n for n, column in enumerate(columns) if n and column.count(column[0]) == len(column))
+                if same:
+                    batch = zip(*(column for n, column in enumerate(columns) if n not in same), strict=True)
+            text, order = _qmark(self, len(rows) if rows is not None else 0, same)
             values: list[Any] = []
             for name in order:
                 if name == "":
-                    values.extend(chain.from_iterable(rows or ()))
+                    values.extend(chain.from_iterable(batch))
+                elif isinstance(name, int):
+                    values.append(columns[name][0])
                 else:
                     values.append(params[name])
             return text, values
@@ -74,14 +89,19 @@ class Query:
 
 
 @lru_cache(maxsize=8192)
-def _qmark(query: Query, count: int) -> tuple[str, tuple[str, ...]]:
-    """SQLite's form for a batch of `count` rows, and the order of its parameters ('' is the batch)."""
-    order: list[str] = []
+def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
+    """SQLite's form for a batch of `count` rows, and the order of its parameters: '' is the batch without the columns
+    in `same`, each of which is one parameter, by its number. (Binding one takes as long as storing it.)"""
+    order: list[str | int] = []
 
     def rows(match: re.Match[str]) -> str:
-        order.append("")
-        one = "(" + ",".join("?" * len(query.columns)) + ")"
-        named = ", ".join(f"column{n + 1} AS {name}" for n, (name, _, _) in enumerate(query.columns))
+        order.extend((*same, ""))
+        one = "(" + ",".join("?" * (len(query.columns) - len(same))) + ")"
+        place = iter(range(1, len(query.columns) + 1))
+        named = ", ".join(
+            f"? AS {name}" if n in same else f"column{next(place)} AS {name}"
+            for n, (name, _, _) in enumerate(query.columns)
+        )
         return f"(SELECT {named} FROM (VALUES {','.join([one] * count)})) AS {match['alias']}"
 
     def either(match: re.Match[str]) -> str:
@@ -140,9 +160,7 @@ def queries(dialect: Dialect) -> dict[str, Query]:
             body = text[header.start() : following.start() if following else len(text)]
             bodies[header["name"]] = body, tags
     parts = {name: _bare(body) for name, (body, tags) in bodies.items() if "part" in tags}
-    return {
-        name: _query(name, body, "each" in tags, parts) for name, (body, tags) in bodies.items() if name not in parts
-    }
+    return {name: _query(name, body, tags, parts) for name, (body, tags) in bodies.items() if name not in parts}
 
 
 def _bare(body: str) -> str:
@@ -153,15 +171,15 @@ def _whole(text: str, parts: Mapping[str, str]) -> str:
     return _PART.sub(lambda match: _whole(parts[match["name"]], parts), text)
 
 
-def _query(name: str, body: str, each: bool, parts: Mapping[str, str]) -> Query:
+def _query(name: str, body: str, tags: Sequence[str], parts: Mapping[str, str]) -> Query:
     text = _whole(_bare(body), parts)
     match = _ROWS.search(text)
     columns: tuple[tuple[str, str, bool], ...] = ()
     if match:
         words = [column.split() for column in match["columns"].split(",")]
         columns = tuple((column, kind, bool(same)) for column, kind, *same in words)
-    if each:
+    if "each" in tags:
         listed = re.search(r"\[sqlite each\]: \((?P<columns>[^)]*)\)", body)
         assert listed, f"{name}: name its columns first"
         columns = tuple((column.strip(), "text", False) for column in listed["columns"].split(","))
-    return Query(name, text, columns, each)
+    return Query(name, text, columns, "each" in tags, "counted" in tags)

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato import cron, every
+from ostinato.engine.claims import NO_HANDS
 from ostinato.engine.handlers import Declaration
-from ostinato.model import Timer
+from ostinato.engine.rows import insert_row
+from ostinato.model import Run, Timer
 from ostinato.schedules.firing import fire_due
 from ostinato.schedules.generator import upcoming
 from ostinato.schedules.making import Maker
@@ -36,6 +38,7 @@ from ostinato.when.instants import SECOND, Micros, read_instant
 
 NOW = read_instant("2025-03-31T12:00:00Z", "now")
 DAY = 86_400 * SECOND
+RULES = rules_in_force().version
 JOB = Declaration("job", queue="mail", priority=3)
 ACTIONS = [
     Action("job", {"to": "é"}),
@@ -46,12 +49,40 @@ ACTIONS = [
 ]
 
 
+def brief(one: Schedule) -> Row:
+    """What `due_schedules` says of it."""
+    row = insert_schedule_row(one)
+    fit = one.state is State.RUNNING and one.paused is None and one.remaining is None and one.zone_rules == RULES
+    return (row[0], fit, *row[1:7], row[12], row[14], *row[16:18], row[25])
+
+
+def begun(row: Row, at: Micros) -> Run:
+    id, namespace, kind, name, key, queue, priority, due, options, input, actor, schedule_id, detail = row
+    return Run(
+        id,
+        name,
+        kind,
+        namespace,
+        key,
+        queue=queue,
+        priority=priority,
+        due=due,
+        ready_at=at,
+        created=at,
+        root_id=id,
+        options=options,
+        input=input,
+        actor=actor,
+        schedule_id=schedule_id,
+        detail=detail,
+    )
+
+
 def written(one: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
     """The rows that a firing of this schedule writes, by statement. Runs with names on the wire go the long way."""
     ids = count()
-    row = insert_schedule_row(one)
     maker = Maker(lambda name: JOB if name == "job" else None)
-    firing = fire_due([Timer("schedule", one.id, "next", now)], now, maker, lambda _: f"run {next(ids)}")
+    firing = fire_due([Timer("schedule", one.id, "next", now)], now, maker, lambda _: f"run {next(ids)}", NO_HANDS)
     found: dict[str, list[Row]] = {}
     answer: list[Row] | None = None
     try:
@@ -59,12 +90,23 @@ def written(one: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
             statement = next(firing) if answer is None else firing.send(answer)
             answer = []
             match statement.name:
-                case "lock_free_schedules":
-                    answer = [row]
+                case "due_schedules":
+                    answer = [brief(one)]
+                case "schedules_by_ids":
+                    answer = [insert_schedule_row(one)]
                 case "any_form":
                     answer = [(1,)] if long else []
                 case "live_of_schedules" | "name_workflows":
                     pass
+                case "insert_ready":  # what insert_runs writes, with fewer columns
+                    rows = [insert_row(begun(row, at=statement.params["now"])) for row in statement.rows or ()]
+                    found.setdefault("insert_runs", []).extend(rows)
+                case "pass_schedules":
+                    rows = [
+                        (id, one.remaining, reached, following, one.token, memory, one.zone_rules)
+                        for id, reached, following, memory in statement.rows or ()
+                    ]
+                    found.setdefault("advance_schedules", []).extend(rows)
                 case name:
                     found.setdefault(name, []).extend(statement.rows or ())
     except StopIteration as done:
@@ -101,6 +143,7 @@ def written(one: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
     action=st.sampled_from(ACTIONS),
     limits=st.sampled_from([(None, None), (None, None), (5, None), (1, None), (None, NOW)]),
     state=st.sampled_from([State.RUNNING, State.RUNNING, State.PARKED]),
+    rules=st.sampled_from([RULES, RULES, RULES, "2000a"]),
 )
 def test_the_short_way_writes_what_the_long_one_does(
     spec: Any,
@@ -114,6 +157,7 @@ def test_the_short_way_writes_what_the_long_one_does(
     action: Action,
     limits: tuple[int | None, int | None],
     state: State,
+    rules: str,
 ) -> None:
     one = Schedule(
         "id",
@@ -128,6 +172,7 @@ def test_the_short_way_writes_what_the_long_one_does(
         updated=NOW + updated * SECOND,
         memory=memory,
         outcomes=outcomes,
+        zone_rules=rules,
         actor="somebody",
     )
     at = NOW + now * SECOND // 1000
@@ -136,21 +181,29 @@ def test_the_short_way_writes_what_the_long_one_does(
 
 @pytest.mark.parametrize("options", [{"serial_key": "one"}, {"concurrency": 2}, {"deadline": "1h"}])
 def test_what_stands_in_line_or_has_a_deadline_goes_the_long_way(options: dict[str, Any]) -> None:
-    one = Schedule("id", "name", every("60s"), action=Action("job", {}, options), reached=NOW - 1, updated=NOW - DAY)
-    assert plain_firing(insert_schedule_row(one), NOW, "", Maker(lambda _: JOB), lambda _: "new") is None
+    one = Schedule(
+        "id",
+        "name",
+        every("60s"),
+        action=Action("job", {}, options),
+        reached=NOW - 1,
+        updated=NOW - DAY,
+        zone_rules=RULES,
+    )
+    assert plain_firing(brief(one), NOW, Maker(lambda _: JOB), lambda _: "new") is None
 
 
 def test_one_whose_policies_cannot_be_read_goes_the_long_way() -> None:
-    row = list(insert_schedule_row(Schedule("id", "name", every("60s"), action=ACTIONS[0], reached=NOW - 1, updated=0)))
-    assert plain_firing(row, NOW, "", Maker(lambda _: JOB), lambda _: "new") is not None
-    row[5] = '{"overlap": "sometimes"}'
-    assert plain_firing(row, NOW, "", Maker(lambda _: JOB), lambda _: "new") is None
+    one = Schedule("id", "name", every("60s"), action=ACTIONS[0], reached=NOW - 1, updated=0, zone_rules=RULES)
+    row = list(brief(one))
+    assert plain_firing(row, NOW, Maker(lambda _: JOB), lambda _: "new") is not None
+    row[6] = '{"overlap": "sometimes"}'
+    assert plain_firing(row, NOW, Maker(lambda _: JOB), lambda _: "new") is None
 
 
 @pytest.mark.parametrize("spec", [every("60s"), cron("*/5 * * * *"), every("60s", jitter="50s")])
 @pytest.mark.parametrize("action", [ACTIONS[0], ACTIONS[1]])
 def test_the_short_way_is_taken(spec: Any, action: Action) -> None:
-    one = Schedule("id", "name", spec, action=action, reached=NOW - 1, updated=NOW - DAY)
+    one = Schedule("id", "name", spec, action=action, reached=NOW - 1, updated=NOW - DAY, zone_rules=RULES)
     due = upcoming(one, NOW - 1, 1)[0].actual
-    row = insert_schedule_row(one)
-    assert plain_firing(row, due, rules_in_force().version, Maker(lambda _: JOB), lambda _: "new") is not None
+    assert plain_firing(brief(one), due, Maker(lambda _: JOB), lambda _: "new") is not None

@@ -30,6 +30,42 @@ e AS (INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
 h AS MATERIALIZED (SELECT pg_notify('ostinato', '') FROM turn)
 SELECT id FROM u LEFT JOIN h ON true
 
+-- insert_ready: occurrences that start now: what insert_runs does, with fewer columns.
+INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, queue, priority, due, ready_at, created, root_id,
+    options, input, actor, schedule_id, detail)
+SELECT id, namespace, kind, name, key, 'ready', queue, priority, due, :now, :now, id, options, input, actor, schedule_id, detail
+FROM {rows r(id text, namespace text same, kind text same, name text same, key text, queue text same, priority int same,
+    due int same, options text, input text, actor text, schedule_id text, detail text)} WHERE true
+ON CONFLICT DO NOTHING RETURNING id
+
+-- insert_taken [sqlite counted]: the same, in the hands of the node that fires them. Says how many.
+INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, queue, priority, due, created, root_id, options, input,
+    actor, schedule_id, detail, started, node, claim, token)
+SELECT id, namespace, kind, name, key, 'active', queue, priority, due, :now, id, options, input, actor, schedule_id, detail,
+    :now, :node, 1, :token
+FROM {rows r(id text, namespace text same, kind text same, name text same, key text, queue text same, priority int same,
+    due int same, options text, input text, actor text, schedule_id text, detail text)} WHERE true
+ON CONFLICT DO NOTHING
+
+-- insert_taken [postgres]: the same.
+WITH u AS (INSERT INTO ostinato_runs (id, namespace, kind, name, key, status, queue, priority, due, created, root_id,
+        options, input, actor, schedule_id, detail, started, node, claim, token)
+    SELECT id, namespace, kind, name, key, 'active', queue, priority, due, :now, id, options, input, actor, schedule_id,
+        detail, :now, :node, 1, :token
+    FROM {rows r(id text, namespace text same, kind text same, name text same, key text, queue text same,
+    priority int same, due int same, options text, input text, actor text, schedule_id text, detail text)}
+    ON CONFLICT DO NOTHING RETURNING 1)
+SELECT count(*) FROM u
+
+-- may_take [sqlite]: this node, if it is on record and nothing stands in these queues. Uses ostinato_runs_ready.
+SELECT n.id FROM ostinato_nodes n WHERE n.id = :node AND NOT EXISTS (SELECT 1 FROM {rows q(queue text)}
+    CROSS JOIN ostinato_runs u INDEXED BY ostinato_runs_ready ON u.status = 'ready' AND u.queue = q.queue)
+
+-- may_take [postgres]: the same; nobody may give this node up for dead until it is committed.
+SELECT n.id FROM ostinato_nodes n WHERE n.id = :node AND NOT EXISTS (SELECT 1 FROM {rows q(queue text)}
+    CROSS JOIN LATERAL (SELECT 1 FROM ostinato_runs WHERE status = 'ready' AND queue = q.queue ORDER BY priority DESC, ready_at, id LIMIT 1) u)
+FOR KEY SHARE OF n
+
 -- runs_by_keys: the first run of each chain with one of these keys.
 SELECT k.namespace, k.key, id, name FROM {rows k(namespace text, key text)}
 JOIN ostinato_runs u ON u.namespace = k.namespace AND u.key = k.key
@@ -123,6 +159,18 @@ e AS (INSERT INTO ostinato_events (at, namespace, name, subject, data, actor)
     SELECT :now, u.namespace, 'run:' || u.status, u.root_id,
         {about} || coalesce(',"reason":' || to_json(u.reason)::text, '') || '}', u.actor FROM turn, u)
 SELECT id FROM u
+
+-- succeed_runs [sqlite counted]: claimed runs that are over and well. Fenced like end_runs. Says how many.
+UPDATE ostinato_runs SET status = 'succeeded', reason = NULL, result = r.result, finished = :now, ready_at = NULL
+FROM {rows r(id text, claim int same, result text)}
+WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
+    AND ostinato_runs.status || '' = 'active'
+
+-- succeed_runs [postgres]: the same.
+WITH u AS (UPDATE ostinato_runs u SET status = 'succeeded', reason = NULL, result = r.result, finished = :now, ready_at = NULL
+    FROM {rows r(id text, claim int same, result text)}
+    WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active' RETURNING 1)
+SELECT count(*) FROM u
 
 -- end_as_cancelled: runs that were to go on in another attempt, or later, and that someone wants stopped.
 UPDATE ostinato_runs SET status = 'cancelled', reason = r.reason, finished = :now, superseded = 0, ready_at = NULL, hold = NULL

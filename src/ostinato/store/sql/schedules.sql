@@ -22,6 +22,10 @@ UPDATE ostinato_schedules SET remaining = r.remaining, reached = r.reached, next
 FROM {rows r(id text, remaining int, reached int, next int, token int, memory text, zone_rules text)}
 WHERE ostinato_schedules.id = r.id
 
+-- pass_schedules: the same where one time has come and nothing else has changed: it touches no index.
+UPDATE ostinato_schedules SET reached = r.reached, next = r.next, memory = r.memory
+FROM {rows r(id text, reached int, next int, memory text)} WHERE ostinato_schedules.id = r.id
+
 -- complete_schedules: nothing of them is to come any more.
 UPDATE ostinato_schedules SET state = 'completed' FROM {rows r(id text)} WHERE ostinato_schedules.id = r.id
 
@@ -59,6 +63,16 @@ SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
 -- lock_free_schedules [postgres]: those of these schedules that nobody is changing right now. The beat holds their
 -- timers and must not wait for who may be about to set one.
 SELECT s.* FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id FOR UPDATE OF s SKIP LOCKED
+
+-- brief [sqlite postgres part]: what a firing must know of a schedule at least, and whether it may be a plain one for all that shows here.
+s.id, s.state = 'running' AND s.paused IS NULL AND s.remaining IS NULL AND s.zone_rules = :rules, s.namespace, s.name,
+    s.spec, s.action, s.policies, s.seed, s.reached, s.updated, s.memory, s.outcome, s.actor
+
+-- due_schedules [sqlite]: these schedules, in brief.
+SELECT {brief} FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
+
+-- due_schedules [postgres]: the same, locked as lock_free_schedules does.
+SELECT {brief} FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id FOR UPDATE OF s SKIP LOCKED
 
 -- schedules_there: which of these schedules exist.
 SELECT s.id FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
