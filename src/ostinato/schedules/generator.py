@@ -176,9 +176,10 @@ def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
 
 
 def _going_back(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
-    """What is due by now and not dealt with, the newest first."""
+    """What is due by now, not dealt with and not left out, the newest first."""
     others = [Occurrence(n, at) for n, at in schedule.memory.kept.items() if at <= now]
-    others += [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at]
+    ahead = [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at >= schedule.updated]
+    others += [one for one in ahead if one.reason is None]
     others.sort(key=lambda one: one.actual)
     for one in _back_by_nominal(schedule, now):
         while others and others[-1].actual > one.actual:

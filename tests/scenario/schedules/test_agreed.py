@@ -146,6 +146,16 @@ async def test_the_latest_that_runs_late_may_be_one_that_was_moved_ahead(world: 
     assert await told(world, "hourly") == [(at(hours=1), "missed", "coalesced"), (at(hours=2), "succeeded", None)]
 
 
+async def test_one_that_was_moved_ahead_and_is_left_out_stands_for_none_that_is_late(world: World) -> None:
+    seen = await begin(world)
+    await world.app.schedules.create("hourly", every("1h"), "note")
+    await world.app.schedules.move("hourly", at(hours=2), at(hours=1, minutes=40))
+    await world.app.schedules.skip("hourly", at(hours=2))
+    await world.outage(at(minutes=50), at(hours=1, minutes=50))
+    assert seen == [at(hours=1)]
+    assert await told(world, "hourly") == [(at(hours=1), "succeeded", None), (at(hours=2), "skipped", "asked")]
+
+
 async def test_a_schedule_with_nothing_to_come_is_completed_whichever_way_it_got_there(world: World) -> None:
     await begin(world)
     create, get = world.app.schedules.create, world.app.schedules.get
