@@ -123,7 +123,7 @@ class Model:
         kept = sorted(self.kept.items(), key=lambda one: one[1])
         begin = min([self.updated - self.spec.jitter, *self.moved]) - 1
         for nominal in self.spec.compiled.times(max(begin, self.reached)):
-            actual = self.moved.get(nominal, self.spec.compiled.jittered(nominal, self.seed))
+            actual = self._moment(nominal)
             if nominal > self.reached and actual >= self.updated:
                 while kept and kept[0][1] <= actual:
                     yield kept.pop(0)
@@ -439,7 +439,10 @@ class Model:
             self.ahead |= set(self.spec.compiled.between(self.now + 1, self.reached))
             self.reached = min(self.reached, self.now)
             self.spec = spec
-            self.moved = {n: at for n, at in self.moved.items() if self._between(n, at)}
+            moved, self.moved = self.moved, {}
+            for nominal, at in sorted(moved.items()):
+                if self._between(nominal, at):
+                    self.moved[nominal] = at
             self.left_out = {n for n in self.left_out if spec.compiled.matches(n)}
             self.updated, self.wait_until = self.now, None
         elif self.exhausted and given.get("remaining", self.remaining) != self.remaining:
@@ -458,7 +461,11 @@ class Model:
         """A moved time stays between its neighbours."""
         compiled = self.spec.compiled
         low, high = compiled.previous(nominal), compiled.next(nominal)
-        return compiled.matches(nominal) and (low is None or low < at) and (high is None or at < high)
+        after = low is None or low <= self.reached or self._moment(low) < at
+        return compiled.matches(nominal) and after and (high is None or at < self._moment(high))
+
+    def _moment(self, nominal: Micros) -> Micros:
+        return self.moved.get(nominal, self.spec.compiled.jittered(nominal, self.seed))
 
     def _reopen(self) -> None:
         was = self.state
@@ -539,6 +546,16 @@ class Model:
 
     def move(self, nominal: Micros, to: Micros) -> None:
         self.moved[nominal] = to
+        self._changed()
+
+    def fits_back(self, nominal: Micros) -> bool:
+        """Its own moment is to come, and no neighbour was moved past it."""
+        own = self.spec.compiled.jittered(nominal, self.seed)
+        return own > self.now and self._between(nominal, own)
+
+    def put_back(self, nominal: Micros) -> None:
+        self.left_out.discard(nominal)
+        self.moved.pop(nominal, None)
         self._changed()
 
     def delete(self, running: str) -> None:

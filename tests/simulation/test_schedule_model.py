@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 import asyncpg
@@ -27,7 +28,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from ostinato import every, manual
+from ostinato import OstinatoError, every, manual
 from ostinato.engine import nodes
 from ostinato.schedules import completing
 from ostinato.store.contract import Operation, sql
@@ -361,13 +362,31 @@ class Lives(RuleBasedStateMachine):
     def move(self, at: int, part: float) -> None:
         name, model = next((n, m) for n, m in self.models.items() if not m.spec.manual)
         coming = self.coming(model)
-        low = self.now if at == 0 else coming[at - 1][1]
+        earlier = takewhile(lambda one: one[0] != coming[at][0], model.coming())
+        low = max([self.now, *(actual for nominal, actual in earlier if nominal not in model.kept)])
         to = low + int((coming[at + 1][1] - low) * part) + 1
         if to >= coming[at + 1][1]:
             return
         nominal = coming[at][0]
         self.call(name, lambda: self.schedules.move(name, to_datetime(nominal), to_datetime(to)))
         model.move(nominal, to)
+        self.after()
+
+    @precondition(lambda self: any(one.left_out or one.moved for one in self.models.values()))
+    @rule(at=st.integers(0, 2))
+    def put_back(self, at: int) -> None:
+        name, model = next((n, m) for n, m in self.models.items() if m.left_out or m.moved)
+        if model.spec.manual:
+            return
+        nominal, _ = self.coming(model)[at]
+        if nominal not in model.left_out and nominal not in model.moved:
+            return
+        if model.fits_back(nominal):
+            self.call(name, lambda: self.schedules.put_back(name, to_datetime(nominal)))
+            model.put_back(nominal)
+        else:
+            with pytest.raises(OstinatoError, match="be put back"):
+                self.play(self.schedules.put_back(name, to_datetime(nominal)))
         self.after()
 
     @precondition(lambda self: self.models)

@@ -262,16 +262,17 @@ def _respecified(new: Schedule, before: Schedule, now: Micros) -> Schedule:
     """The schedule with its new spec, from now on. What was pending by the old one, between its nominal time and the
     moment that jitter or someone has moved it to, is kept; wishes for single times hold where they still make sense."""
     waits = {one.nominal: one.actual for one in pending(before, now) if one.reason is None}
-    compiled = new.spec.compiled
-    moved = {}
-    for nominal, at in new.memory.moved.items():
-        low, high = compiled.previous(nominal), compiled.next(nominal)
-        if compiled.matches(nominal) and (low is None or low < at) and (high is None or at < high):
-            moved[nominal] = at
-    left_out = {nominal for nominal in new.memory.left_out if compiled.matches(nominal)}
     reached = max([new.reached, *waits])
     ahead = {*new.memory.ahead, *before.spec.compiled.between(now + 1, reached)}  # they do not come again
-    reached = min(reached, now)
+    new = replace(new, reached=min(reached, now), updated=now)
+    compiled = new.spec.compiled
+    moved: dict[Micros, Micros] = {}
+    for nominal, at in sorted(new.memory.moved.items()):
+        if compiled.matches(nominal):
+            low, high = _neighbours(replace(new, memory=replace(new.memory, moved=moved)), nominal)
+            if low < at and (high is None or at < high):
+                moved[nominal] = at
+    left_out = {nominal for nominal in new.memory.left_out if compiled.matches(nominal)}
     memory = replace(
         new.memory,
         kept={**new.memory.kept, **waits},
@@ -279,7 +280,7 @@ def _respecified(new: Schedule, before: Schedule, now: Micros) -> Schedule:
         left_out=frozenset(left_out),
         ahead=frozenset(ahead),
     )
-    return replace(new, memory=memory, reached=reached, updated=now)
+    return replace(new, memory=memory)
 
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
@@ -449,12 +450,8 @@ def move(call: Call, nominal: Micros, to: Micros) -> Operation[Answer]:
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         yield from ()
         _coming(schedule, nominal, call.now)
-        compiled = schedule.spec.compiled
-        before, following = compiled.previous(nominal), compiled.next(nominal)
-        low = call.now
-        if before is not None and before > schedule.reached:
-            low = max(low, occurrence(schedule, before).actual)
-        high = None if following is None else occurrence(schedule, following).actual
+        low, high = _neighbours(schedule, nominal)
+        low = max(low, call.now)
         if to <= low or (high is not None and to >= high):
             until = "" if high is None else f" and before {format_instant(high)}"
             raise OstinatoError(
@@ -478,12 +475,28 @@ def put_back(call: Call, nominal: Micros) -> Operation[Answer]:
             raise OstinatoError(f"{format_instant(nominal)} of schedule {schedule.name!r} is neither skipped nor moved")
         moved = {n: at for n, at in memory.moved.items() if n != nominal}
         memory = replace(memory, left_out=memory.left_out - {nominal}, moved=moved)
-        if occurrence(replace(schedule, memory=memory), nominal).actual <= call.now:
+        back = replace(schedule, memory=memory)
+        at = occurrence(back, nominal).actual
+        if at <= call.now:
             raise OstinatoError(f"{format_instant(nominal)} has passed; it cannot be put back")
-        after = with_next(replace(schedule, memory=memory), call.now)
+        low, high = _neighbours(back, nominal)
+        if at <= low or (high is not None and at >= high):
+            raise OstinatoError(
+                f"{format_instant(nominal)} cannot be put back: its neighbour was moved past it, to "
+                f"{format_instant(low if at <= low or high is None else high)}; put that one back first"
+            )
+        after = with_next(back, call.now)
         return after, [event_row(call.now, after, "updated", call.actor, put_back=nominal)], {}
 
     return change(call, edit)
+
+
+def _neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | None]:
+    """The moments between which an occurrence must stay: one that overtook another would have to wait for it."""
+    compiled = schedule.spec.compiled
+    before, following = compiled.previous(nominal), compiled.next(nominal)
+    low = 0 if before is None or before <= schedule.reached else occurrence(schedule, before).actual
+    return low, None if following is None else occurrence(schedule, following).actual
 
 
 def _coming(schedule: Schedule, nominal: Micros, now: Micros) -> None:

@@ -6,7 +6,9 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ostinato import every, once
+import pytest
+
+from ostinato import OstinatoError, every, once
 from ostinato.testing import World
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -154,6 +156,40 @@ async def test_one_that_was_moved_ahead_and_is_left_out_stands_for_none_that_is_
     await world.outage(at(minutes=50), at(hours=1, minutes=50))
     assert seen == [at(hours=1)]
     assert await told(world, "hourly") == [(at(hours=1), "succeeded", None), (at(hours=2), "skipped", "asked")]
+
+
+async def test_none_is_put_back_behind_a_neighbour_that_was_moved_past_it(world: World) -> None:
+    seen = await begin(world)
+    move, put_back = world.app.schedules.move, world.app.schedules.put_back
+    await world.app.schedules.create("hourly", every("1h"), "note")
+    await move("hourly", at(hours=2), at(hours=2, minutes=40))
+    await move("hourly", at(hours=1), at(hours=2, minutes=20))
+    with pytest.raises(OstinatoError, match="moved past it, to 2026-01-01T02:20:00Z; put that one back first"):
+        await put_back("hourly", at(hours=2))
+    await put_back("hourly", at(hours=1))
+    await put_back("hourly", at(hours=2))
+    await move("hourly", at(hours=1), at(minutes=20))
+    await move("hourly", at(hours=2), at(minutes=40))
+    with pytest.raises(OstinatoError, match="moved past it, to 2026-01-01T00:40:00Z; put that one back first"):
+        await put_back("hourly", at(hours=1))
+    await world.advance("50m")
+    assert seen == [at(hours=1), at(hours=2)]
+
+
+async def test_a_new_spec_leaves_none_moved_ahead_of_the_one_before_it(world: World) -> None:
+    seen = await begin(world)
+    update = world.app.schedules.update
+    await world.app.schedules.create("hourly", every("1h", jitter="50m"), "note")
+    due = (await world.app.schedules.get("hourly")).next
+    assert due is not None
+    assert due > at(hours=1, minutes=1)
+    await update("hourly", spec=every("1h"))
+    await world.app.schedules.move("hourly", at(hours=2), at(hours=1, minutes=1))
+    await update("hourly", spec=every("1h", jitter="50m"))
+    await world.advance("1h59m")
+    assert seen == [at(hours=1)]
+    await world.advance("1h")
+    assert seen == [at(hours=1), at(hours=2)]
 
 
 async def test_a_schedule_with_nothing_to_come_is_completed_whichever_way_it_got_there(world: World) -> None:
