@@ -474,7 +474,8 @@ class Lives(RuleBasedStateMachine):
             return (yield from nodes.recover(dead, now, self.world.app.engine.ids.new))
 
         self.advance_models()
-        self.play(self.world.app.store.run(give_up))
+        while self.play(self.world.app.store.run(give_up)):
+            pass  # what a dead node held is recovered a bite at a time
         self.world.app.engine.hint()
         self.dead = None
         for one in self.everyone:
