@@ -120,7 +120,7 @@ class Model:
 
     def coming(self) -> Iterable[tuple[Micros, Micros]]:
         """Times not dealt with, (nominal, actual), by when they are due."""
-        kept = sorted(self.kept.items(), key=lambda one: one[1])
+        kept = sorted(self.kept.items(), key=lambda one: (one[1], one[0]))
         begin = min([self.updated - self.spec.jitter, *self.moved]) - 1
         for nominal in self.spec.compiled.times(max(begin, self.reached)):
             actual = self._moment(nominal)

@@ -74,21 +74,23 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
     policy = schedule.policies.catchup
     if policy.mode == "latest":
         newest = _newest(schedule, now, 1, None, instead=True)
-        return lambda one: None if one.actual >= newest else Reason.COALESCED
+        return lambda one: None if (one.actual, one.nominal) >= newest else Reason.COALESCED
     on_time = now - GRACE
     if policy.mode == "skip":
         return lambda one: None if one.actual >= on_time else Reason.CATCHUP_WINDOW
     window = None if policy.window is None else now - max(policy.window, GRACE)
     if policy.most is not None:
         oldest = _newest(schedule, now, policy.most, window)
-        return lambda one: None if one.actual >= oldest else Reason.CATCHUP_WINDOW
+        return lambda one: None if (one.actual, one.nominal) >= oldest else Reason.CATCHUP_WINDOW
     return lambda one: None if window is None or one.actual >= window else Reason.CATCHUP_WINDOW
 
 
-def _newest(schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False) -> Micros:
-    """The moment from which on occurrences run: all that are on time, and up to `most` late ones, with `instead` only
-    where none is on time. Found from the end: what is long past need not be walked through."""
-    oldest = now + 1
+def _newest(
+    schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
+) -> tuple[Micros, Micros]:
+    """The actual and the nominal time from which on occurrences run: all that are on time, and up to `most` late ones,
+    with `instead` only where none is on time. Found from the end: what is long past need not be walked through."""
+    oldest = (now + 1, 0)
     late = on_time = 0
     for one in _going_back(schedule, now):
         if now - one.actual <= GRACE:
@@ -97,7 +99,7 @@ def _newest(schedule: Schedule, now: Micros, most: int, since: Micros | None, *,
             break
         else:
             late += 1
-        oldest = one.actual
+        oldest = (one.actual, one.nominal)
     return oldest
 
 
@@ -149,7 +151,7 @@ def next_time(schedule: Schedule) -> Micros | None:
 def _coming(schedule: Schedule) -> Iterator[Occurrence]:
     """Everything that is not dealt with yet, by when it is due."""
     kept = [Occurrence(n, at, apart=True) for n, at in schedule.memory.kept.items()]
-    kept.sort(key=lambda one: one.actual)
+    kept.sort(key=lambda one: (one.actual, one.nominal))
     if not kept:
         return _by_nominal(schedule)
     return _merged(kept, _by_nominal(schedule))
@@ -180,7 +182,7 @@ def _going_back(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
     others = [Occurrence(n, at) for n, at in schedule.memory.kept.items() if at <= now]
     ahead = [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at >= schedule.updated]
     others += [one for one in ahead if one.reason is None]
-    others.sort(key=lambda one: one.actual)
+    others.sort(key=lambda one: (one.actual, one.nominal))
     for one in _back_by_nominal(schedule, now):
         while others and others[-1].actual > one.actual:
             yield others.pop()

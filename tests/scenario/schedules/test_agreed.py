@@ -148,6 +148,17 @@ async def test_the_latest_that_runs_late_may_be_one_that_was_moved_ahead(world: 
     assert await told(world, "hourly") == [(at(hours=1), "missed", "coalesced"), (at(hours=2), "succeeded", None)]
 
 
+async def test_of_two_that_are_late_at_the_same_moment_one_is_the_latest(world: World) -> None:
+    seen = await begin(world)
+    await world.app.schedules.create("tick", every("1h"), "note", overlap="allow_all")
+    await world.app.schedules.move("tick", at(hours=1), at(hours=1, minutes=30))
+    await world.advance("75m")
+    await world.app.schedules.update("tick", spec=every("30m"))
+    await world.outage(at(minutes=80), at(minutes=110))
+    assert seen == [at(minutes=90)]
+    assert await told(world, "tick") == [(at(hours=1), "missed", "coalesced"), (at(minutes=90), "succeeded", None)]
+
+
 async def test_one_that_was_moved_ahead_and_is_left_out_stands_for_none_that_is_late(world: World) -> None:
     seen = await begin(world)
     await world.app.schedules.create("hourly", every("1h"), "note")
