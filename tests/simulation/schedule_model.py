@@ -437,10 +437,10 @@ class Model:
                     self.kept[nominal] = actual
             self.reached = max([self.reached, *self.kept])
             self.ahead |= set(self.spec.compiled.between(self.now + 1, self.reached))
+            moved, self.moved = sorted(one for one in self.moved.items() if one[0] > self.reached), {}
             self.reached = min(self.reached, self.now)
             self.spec = spec
-            moved, self.moved = self.moved, {}
-            for nominal, at in sorted(moved.items()):
+            for nominal, at in moved:
                 if self._between(nominal, at):
                     self.moved[nominal] = at
             self.left_out = {n for n in self.left_out if spec.compiled.matches(n)}

@@ -473,6 +473,7 @@ def put_back(call: Call, nominal: Micros) -> Operation[Answer]:
         memory = schedule.memory
         if nominal not in memory.left_out and nominal not in memory.moved:
             raise OstinatoError(f"{format_instant(nominal)} of schedule {schedule.name!r} is neither skipped nor moved")
+        _coming(schedule, nominal, call.now)
         moved = {n: at for n, at in memory.moved.items() if n != nominal}
         memory = replace(memory, left_out=memory.left_out - {nominal}, moved=moved)
         back = replace(schedule, memory=memory)

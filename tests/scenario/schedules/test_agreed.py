@@ -187,6 +187,20 @@ async def test_none_is_put_back_behind_a_neighbour_that_was_moved_past_it(world:
     assert seen == [at(hours=1), at(hours=2)]
 
 
+async def test_what_an_edit_has_kept_where_it_was_moved_to_is_not_put_back(world: World) -> None:
+    seen = await begin(world)
+    await world.app.schedules.create("hourly", every("1h", jitter="50m"), "note")
+    await world.app.schedules.move("hourly", at(hours=1), at(hours=1, minutes=59))
+    await world.advance("60m10s")
+    await world.app.schedules.update("hourly", spec=every("1h", jitter="40m"))
+    with pytest.raises(OstinatoError, match="not a coming time"):
+        await world.app.schedules.put_back("hourly", at(hours=1))
+    await world.advance_to(at(hours=1, minutes=58))
+    assert seen == []
+    await world.advance("90s")
+    assert seen == [at(hours=1)]
+
+
 async def test_a_new_spec_leaves_none_moved_ahead_of_the_one_before_it(world: World) -> None:
     seen = await begin(world)
     update = world.app.schedules.update
