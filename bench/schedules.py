@@ -37,6 +37,8 @@ from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 
 ROUNDS = 3
+CONCURRENCY = 100  # bodies at once: the default
+ROOM = 1_000  # for comparison with a peer whose executor takes whatever comes
 HERDS = (10_000, 100_000)
 STORED = 1_000_000
 FILLED = 100_000
@@ -179,14 +181,17 @@ def apscheduler(kind: str, count: int, folder_url: str) -> float:
 
 def herds(name: str, fresh: Fresh, files: Fresh, count: int, *, peers: bool) -> bool:
     found: list[Herd] = []
+    roomy: list[Herd] = []
     memory: list[float] = []
     stored: list[float] = []
     for _ in range(ROUNDS):
-        found.append(herd(fresh, count, 100))
+        found.append(herd(fresh, count, CONCURRENCY))
+        roomy.append(herd(fresh, count, ROOM))
         if peers:
-            memory.append(apscheduler("memory", 10_000, files()))
+            memory.append(apscheduler("memory", count, files()))
             stored.append(apscheduler("sqlalchemy", 1_000, files()))
     ours = [count / one.seconds for one in found]
+    with_room = [count / one.seconds for one in roomy]
     ratio = statistics.median(one.ceiling / one.seconds for one in found)
     show(f"\n{name}: {count:,} schedules due in the same second, fired, run and completed")
     show(
@@ -197,15 +202,19 @@ def herds(name: str, fresh: Fresh, files: Fresh, count: int, *, peers: bool) -> 
         f"  p99 lateness: fired {statistics.median(one.fired_p99 for one in found):.2f} s,"
         f" begun {statistics.median(one.began_p99 for one in found):.2f} s after it was due"
     )
+    show(
+        f"  with room for {ROOM:,} at once {statistics.median(with_room):,.0f}/s, ratio to its own statements"
+        f" {statistics.median(one.ceiling / one.seconds for one in roomy):.2f}"
+    )
     good = ratio >= 0.6
     if peers:
         for what, rates, bar in (("memory store", memory, 1.0), ("SQLAlchemy store on SQLite", stored, 20.0)):
             rate = statistics.median(rates)
-            times = statistics.median(mine / theirs for mine, theirs in zip(ours, rates, strict=True))
+            times = statistics.median(mine / theirs for mine, theirs in zip(with_room, rates, strict=True))
             met = times >= bar
             good = good and met
             show(
-                f"  APScheduler 3, {what}: {rate:,.0f}/s   ostinato {times:.1f} times"
+                f"  APScheduler 3, {what}: {rate:,.0f}/s   ostinato, with room, {times:.1f} times"
                 f"   bar {bar:g}: {'met' if met else 'MISSED'}"
             )
     return good
@@ -327,7 +336,7 @@ def main() -> bool:
     curves: dict[str, list[float]] = {}
     with sqlite() as files:
         for count in HERDS:
-            good = herds("SQLite", files, files, count, peers=count == HERDS[0]) and good
+            good = herds("SQLite", files, files, count, peers=True) and good
         good = fill("SQLite", files, FILLED) and good
         met, curves["SQLite"] = growth("SQLite", files)
         good = good and met
