@@ -116,13 +116,15 @@ def end(serving: Serving) -> None:
 def run(command: str, folder: Path) -> None:
     if not command.strip() or command.startswith("#"):
         return
+    settings = dict(BOUNDED)
     if command.startswith("make "):
         command = command.replace("make test", "make --dry-run test")
+        settings["OSTINATO_STORE"] = f"sqlite:///{folder}/ostinato.db"  # nothing of it stays with the sources
         folder = ROOT
     done = subprocess.run(
         ["bash", "-euc", command],
         cwd=folder,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **BOUNDED},
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **settings},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
