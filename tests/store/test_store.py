@@ -13,10 +13,13 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from ostinato.engine.claims import Hands
+from ostinato.engine.nodes import NodeInfo, join, recover
 from ostinato.engine.rows import timer_row
 from ostinato.errors import StoreError, StoreUnavailable
 from ostinato.model import Timer
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.postgres import SETTINGS, _passing
 from ostinato.store.sql import queries
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
@@ -278,6 +281,25 @@ def test_another_process_holding_the_lock_is_waited_for(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 100, 101, 250])
+def test_what_rows_have_in_common_is_written_for_each_of_them(store_url: str, count: int) -> None:
+    rows = [("test", f"owner {n:03}", "look", 5, "default", "x" if n < 100 else None) for n in range(count)]
+
+    async def main() -> list[Row]:
+        store = open_url(store_url)
+        await store.open()
+
+        def put(_: int) -> Operation[list[Row]]:
+            yield sql("set_timers", rows)
+            return (yield sql("list_timers", after=0, namespace="default", limit=1000))
+
+        found = await store.run(put)
+        await store.close()
+        return found
+
+    assert sorted(tuple(row[:6]) for row in asyncio.run(main())) == rows
+
+
 def test_who_drops_a_timer_does_not_wait_for_the_beat_that_fires_it(postgres_url: str) -> None:
     """The beat holds the timer and waits for its owner, whom the other holds: that would be for ever."""
 
@@ -303,3 +325,51 @@ def test_who_drops_a_timer_does_not_wait_for_the_beat_that_fires_it(postgres_url
         return left
 
     assert asyncio.run(main()) == []
+
+
+def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> None:
+    """It holds its own row; the server ends a transaction that stands still, and others take over."""
+
+    async def main() -> None:
+        store = open_url(postgres_url)
+        await store.open()
+        await store.run(lambda _: join(NodeInfo("frozen", "n", 0, 10, ("default",), ("work",), "", "")))
+        ended = asyncio.Event()
+        short = {**SETTINGS, "idle_in_transaction_session_timeout": "50ms"}
+        frozen = await asyncpg.connect(postgres_url, server_settings=short)
+        frozen.add_termination_listener(lambda _: ended.set())
+        await frozen.execute("BEGIN")
+        text, values = queries("postgres")["may_take"].render("dollar", {"node": "frozen"}, [("default",)])
+        assert [row[0] for row in await frozen.fetch(text, *values)] == ["frozen"]
+        await asyncio.wait_for(ended.wait(), 30)
+
+        def left(_: int) -> Operation[list[Row]]:
+            yield from recover("frozen", 10**9, lambda _: "new")
+            return (yield sql("list_nodes"))
+
+        assert await store.run(left) == []
+        await store.close()
+
+    asyncio.run(main())
+    assert _passing(asyncpg.IdleInTransactionSessionTimeoutError())
+
+
+def test_who_gives_a_node_up_is_not_waited_for(postgres_url: str) -> None:
+    """A firing that waited, holding its schedules, for one who waits for them would wait for ever."""
+
+    async def main() -> None:
+        store = open_url(postgres_url)
+        await store.open()
+        await store.run(lambda _: join(NodeInfo("slow", "n", 0, 10, ("default",), ("work",), "", "")))
+        rescuer = await asyncpg.connect(postgres_url)
+        await rescuer.execute("BEGIN")
+        text, values = queries("postgres")["expired_node"].render("dollar", {"id": "slow", "now": 99}, None)
+        assert len(await rescuer.fetch(text, *values)) == 1
+        hands = Hands("slow", 1, 10, ("default",), {"work"})
+        assert not await asyncio.wait_for(store.run(lambda _: hands.free()), 10)
+        await rescuer.execute("ROLLBACK")
+        assert await store.run(lambda _: hands.free())
+        await rescuer.close()
+        await store.close()
+
+    asyncio.run(main())

@@ -51,7 +51,7 @@ class Claimer:
         self._token = 0
         self._under_way: set[int] = set()  # tokens of what is being taken
         self._promised = 0  # places that are kept for it
-        self._hungry = True  # there was less than was asked for
+        self._hungry = True  # the last look found nothing to claim
 
     def stop(self) -> None:
         """Take no more. A claim that is on its way is heard out; what is being fired is not begun any more."""
@@ -72,7 +72,7 @@ class Claimer:
                 continue
             got = 0
             for step in range(len(self._queues)):
-                limit = min(room - got, most)
+                limit = min(self._room(), most)
                 if limit <= 0 or self._stopping:
                     break
                 got += await self._claim(self._queues[(turn + step) % len(self._queues)], limit)
@@ -95,9 +95,9 @@ class Claimer:
         return len(runs)
 
     def hands(self, most: int) -> Hands:
-        """For who fires: what may be taken at once of what comes due. Nothing while others stand in line. To be given
-        back."""
-        room = min(most, self._room()) if self._hungry else 0
+        """For who fires: what may be taken at once of what comes due. Nothing while others stand in line, or may do so,
+        and no more than half of the room, so that who fires for long keeps nobody waiting. To be given back."""
+        room = min(most, (self._room() + 1) // 2) if self._hungry and not self.ready.is_set() else 0
         return Hands(self._node(), self._reach_out(room), room, self._queues, self._handlers)
 
     def give_back(self, hands: Hands, taken: Sequence[Run]) -> None:

@@ -400,7 +400,7 @@ class Engine:
 
     async def _fired(self, fired: timers.Fired) -> None:
         """Timers were fired."""
-        if len(fired.taken) == fired.timers:
+        if len(fired.taken) == fired.plain == fired.timers:
             self.listeners.hint()  # all of it has begun already
             return
         self.hint()

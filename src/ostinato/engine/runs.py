@@ -171,6 +171,8 @@ Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -> Operation[list[End]]:
     """The outcomes of claimed runs, those still fenced to `node` only. Returns the ends that were refused."""
+    if not ends:
+        return []
     if also is None and all(map(_is_all, ends)):
         if all(map(_ended_well, ends)):
             return (yield from _succeed(ends, node, now))

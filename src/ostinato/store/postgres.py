@@ -27,6 +27,8 @@ SETTINGS = {
     "enable_mergejoin": "off",
     "enable_seqscan": "off",
     "jit": "off",
+    # A node that freezes in the middle of a transaction holds its rows, its own among them, and nobody could take over.
+    "idle_in_transaction_session_timeout": "10s",
     # And a plan made for one batch, with its number of rows in view, may walk the table and look into the batch for
     # each of its rows: 90 µs a row at 500 rows, where the plan made for any batch takes 12. It also saves the planning.
     "plan_cache_mode": "force_generic_plan",
@@ -43,6 +45,7 @@ _LOST = (
     OSError,
     TimeoutError,
 )
+_IDLE = "25P03"  # the server has ended a transaction that stood still for too long
 _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
@@ -222,7 +225,8 @@ class PostgresStore:
 
 def _passing(problem: asyncpg.PostgresError) -> bool:
     """Trouble of the server's own that passes: connections, resources, locks, an operator, the system."""
-    return (problem.sqlstate or "")[:2] in ("08", "53", "55", "57", "58") or isinstance(problem, _LOST)
+    state = problem.sqlstate or ""
+    return state[:2] in ("08", "53", "55", "57", "58") or state == _IDLE or isinstance(problem, _LOST)
 
 
 async def _leave_as_it_is(connection: Any) -> None:

@@ -211,3 +211,57 @@ async def test_what_a_node_had_taken_when_it_died_is_tried_again(world: World) -
     await world.advance("90s")
     found = await world.app.runs(name="work", attempts=True)
     assert sorted((r.attempt, r.status) for r in found) == [(1, "crashed"), (2, "succeeded")]
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), ("b", "a")])
+@where(concurrency=150, queues=("a", "b"))
+async def test_queues_share_the_room_with_what_is_fired(
+    world: World, monkeypatch: pytest.MonkeyPatch, first: str, second: str
+) -> None:
+    going = most = 0
+
+    @world.app.job()
+    async def work() -> None:
+        nonlocal going, most
+        going += 1
+        most = max(most, going)
+        await asyncio.sleep(5)
+        going -= 1
+
+    await world.up()
+    for n in range(50):
+        await world.app.schedules.create(f"s{n}", every("60s"), {"job": "work", "options": {"queue": second}})
+    await world.advance("59s")
+    store, gate, held = world.app.engine.store, asyncio.Event(), asyncio.Event()
+    run = store.run
+
+    async def slow(make: Any) -> Any:
+        found = await run(make)
+        if isinstance(found, list) and len(found) == 100 and getattr(found[0], "queue", "") == first:
+            held.set()
+            await gate.wait()
+        return found
+
+    monkeypatch.setattr(store, "run", slow)
+    await world.app.start_many("work", [{}] * 100, queue=first)
+    await world.settle()
+    assert held.is_set()
+    await world.advance("2s")  # what is fired meanwhile takes what is left
+    await world.app.start_many("work", [{}] * 100, queue=second)
+    gate.set()
+    await world.advance("30s")
+    assert most <= 150
+    assert (await world.app.counts())["succeeded"] == 250
+
+
+async def test_nothing_is_taken_where_something_may_be_ready(world: World) -> None:
+    await world.up()
+    await world.settle()
+    claimer = world.app.engine.claimer
+    free = claimer.hands(500)
+    claimer.give_back(free, ())
+    assert free.room == 50  # half of all: who fires keeps nobody waiting
+    claimer.ready.set()
+    none = claimer.hands(500)
+    claimer.give_back(none, ())
+    assert none.room == 0

@@ -64,7 +64,7 @@ SELECT n.id FROM ostinato_nodes n WHERE n.id = :node AND NOT EXISTS (SELECT 1 FR
 -- may_take [postgres]: the same; nobody may give this node up for dead until it is committed.
 SELECT n.id FROM ostinato_nodes n WHERE n.id = :node AND NOT EXISTS (SELECT 1 FROM {rows q(queue text)}
     CROSS JOIN LATERAL (SELECT 1 FROM ostinato_runs WHERE status = 'ready' AND queue = q.queue ORDER BY priority DESC, ready_at, id LIMIT 1) u)
-FOR KEY SHARE OF n
+FOR KEY SHARE OF n SKIP LOCKED
 
 -- runs_by_keys: the first run of each chain with one of these keys.
 SELECT k.namespace, k.key, id, name FROM {rows k(namespace text, key text)}
