@@ -15,7 +15,8 @@ from ostinato.model import Run
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
 
-_FIRE = 500
+_FIRE = 500  # timers in one go
+_BEGIN = 100  # where so many can begin at once, no more are fired than that: nothing is left to stand in line
 _SLICE: Micros = 5 * SECOND  # the longest sleep, so that a suspend or a step of the clock is noticed
 _ELSEWHERE: Micros = 5_000  # before another look at timers that another node is about to fire
 
@@ -36,6 +37,7 @@ class Beat:
         self.due = asyncio.Event()
         self.at: Micros = 0  # when it last came round
         self._processed: Micros = 0
+        self._asked = 0  # for how many timers it asked last
         self._store = store
         self._clock = clock
         self._purposes = purposes
@@ -58,7 +60,7 @@ class Beat:
                 if due is None or due > now or self.due.is_set():
                     continue
             fired = await self._fire(now, due)
-            full = fired.timers == _FIRE
+            full = fired.timers == self._asked
             if fired.taken:
                 await asyncio.sleep(0)  # what has begun and is quickly done makes room again
             if fired.timers:
@@ -86,6 +88,9 @@ class Beat:
 
     async def _fire_some(self, now: Micros, limit: int) -> timers.Fired:
         hands = self._claimer.hands(limit)
+        if hands.room >= _BEGIN:
+            limit = min(limit, hands.room)
+        self._asked = limit
         taken: Sequence[Run] = ()
         try:
             fired = await self._store.run(lambda tries: timers.fire(now, limit, self._purposes, hands.anew(), tries))
