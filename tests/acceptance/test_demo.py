@@ -33,9 +33,10 @@ def test_the_demo_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "report" in first.stdout
     assert "to come" in first.stdout
     assert "Run it again" in first.stdout
-    second = run(tmp_path, "1")
+    second = run(tmp_path, "3")
     assert "and went on" in second.stdout.replace("\n", " ")
     assert any(state in second.stdout for state in ("packing", "arrival", "forgotten"))  # a journey, going on too
+    assert "error:internal" not in first.stdout + second.stdout
     assert second.stderr == ""
 
 

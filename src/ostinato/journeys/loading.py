@@ -59,7 +59,6 @@ def first_of(run: Run, now: Micros) -> Operation[Loaded]:
         within=given.get("within"),
         start=given.get("start"),
         tags=tuple(definition.metadata.tags),
-        scheduled=run.schedule_id is not None,
     )
     return begun(run, definition, decided)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ostinato import every
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
@@ -225,6 +226,23 @@ async def test_a_scheduled_run_that_would_wait_for_somebody_is_an_error(world: W
     error = (await world.app.journeys.result(newest.id)).error
     assert error is not None
     assert error["code"] == "urn:journeyforge:error:internal"
+
+
+async def test_what_a_schedule_starts_by_itself_may_wait_for_somebody(world: World) -> None:
+    await world.up()
+    await world.app.journeys.deploy(
+        text("a: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: b}\nb: {type: succeed}")
+    )
+    await world.app.schedules.create("approvals", every("1h"), {"journey": "example"}, overlap="skip")
+    await world.advance("61m")
+    (asked,) = await world.app.journeys.find()
+    assert (asked.phase, asked.current_state) == ("RUNNING", "a")
+    await world.advance("60m")
+    assert await world.occurrences("approvals") == ["waiting: an input", "skipped: overlap"]
+    await world.app.journeys.submit(asked.id, "a", {})
+    await world.advance("60m")
+    assert (await world.occurrences("approvals"))[:2] == ["succeeded", "skipped: overlap"]
+    assert len(await world.occurrences("approvals")) == 3
 
 
 DOES = "a: {type: task, task: {kind: 'work:v1'}, next: b}\nb: {type: succeed}"

@@ -170,8 +170,9 @@ async def _schedules(app: Ostinato) -> Table:
 
 async def _journeys(app: Ostinato) -> Table:
     table = Table(box=None, pad_edge=False, expand=True)
-    for column in ("journey", "phase", "state", "where to answer"):
-        table.add_column(column, no_wrap=True)
+    for column in ("journey", "phase", "state"):
+        table.add_column(column, no_wrap=True, min_width=9)
+    table.add_column("where to answer", overflow="fold")  # whole, however narrow the terminal
     for one in await app.journeys.find(limit=4):
         steps = " ".join(f"/api/v1/journeys/{one.id}/steps/{step}" for step in one.steps)
         colour = {"RUNNING": "blue", "SUCCEEDED": "green"}.get(one.phase, "red")
