@@ -76,7 +76,7 @@ async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: boo
                 break
             acknowledged[number] = await ask(first, number)
         else:
-            await asyncio.sleep(5)
+            await asyncio.sleep(15)
     except (Dropped, OstinatoError):
         pass
     if first._engine is not None:
@@ -164,7 +164,7 @@ def test_every_crash_point_of_schedules_on_sqlite(tmp_path: Path, after_commit: 
             break
         walked += 1
         at = statements + 1  # the next statement, or the first of the next transaction
-    assert walked > (55 if after_commit else 200)
+    assert walked > (70 if after_commit else 200)
 
 
 @pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])

@@ -37,7 +37,6 @@ class Beat:
         self.due = asyncio.Event()
         self.at: Micros = 0  # when it last came round
         self._processed: Micros = 0
-        self._asked = 0  # for how many timers it asked last
         self._store = store
         self._clock = clock
         self._purposes = purposes
@@ -48,10 +47,10 @@ class Beat:
 
     async def run(self) -> None:
         due: Micros | None = None
-        full = False
+        more = False
         while True:
             self.due.clear()
-            if not full:  # where there were so many, there are more
+            if not more:
                 due = await self._next_due()
             now = self._now_or_later()
             if due is None or due > now:
@@ -60,13 +59,13 @@ class Beat:
                 if due is None or due > now or self.due.is_set():
                     continue
             fired = await self._fire(now, due)
-            full = fired.timers == self._asked
             if fired.taken:
                 await asyncio.sleep(0)  # what has begun and is quickly done makes room again
             if fired.timers:
                 await self._fired(fired)
-            else:
+            elif not more:
                 await self._sleep_until(now + _ELSEWHERE)
+            more = fired.more
 
     def _now_or_later(self) -> Micros:
         """Never behind what was already processed, should the clock step back."""
@@ -80,7 +79,8 @@ class Beat:
                 fired = await self._fire_some(now, _FIRE)
         except StoreUnavailable:
             raise
-        except Exception:
+        except Exception as problem:
+            log.warning("timers failed together; one by one now", action="batch_failed", problem=repr(problem))
             fired = await self._fire_one_by_one(now)
         self._metrics.fired.inc(fired.timers)
         self._metrics.lag.observe(max(0, now - begin) / SECOND)
@@ -90,7 +90,6 @@ class Beat:
         hands = self._claimer.hands(limit)
         if hands.room >= _BEGIN:
             limit = min(limit, hands.room)
-        self._asked = limit
         taken: Sequence[Run] = ()
         try:
             fired = await self._store.run(lambda tries: timers.fire(now, limit, self._purposes, hands.anew(), tries))

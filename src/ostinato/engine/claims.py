@@ -37,9 +37,6 @@ class Hands:
         return bool((yield sql("may_take", [(queue,) for queue in self.queues], node=self.node)))
 
 
-NO_HANDS = Hands("", 0, 0, (), ())
-
-
 class NodeLost(Exception):
     """This node was given up for dead: its lease ran out, and others have taken its work."""
 

@@ -30,11 +30,13 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """How many timers, how many of them did nothing but start something, and what of it the firing node has taken."""
+    """How many timers, how many of them did nothing but start something, what of it the firing node has taken, and
+    whether more may be due."""
 
     timers: int
     plain: int = 0
     taken: Sequence[Run] = ()
+    more: bool = False
 
 
 def fire(
@@ -70,7 +72,7 @@ def fire(
     yield sql("notify")
     if events:
         yield sql("insert_events", events)
-    return Fired(len(due), hands.plain, hands.taken)
+    return Fired(len(due), hands.plain, hands.taken, len(due) == limit)
 
 
 def park(timer: Timer, reason: str) -> Operation[None]:

@@ -24,6 +24,19 @@ def declare(app: Ostinato, ran: list[str]) -> None:
         return {"n": 1}
 
 
+class Crowd:
+    """How many are there at once, at most; each stays for a while of the world's time."""
+
+    def __init__(self) -> None:
+        self.there = self.most = 0
+
+    async def join(self) -> None:
+        self.there += 1
+        self.most = max(self.most, self.there)
+        await asyncio.sleep(5)
+        self.there -= 1
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def world(request: pytest.FixtureRequest) -> World:
     """A world on either store, with the settings that the test wants."""
@@ -114,18 +127,13 @@ async def test_nobody_is_overtaken(world: World) -> None:
 
 @where(concurrency=3)
 async def test_no_more_are_taken_than_there_is_room_for_and_the_most_urgent_first(world: World) -> None:
-    going = 0
-    most = 0
+    crowd = Crowd()
     order: list[int] = []
 
     @world.app.job()
     async def work(n: int) -> None:
-        nonlocal going, most
-        going += 1
-        most = max(most, going)
         order.append(n)
-        await asyncio.sleep(5)
-        going -= 1
+        await crowd.join()
 
     await world.up()
     for n in range(8):
@@ -133,7 +141,7 @@ async def test_no_more_are_taken_than_there_is_room_for_and_the_most_urgent_firs
             f"s{n}", every("60s"), {"job": "work", "input": {"n": n}, "options": {"priority": n}}
         )
     await world.advance("90s")
-    assert most == 3
+    assert crowd.most == 3
     assert order == [7, 6, 5, 4, 3, 2, 1, 0]
 
 
@@ -218,15 +226,11 @@ async def test_what_a_node_had_taken_when_it_died_is_tried_again(world: World) -
 async def test_queues_share_the_room_with_what_is_fired(
     world: World, monkeypatch: pytest.MonkeyPatch, first: str, second: str
 ) -> None:
-    going = most = 0
+    crowd = Crowd()
 
     @world.app.job()
     async def work() -> None:
-        nonlocal going, most
-        going += 1
-        most = max(most, going)
-        await asyncio.sleep(5)
-        going -= 1
+        await crowd.join()
 
     await world.up()
     for n in range(50):
@@ -250,7 +254,7 @@ async def test_queues_share_the_room_with_what_is_fired(
     await world.app.start_many("work", [{}] * 100, queue=second)
     gate.set()
     await world.advance("30s")
-    assert most <= 150
+    assert crowd.most <= 150
     assert (await world.app.counts())["succeeded"] == 250
 
 

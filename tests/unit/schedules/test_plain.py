@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato import cron, every
-from ostinato.engine.claims import NO_HANDS
+from ostinato.engine.claims import Hands
 from ostinato.engine.handlers import Declaration
 from ostinato.engine.rows import insert_row
 from ostinato.model import Run, Timer
@@ -82,7 +82,8 @@ def written(one: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
     """The rows that a firing of this schedule writes, by statement. Runs with names on the wire go the long way."""
     ids = count()
     maker = Maker(lambda name: JOB if name == "job" else None)
-    firing = fire_due([Timer("schedule", one.id, "next", now)], now, maker, lambda _: f"run {next(ids)}", NO_HANDS)
+    full = Hands("", 0, 0, (), ())
+    firing = fire_due([Timer("schedule", one.id, "next", now)], now, maker, lambda _: f"run {next(ids)}", full)
     found: dict[str, list[Row]] = {}
     answer: list[Row] | None = None
     try:
