@@ -81,11 +81,11 @@ async def in_python(app: Ostinato, what: str, n: int, among: int = SCHEDULES) ->
         case "create":
             await calls.create(f"python-{n}", SPEC, "nothing", paused=True)
         case "list":
-            await calls.find(after=name(at, among), limit=PAGE)
+            await calls.list(after=name(at, among), limit=PAGE)
         case "by prefix":
-            await calls.find(match=f"{name(at, among)[:-1]}*", limit=PAGE)
+            await calls.list(match=f"{name(at, among)[:-1]}*", limit=PAGE)
         case "by job":
-            await calls.find(job="rare", after=name(at, among), limit=5)
+            await calls.list(job="rare", after=name(at, among), limit=5)
         case _:
             await calls.get(name(at, among))
 

@@ -147,7 +147,7 @@ async def parked(url: str, plugins: Plugins, size: Path | None) -> None:
         settled()
         begin = time.perf_counter()
         await start_all(app, "park", PARKED, {"n": 1})
-        while await app.journeys.find(phase="RUNNING", limit=1) and await _ready(app):
+        while await app.journeys.list(phase="RUNNING", limit=1) and await _ready(app):
             await asyncio.sleep(0.05)
         show(f"  {'started and parked':44}{PARKED / (time.perf_counter() - begin):9,.0f}/s")
         if size is not None:
@@ -161,7 +161,7 @@ async def parked(url: str, plugins: Plugins, size: Path | None) -> None:
         app.engine.nudge()
         settled()
         begin = time.perf_counter()
-        while await app.journeys.find(phase="RUNNING", limit=1) or await _ready(app):
+        while await app.journeys.list(phase="RUNNING", limit=1) or await _ready(app):
             await asyncio.sleep(0.1)
         show(f"  {'fired and over':44}{PARKED / (time.perf_counter() - begin):9,.0f}/s")
 

@@ -45,7 +45,7 @@ def start_together(url: str, period: str) -> None:
 def test_processes_that_start_at_once_declare_once(store_url: str) -> None:
     async def told() -> tuple[list[tuple[str, str, str | None]], Counter[str]]:
         async with Ostinato(store_url).connected() as app:
-            found = [(one.name, one.words, one.origin) for one in await app.schedules.find()]
+            found = [(one.name, one.words, one.origin) for one in await app.schedules.list()]
             return found, Counter(e.name for e in await app.events(limit=1000) if e.name.startswith("schedule:"))
 
     start_together(store_url, "1h")

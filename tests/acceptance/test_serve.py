@@ -319,7 +319,7 @@ async def killed_again_and_again(folder: Path) -> None:
             runs = await client.runs(limit=1000)
             assert {run["id"] for run in runs} == {id for what, id in done if what != "create"}
             assert len(runs) == sum(what != "create" for what, _ in done)
-            names = [one["name"] for one in await client.schedules.find(match="made-*", limit=1000)]
+            names = [one["name"] for one in await client.schedules.list(match="made-*", limit=1000)]
             assert sorted(names) == sorted(name for what, name in done if what == "create")
     finally:
         with server:

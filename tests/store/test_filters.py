@@ -105,7 +105,7 @@ def test_schedules_are_found_by_every_combination(store_url: str) -> None:
         await schedules.delete("s27")
         await schedules.create("s27", spec, "seldom", tags=["rare"])
         await schedules.delete("s47")
-        whole = await schedules.find(limit=1000)
+        whole = await schedules.list(limit=1000)
         added = count()
 
         async def more() -> None:
@@ -116,7 +116,7 @@ def test_schedules_are_found_by_every_combination(store_url: str) -> None:
             given: dict[str, Any] = {"tag": tag, "job": job, "state": state, "match": match}
 
             async def find(after: str | None, given: dict[str, Any] = given) -> list[str]:
-                return [one.name for one in await schedules.find(**given, after=after or "b", limit=3)]
+                return [one.name for one in await schedules.list(**given, after=after or "b", limit=3)]
 
             wanted = [
                 one.name
@@ -127,7 +127,7 @@ def test_schedules_are_found_by_every_combination(store_url: str) -> None:
                 and (one.name.startswith("s2") if match == "s2*" else match == "*" or one.name.endswith("7"))
             ]
             assert await pages(find, more) == wanted, given
-        assert await schedules.find(tag="\x00") == []
+        assert await schedules.list(tag="\x00") == []
 
     connected(store_url, main)
 
@@ -225,7 +225,7 @@ def test_schedules_from_before_there_were_labels_are_found(store_url: str, monke
 
     async def looked(app: Ostinato) -> None:
         async def names(**given: Any) -> list[str]:
-            return [one.name for one in await app.schedules.find(**given)]
+            return [one.name for one in await app.schedules.list(**given)]
 
         assert await names(job="report") == ["plain"]
         assert await names(tag="größe") == await names(tag="billing") == ["plain"]

@@ -157,7 +157,7 @@ def test_pages_are_followed_to_the_limit() -> None:
 
     async def run(limit: int) -> list[Any]:
         async with Client(transport=httpx.MockTransport(page)) as client:
-            return await client.schedules.find(limit=limit)
+            return await client.schedules.list(limit=limit)
 
     assert len(asyncio.run(run(7))) == 7
     assert [one["name"] for one in asyncio.run(run(10_000))] == [str(n) for n in range(1, 1201)]
@@ -187,7 +187,7 @@ def test_the_same_without_awaiting() -> None:
     fake = Fake(httpx.Response(200, json={"items": [{"name": "report"}], "next": None}))
     with SyncClient("http://localhost:1", transport=httpx.MockTransport(fake)) as client:
         assert client.nodes() == [{"name": "report"}]
-        assert client.schedules.find(match="r*") == [{"name": "report"}]
+        assert client.schedules.list(match="r*") == [{"name": "report"}]
     with pytest.raises(OstinatoError, match="not open"):
         client.nodes()
 

@@ -58,23 +58,6 @@ class Journeys:
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> Json:
         return await self._calling.one("POST", _path(id, "steps", "cancel"), {"reason": reason}, key=key)
 
-    async def find(
-        self,
-        *,
-        name: str | None = None,
-        phase: str | None = None,
-        subject: str | None = None,
-        tags: Sequence[str] = (),
-        attributes: Mapping[str, str] | None = None,
-        before: str | None = None,
-        limit: int = 100,
-    ) -> list[Json]:
-        """Instances, newest first, that have all of these."""
-        labels = [f"{name}={value}" for name, value in (attributes or {}).items()]
-        filters = {"journeyName": name, "phase": phase, "subjectId": subject}
-        several = {"tag": list(tags) or None, "attribute": labels or None}
-        return await self._calling.pages("/journeys", "before", before, limit, **filters, **several)
-
     async def draw(self, id: str) -> str:
         """Its states as an SVG picture, with the way it took and where it is."""
         return (await self._calling.ask("GET", _path(id, "diagram.svg"))).text
@@ -138,6 +121,23 @@ class Journeys:
     async def cancel_binding(self, id: str, *, key: str | None = None) -> Json:
         """Let it start nothing more; a run that is going finishes."""
         return await self._calling.one("POST", f"/journey-bindings/{part(id)}/cancel", key=key)
+
+    async def list(
+        self,
+        *,
+        name: str | None = None,
+        phase: str | None = None,
+        subject: str | None = None,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[Json]:
+        """Instances, newest first, that have all of these."""
+        labels = [f"{name}={value}" for name, value in (attributes or {}).items()]
+        filters = {"journeyName": name, "phase": phase, "subjectId": subject}
+        several = {"tag": list(tags) or None, "attribute": labels or None}
+        return await self._calling.pages("/journeys", "before", before, limit, **filters, **several)
 
 
 def _preferring(headers: Mapping[str, str] | None, wait: float | None, at_once: bool) -> dict[str, str]:

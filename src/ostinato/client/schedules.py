@@ -15,19 +15,6 @@ class Schedules:
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
 
-    async def find(
-        self,
-        *,
-        match: str = "*",
-        tag: str | None = None,
-        state: str | None = None,
-        job: str | None = None,
-        after: str = "",
-        limit: int = 100,
-    ) -> list[Json]:
-        filters = {"match": match, "tag": tag, "state": state, "job": job}
-        return await self._calling.pages("/schedules", "after", after, limit, **filters)
-
     async def get(self, name: str, *, recent: int = 10) -> Json:
         return await self._calling.one("GET", _path(name), recent=recent)
 
@@ -156,6 +143,19 @@ class Schedules:
         """The same as an SVG picture."""
         body = without_none(first=first, last=last, **given)
         return (await self._calling.ask("POST", "/simulate.svg", body)).text
+
+    async def list(
+        self,
+        *,
+        match: str = "*",
+        tag: str | None = None,
+        state: str | None = None,
+        job: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> list[Json]:
+        filters = {"match": match, "tag": tag, "state": state, "job": job}
+        return await self._calling.pages("/schedules", "after", after, limit, **filters)
 
 
 def _path(name: str, *more: str) -> str:

@@ -143,10 +143,6 @@ class Looks:
         seen = await self._seen(id, request, guarded)
         return seen.definition, seen.kept.instance
 
-    async def find(self, **wanted: Any) -> list[JourneyStatus]:
-        """Instances, newest first; `page` says what can be asked for."""
-        return (await self.page(**wanted))[0]
-
     async def page(
         self,
         *,
@@ -235,6 +231,10 @@ class Looks:
         rows = await self._around.store.read(found)
         over = {row[0] for row in rows if row[1] not in ("ready", "active", "waiting", "buffered")}
         return {id for child, id in asked.items() if child not in over}
+
+    async def list(self, **wanted: Any) -> list[JourneyStatus]:
+        """Instances, newest first; `page` says what can be asked for."""
+        return (await self.page(**wanted))[0]
 
 
 def _compensates(seen: Looked) -> bool:

@@ -74,25 +74,6 @@ class Looks:
         schedule, live, rows = await self._look(name, recent)
         return schedule_info(schedule, live, [occurrence_info(run) for run in rows], self._around.now())
 
-    async def find(
-        self,
-        *,
-        match: str = "*",
-        tag: str | None = None,
-        state: str | None = None,
-        job: str | None = None,
-        after: str = "",
-        limit: int = 100,
-    ) -> list[ScheduleInfo]:
-        """Schedules by name, from the one after `after` on; `match` is a pattern such as `"billing-*"`."""
-        now = self._around.now()
-        found: list[ScheduleInfo] = []
-        async for one in self._matching(match, tag, state, job, after, limit):
-            found.append(schedule_info(one, [], [], now))
-            if len(found) == limit:
-                break
-        return found
-
     async def history(
         self,
         name: str,
@@ -250,6 +231,25 @@ class Looks:
             found, following = await self._around.store.read(one_page)
             for one in found:
                 yield one
+
+    async def list(
+        self,
+        *,
+        match: str = "*",
+        tag: str | None = None,
+        state: str | None = None,
+        job: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> list[ScheduleInfo]:
+        """Schedules by name, from the one after `after` on; `match` is a pattern such as `"billing-*"`."""
+        now = self._around.now()
+        found: list[ScheduleInfo] = []
+        async for one in self._matching(match, tag, state, job, after, limit):
+            found.append(schedule_info(one, [], [], now))
+            if len(found) == limit:
+                break
+        return found
 
 
 def _occurred(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:

@@ -410,7 +410,7 @@ def test_the_client_has_every_call_about_journeys(tmp_path: Path) -> None:
             assert await calls.start("asking", {"customer": "ada"}, key="k") == started
             id = started["journeyId"]
             assert (await calls.start("asking", at_once=True))["statusUrl"]
-            assert [one["journeyId"] for one in await calls.find(subject="ada", attributes={"subjectId": "ada"})] == [
+            assert [one["journeyId"] for one in await calls.list(subject="ada", attributes={"subjectId": "ada"})] == [
                 id
             ]
             with pytest.raises(Conflict, match="not over"):

@@ -77,7 +77,7 @@ async def test_runs_hand_their_context_on_and_are_bounded(world: World, work: Wo
     assert [(call.context["token"], call.context["count"]) for call in work.calls] == [("t", 0), ("t+", 1), ("t++", 2)]
     found = await world.app.journeys.binding(id)
     assert (found.state, found.runs_executed, found.max_runs) == ("exhausted", 3, 3)
-    listed = await world.app.journeys.find(name="pay", attributes={"subjectId": "u1"})
+    listed = await world.app.journeys.list(name="pay", attributes={"subjectId": "u1"})
     assert [one.phase for one in listed] == ["SUCCEEDED", "FAILED", "SUCCEEDED"]
 
 
@@ -147,7 +147,7 @@ async def test_the_run_of_a_cancelled_binding_finishes_and_carries_nothing(world
     (cancelled,) = await world.app.journeys.cancel_bindings("pay", "u1")
     assert (cancelled.id, cancelled.state) == (id, "cancelled")
     await world.advance("3h")
-    found = await world.app.journeys.find(name="pay")
+    found = await world.app.journeys.list(name="pay")
     assert ([one.phase for one in found], len(work.calls)) == (["SUCCEEDED", "SUCCEEDED"], 1)
     assert (await world.app.journeys.binding(id)).runs_executed == 0
     assert (await world.app.journeys.start("pay", {"who": "u1", "token": "x"})).phase == "SUCCEEDED"
@@ -176,7 +176,7 @@ async def test_the_context_of_a_binding_is_shown_nowhere(world: World) -> None:
         binding,
         await world.app.schedules.get(binding.schedule),
         await world.app.schedules.history(binding.schedule),
-        await world.app.journeys.find(),
+        await world.app.journeys.list(),
         [await world.app.get(run.id) for run in await world.runs()],
         await world.app.events(limit=1000),
         await world.app.upcoming(),
@@ -222,7 +222,7 @@ async def test_a_scheduled_run_that_would_wait_for_somebody_is_an_error(world: W
     await world.app.store.run(lambda _: keep([unchecked], "default", None, world.clock.now()))
     await world.app.journeys.start("example")
     await world.advance("1m")
-    newest, _ = await world.app.journeys.find()
+    newest, _ = await world.app.journeys.list()
     error = (await world.app.journeys.result(newest.id)).error
     assert error is not None
     assert error["code"] == "urn:journeyforge:error:internal"
@@ -235,7 +235,7 @@ async def test_what_a_schedule_starts_by_itself_may_wait_for_somebody(world: Wor
     )
     await world.app.schedules.create("approvals", every("1h"), {"journey": "example"}, overlap="skip")
     await world.advance("61m")
-    (asked,) = await world.app.journeys.find()
+    (asked,) = await world.app.journeys.list()
     assert (asked.phase, asked.current_state) == ("RUNNING", "a")
     await world.advance("60m")
     assert await world.occurrences("approvals") == ["waiting: an input", "skipped: overlap"]

@@ -57,7 +57,7 @@ async def test_a_journey_waits_for_its_step_and_ends_with_its_output(world: Worl
         await world.app.retry(status.id)
     await world.outage(world.now, "2026-02-15T00:00Z")
     await world.advance("7h")
-    assert (await world.runs(), await world.app.journeys.find()) == ([], [])
+    assert (await world.runs(), await world.app.journeys.list()) == ([], [])
 
 
 async def test_a_wait_that_nobody_answers_times_out(world: World) -> None:
@@ -251,14 +251,14 @@ async def test_what_failed_is_compensated_by_a_run_of_its_own(world: World, work
     await world.advance("2m")
     if mode == "sync":
         assert (await journeys.status(status.id)).phase == "RUNNING"
-        assert [one.phase for one in await journeys.find() if one.id == status.id] == ["RUNNING"]
-        assert status.id not in [one.id for one in await journeys.find(phase="FAILED")]
+        assert [one.phase for one in await journeys.list() if one.id == status.id] == ["RUNNING"]
+        assert status.id not in [one.id for one in await journeys.list(phase="FAILED")]
         with pytest.raises(NotOver):
             await journeys.result(status.id)
     await world.outage(world.now, "2026-01-02T00:02Z")
     outcome = await journeys.result(status.id)
     assert (outcome.phase, outcome.status) == ("FAILED", "NO_MONEY")
-    assert [one.id for one in await journeys.find(phase="FAILED")] == [status.id]
+    assert [one.id for one in await journeys.list(phase="FAILED")] == [status.id]
     (child,) = await world.app.runs(parent=status.id)
     undone = (await journeys.result(child.id)).output
     assert (child.status, undone) == ("succeeded", {"undone": "R1", "why": "NO_MONEY"})
@@ -362,8 +362,8 @@ async def test_a_request_is_there_for_its_segment_and_stored_nowhere(world: Worl
     seen = [None if one.request is None else dict(one.request.passed_on) for one in work.calls]
     assert seen == [{"X-Forwarded-Auth": "Bearer s3cr3t"}, None, {}]
     assert work.calls[1].context == {"kind": "vip", "user": "u1", "worked": True}
-    assert [one.id for one in await journeys.find(tags=["vip", "fast"], attributes={"tenantId": "t1"})] == [status.id]
-    assert await journeys.find(tags=["vip", "slow"]) == []
+    assert [one.id for one in await journeys.list(tags=["vip", "fast"], attributes={"tenantId": "t1"})] == [status.id]
+    assert await journeys.list(tags=["vip", "slow"]) == []
 
 
 async def test_a_guard_decides_who_may_read(world: World) -> None:
@@ -391,7 +391,7 @@ async def test_a_guard_decides_who_may_read(world: World) -> None:
     for look in (journeys.status, journeys.result):
         with pytest.raises(NotFound):
             await look(other, guarded=True)
-    assert [one.id for one in await journeys.find(guarded=True)] == [mine]
+    assert [one.id for one in await journeys.list(guarded=True)] == [mine]
     assert (await journeys.result(other)).output == {"owner": "u2"}
 
 
@@ -489,7 +489,7 @@ async def test_attributes_are_written_once_and_bounded(world: World) -> None:
     )
     good = await journeys.start("example", {"more": {"orderId": 7}}, attributes={"tenantId": "t"})
     assert good.attributes == {"tenantId": "t", "orderId": "7"}
-    assert [one.id for one in await journeys.find(attributes={"orderId": "7"})] == [good.id]
+    assert [one.id for one in await journeys.list(attributes={"orderId": "7"})] == [good.id]
     for more in ({"tenantId": "other"}, {"x" * 33: "1"}, {"x": "y" * 257}):
         assert (await journeys.start("example", {"more": more}, attributes={"tenantId": "t"})).phase == "FAILED"
     with pytest.raises(OstinatoError, match="at most 16"):

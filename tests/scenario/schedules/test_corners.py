@@ -62,7 +62,7 @@ async def test_a_schedule_that_cannot_be_read_is_not_overwritten_with_what_could
     assert (await schedules.get("s")).state == "running"
     await world.app.store.run(spoil)
     await schedules.delete("s")
-    assert await schedules.find() == []
+    assert await schedules.list() == []
 
 
 async def test_what_is_said_to_be_late_is_all_of_it_whatever_the_pace(world: World) -> None:
@@ -110,7 +110,7 @@ async def test_the_past_can_be_simulated_and_lengths_are_written_as_words(world:
 async def test_an_unknown_state_is_refused(world: World) -> None:
     await begin(world)
     with pytest.raises(OstinatoError, match="did you mean 'running'"):
-        await world.app.schedules.find(state="runing")
+        await world.app.schedules.list(state="runing")
 
 
 @pytest.mark.parametrize(("running", "status"), [("cancel", "cancelled"), ("terminate", "terminated")])

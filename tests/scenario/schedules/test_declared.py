@@ -85,7 +85,7 @@ async def test_a_job_keeps_its_own_settings_in_either_order(world: World, order:
     assert list(app._handlers) == ["http", "webhook", "weekly"]
     assert app._handlers["weekly"].retry.attempts == 3
     await world.up()
-    (found,) = await app.schedules.find()
+    (found,) = await app.schedules.list()
     assert (found.name, found.job) == ("weekly", "weekly")
 
 
@@ -101,7 +101,7 @@ async def test_several_schedules_of_one_function_have_names(world: World) -> Non
     with pytest.raises(OstinatoError, match="two schedules are called 'morning'"):
         app.schedule(every("1h"), name="morning", input={"kind": "x"})(report)
     await world.up()
-    assert [(one.name, one.job) for one in await app.schedules.find()] == [("morning", "report"), ("report", "report")]
+    assert [(one.name, one.job) for one in await app.schedules.list()] == [("morning", "report"), ("report", "report")]
 
 
 async def test_a_name_that_only_turns_out_to_be_taken_stops_the_start(world: World) -> None:
@@ -131,7 +131,7 @@ async def test_a_mistake_is_told_where_it_is_declared(world: World) -> None:
         with pytest.raises(OstinatoError, match=told):
             app.schedule(every("1h"), **{"input": {"kind": "x"}, **given})(report)
     await world.up()
-    assert await app.schedules.find() == []
+    assert await app.schedules.list() == []
     with pytest.raises(OstinatoError, match="the app is running"):
         app.schedule(every("1h"), input={"kind": "x"})(report)
 
@@ -237,10 +237,10 @@ async def test_an_app_with_a_name_may_prune_its_own_and_no_others(world: World) 
     await restart(world, lambda app: declare(app, "a", "b"), name="one")
     await restart(world, lambda app: declare(app, "c"), name="two", prune_schedules=True)
     await restart(world, lambda app: declare(app, "b"), name="one", prune_schedules=True)
-    found = {one.name: one.origin for one in await world.app.schedules.find()}
+    found = {one.name: one.origin for one in await world.app.schedules.list()}
     assert found == {"b": "code:one", "by hand": None, "c": "code:two"}
     await restart(world, name="one", prune_schedules=True)
-    assert [one.name for one in await world.app.schedules.find()] == ["by hand", "c"]
+    assert [one.name for one in await world.app.schedules.list()] == ["by hand", "c"]
 
 
 async def test_what_another_place_declares_is_left_alone_unless_taken(world: World, told: list[Any]) -> None:
@@ -259,7 +259,7 @@ async def test_what_another_place_declares_is_left_alone_unless_taken(world: Wor
     await restart(world, lambda app: declare(app, 3, "shared", "new"), name="two")
     (line,) = [one for one in told if one.kwargs["action"] == "schedule_declared_elsewhere"]
     assert (line.method_name, line.kwargs["schedule"], line.kwargs["owner"]) == ("error", "shared", "code:one")
-    found = {one.name: (one.origin, one.words) for one in await world.app.schedules.find()}
+    found = {one.name: (one.origin, one.words) for one in await world.app.schedules.list()}
     assert found == {
         "mine": ("code:one", "Every 2 hours"),
         "new": ("code:two", "Every 3 hours"),
@@ -299,7 +299,7 @@ async def test_a_file_is_planned_then_applied(world: World) -> None:
     plan = await world.app.schedules.plan(document)
     assert str(plan) == "3 to create"
     assert plan.notes == ("no node has declared the job 'report' yet; its runs wait until one does",)
-    assert await world.app.schedules.find() == []
+    assert await world.app.schedules.list() == []
     done = await world.app.schedules.apply(document)
     assert [step.as_dict() for step in done.steps] == [step.as_dict() for step in plan.steps]
     assert (await world.app.schedules.get("nightly")).origin == "file:reports.yaml"
@@ -318,7 +318,7 @@ async def test_a_file_is_planned_then_applied(world: World) -> None:
     assert [f"{at:%d %H:%M %z}" for at in step.after] == ["01 03:30 +0100", "02 03:30 +0100", "03 03:30 +0100"]
     assert [one.name for one in plan.missing] == ["hourly", "stopped"]
     await world.app.schedules.apply(parse_schedules(changed, "reports.yaml"), prune=True)
-    assert [one.name for one in await world.app.schedules.find()] == ["nightly"]
+    assert [one.name for one in await world.app.schedules.list()] == ["nightly"]
     assert (await events(world, "nightly")) == ["created", "updated"]
 
 
@@ -330,7 +330,7 @@ async def test_a_file_is_applied_as_a_whole_or_not_at_all(world: World) -> None:
     await world.app.schedules.apply(parse_schedules("schedules: {nightly: {spec: {}, action: report}}", "other.yaml"))
     with pytest.raises(DeclaredElsewhere):
         await world.app.schedules.apply(parse_schedules(FILE, "reports.yaml"))
-    assert [one.name for one in await world.app.schedules.find()] == ["nightly"]
+    assert [one.name for one in await world.app.schedules.list()] == ["nightly"]
     wrong = FILE.replace("kind: nightly", "knd: nightly")
     with pytest.raises(FileError, match=r"^reports.yaml:4:13  schedule 'nightly': job 'report': .*it takes kind"):
         await world.app.schedules.apply(parse_schedules(wrong, "reports.yaml"), take=True)
@@ -434,7 +434,7 @@ async def test_a_schedule_that_cannot_be_changed_now_does_not_keep_the_node_from
     await restart(world, lambda app: declare(app, 2, "behind", "new"))
     (line,) = [one for one in logger.calls if one.kwargs["action"] == "schedule_not_declared"]
     assert line.kwargs["schedule"] == "behind"
-    found = {one.name: one.words for one in await world.app.schedules.find()}
+    found = {one.name: one.words for one in await world.app.schedules.list()}
     assert found == {"behind": "Every minute", "new": "Every 2 minutes"}
     await world.advance("5m")
     await restart(world, lambda app: declare(app, 2, "behind", "new"))
@@ -458,7 +458,7 @@ def test_many_apps_that_start_at_once_declare_once(store_url: str) -> None:
 
     async def told() -> tuple[dict[str, str], list[tuple[str, str]]]:
         async with Ostinato(store_url).connected() as app:
-            found = {one.name: one.words for one in await app.schedules.find()}
+            found = {one.name: one.words for one in await app.schedules.list()}
             events = [one for one in await app.events(limit=1000) if one.name.startswith("schedule:")]
         return found, sorted((one.name.removeprefix("schedule:"), one.data["name"]) for one in events)
 

@@ -190,7 +190,7 @@ async def test_one_that_cannot_be_read_does_not_hide_the_others(world: World, co
         if text == "7" and column == "memo":
             continue
         await spoil(world, "bad", column, text)
-        assert [(one.name, one.state) for one in await schedules.find()] == [
+        assert [(one.name, one.state) for one in await schedules.list()] == [
             ("a", "running"),
             ("bad", "parked"),
             ("c", "running"),

@@ -519,8 +519,8 @@ async def test_bulk_by_a_filter(world: World) -> None:
     )
     assert done == {"job-0": None, "job-2": None, "job-4": None}
     assert steps == [(1, 3), (2, 3), (3, 3)]
-    assert [one.name for one in await world.app.schedules.find(state="paused")] == ["job-0", "job-2", "job-4"]
-    assert [one.name for one in await world.app.schedules.find(match="job-[45]")] == ["job-4", "job-5"]
+    assert [one.name for one in await world.app.schedules.list(state="paused")] == ["job-0", "job-2", "job-4"]
+    assert [one.name for one in await world.app.schedules.list(match="job-[45]")] == ["job-4", "job-5"]
 
 
 async def test_upsert_creates_changes_and_leaves_alone(world: World) -> None:
@@ -590,7 +590,7 @@ async def test_bad_input_is_refused_at_the_door(world: World, given: dict[str, A
     whole = {"spec": every("1m"), "action": "note", **given}
     with pytest.raises((OstinatoError, ValueError), match=words.replace("{", r"\{")):
         await world.app.schedules.create("s", **whole)
-    assert await world.app.schedules.find() == []
+    assert await world.app.schedules.list() == []
 
 
 async def test_an_unknown_job_is_parked_and_counts_as_running(world: World) -> None:

@@ -46,7 +46,7 @@ async def test_without_a_token_nobody_gets_in(world: World) -> None:
             with refused(RPCStatusCode.UNAUTHENTICATED):
                 await someone.create_schedule("s", SCHEDULE)
         assert await someone.service_client.check_health()  # that anyone may know
-        assert await wire.app.schedules.find() == []
+        assert await wire.app.schedules.list() == []
 
 
 async def test_every_call_asks_at_the_door(world: World) -> None:

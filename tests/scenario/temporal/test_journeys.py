@@ -70,7 +70,7 @@ async def test_a_journey_is_started_with_an_input_that_it_takes(world: World) ->
             await wire.client.start_workflow("approval", {"whom": "ada"}, id="a1", **QUEUE)
         with refused(RPCStatusCode.INVALID_ARGUMENT):
             await wire.client.start_workflow("approval", args=[{"who": "a"}, 2], id="a1", **QUEUE)
-        assert await wire.app.journeys.find() == []
+        assert await wire.app.journeys.list() == []
         cancelled = await wire.client.start_workflow("approval", {"who": "ada"}, id="a1", **QUEUE)
         await wire.settle()
         await cancelled.cancel()

@@ -172,7 +172,7 @@ async def test_a_wrong_definition(world: World) -> None:
             spoil(request)
             with refused(RPCStatusCode.INVALID_ARGUMENT, field):
                 await service.create_schedule(request)
-        assert await wire.app.schedules.find() == []
+        assert await wire.app.schedules.list() == []
         await service.create_schedule(definition(CreateScheduleRequest()))  # nothing else was wrong with it
         before = await wire.app.schedules.get("s")
         updates = {field: spoil for field, spoil in wrong.items() if field not in CREATES and "initial" not in field}

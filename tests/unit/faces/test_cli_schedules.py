@@ -43,7 +43,7 @@ STORE = ("--store", "sqlite:///s.db")
 def names(folder: Path) -> list[str]:
     async def found() -> list[str]:
         async with Ostinato(f"sqlite:///{folder}/s.db").connected() as app:
-            return [one.name for one in await app.schedules.find()]
+            return [one.name for one in await app.schedules.list()]
 
     return asyncio.run(found())
 

@@ -51,7 +51,7 @@ class Chosen:
             return list(dict.fromkeys(self.name))
         if self.name:
             raise OstinatoError("name schedules, or choose them by --match and the like; not both")
-        found = await client.schedules.find(
+        found = await client.schedules.list(
             match=self.match or "*", tag=self.tag, state=self.state, job=self.job, limit=_MOST
         )
         return [one["name"] for one in found]

@@ -159,7 +159,7 @@ async def _schedules(app: Ostinato) -> Table:
     table = Table(box=None, pad_edge=False, expand=True)
     for column in ("schedule", "when", "overlap", "state", "what became of its times, the newest last"):
         table.add_column(column, no_wrap=True)
-    for one in await app.schedules.find(limit=12):
+    for one in await app.schedules.list(limit=12):
         recent = Text()
         for occurrence in reversed(await app.schedules.history(one.name, limit=24)):
             mark = "·" if occurrence.status in ("skipped", "missed") else "■"
@@ -173,7 +173,7 @@ async def _journeys(app: Ostinato) -> Table:
     for column in ("journey", "phase", "state"):
         table.add_column(column, no_wrap=True, min_width=9)
     table.add_column("where to answer", overflow="fold")  # whole, however narrow the terminal
-    for one in await app.journeys.find(limit=4):
+    for one in await app.journeys.list(limit=4):
         steps = " ".join(f"/api/v1/journeys/{one.id}/steps/{step}" for step in one.steps)
         colour = {"RUNNING": "blue", "SUCCEEDED": "green"}.get(one.phase, "red")
         table.add_row(one.name, Text(one.phase.lower(), style=colour), one.current_state, steps)

@@ -57,7 +57,7 @@ async def known(client: Client, name: str, recent: int = 0) -> Json:
 
 
 async def suggesting(client: Client, name: str, problem: NotFound) -> NotFound:
-    names = [one["name"] for one in await client.schedules.find(limit=1000)]
+    names = [one["name"] for one in await client.schedules.list(limit=1000)]
     hint = did_you_mean(name, names)
     return NotFound(f"{problem}; {hint}" if hint else str(problem))
 

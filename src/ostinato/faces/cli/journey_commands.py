@@ -150,7 +150,7 @@ async def list_journeys(
 ) -> None:
     """Instances, the newest first."""
     session.out.items(
-        await session.client.journeys.find(name=name, phase=phase, subject=subject, tags=tag or (), limit=limit),
+        await session.client.journeys.list(name=name, phase=phase, subject=subject, tags=tag or (), limit=limit),
         ("journey", "name", "phase", "state", "updated", "labels"),
         lambda one: (
             one["journeyId"],

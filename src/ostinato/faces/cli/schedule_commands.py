@@ -31,7 +31,7 @@ async def list_schedules(
     session: Session, match: Match = None, tag: Tag = None, state: State = None, job: Job = None, limit: Limit = 1000
 ) -> None:
     """Schedules by name."""
-    found = await session.client.schedules.find(match=match or "*", tag=tag, state=state, job=job, limit=limit)
+    found = await session.client.schedules.list(match=match or "*", tag=tag, state=state, job=job, limit=limit)
     session.out.items(
         found,
         ("schedule", "state", "when", "job", "next", "failures"),

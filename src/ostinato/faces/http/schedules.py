@@ -79,7 +79,7 @@ async def list_schedules(
     limit: Limit = 100,
 ) -> SchedulesShown:
     """Schedules by name."""
-    found = await who.app.schedules.find(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
+    found = await who.app.schedules.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
     return SchedulesShown(items=[shown(one) for one in found], next=found[-1].name if len(found) == limit else None)
 
 
