@@ -14,8 +14,7 @@ from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.ids import Ids
-from ostinato.model import DEFAULT_NAMESPACE, read_length
-from ostinato.starting import Length
+from ostinato.model import DEFAULT_NAMESPACE, Length, read_length
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import Micros
 
@@ -83,7 +82,7 @@ class Admission(ABC):
             raise NotFound(f"there is no namespace {namespace!r}; create it first")
         id = self._ids.new(now)
         token, hash = access.make_token(id)
-        expires = None if expires_in is None else now + read_length(expires_in, "expires_in", raw=True)
+        expires = None if expires_in is None else now + read_length(expires_in, "expires_in")
         told = audit(now, namespace or self.namespace, "token:created", id, self.actor, role=found.value, label=label)
 
         def create() -> Operation[str]:

@@ -49,7 +49,7 @@ from ostinato.journeys.rule import RULE as JOURNEY_RULE
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.standard import standard_plugins
 from ostinato.journeys.tasks.kafka import KafkaPublisher
-from ostinato.model import DEFAULT_NAMESPACE, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.model import DEFAULT_NAMESPACE, Length, Limit, Retry, Run, Status, Timer, read_length, read_retry
 from ostinato.reading import Reading
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
@@ -61,7 +61,7 @@ from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.scheduler import recompute_zones
 from ostinato.schedules.views import Lateness, Staleness
-from ostinato.starting import Length, Starting, read_limit, same_place, some_length
+from ostinato.starting import Starting, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
 from ostinato.store.contract import Operation, Store

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,6 +13,8 @@ from ostinato.when.durations import parse_duration
 from ostinato.when.instants import SECOND, Micros
 
 Json: TypeAlias = Any
+Length: TypeAlias = str | int | float | timedelta
+"""A length of time: a text (`"5s"`, `"PT5M"`), a number of seconds, or a timedelta."""
 DEFAULT_NAMESPACE = "default"
 DEFAULT_QUEUE = "default"
 
@@ -38,23 +41,83 @@ class Status(StrEnum):
 LIVE = frozenset({Status.BUFFERED, Status.READY, Status.ACTIVE, Status.WAITING})
 
 
+_MICROSECOND = timedelta(microseconds=1)
+_LONGEST: Micros = 1_000 * 366 * 86_400 * SECOND
+
+
+def read_length(value: Length, field_name: str) -> Micros:
+    """A length of time as microseconds: a text (`"5s"`, `"PT5M"`), a timedelta, or a number of seconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        micros = value * SECOND
+        if not -_LONGEST <= micros <= _LONGEST:  # not a number (NaN) is refused here, too
+            raise OstinatoError(f"{field_name} {value!r} exceeds the maximum of {_LONGEST // SECOND} s")
+        return int(micros)
+    length = parse_duration(value, field_name)  # type: ignore[arg-type]  # refuses what is neither text nor timedelta
+    if length.months:
+        raise OstinatoError(f"{field_name} {value!r} has months, which have no fixed length; write days")
+    return length.exact
+
+
+def _read_timedelta(value: Length, field_name: str) -> timedelta:
+    return value if isinstance(value, timedelta) else timedelta(microseconds=read_length(value, field_name))
+
+
+def _micros(length: Length) -> Micros:
+    assert isinstance(length, timedelta)
+    return length // _MICROSECOND
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
 @dataclass(frozen=True, slots=True)
 class Retry:
     """How often a failed attempt is followed by another, and after how long.
 
-    The n-th delay is `delay` × `factor`^(n-1), at most `longest`, less a random part of up to `jitter` of it.
+    `attempts` counts all of them, the first included. The n-th delay is `delay` × `factor`^(n-1), at most `longest`,
+    less a random part of up to `jitter` of it. `delay` and `longest` are texts such as `"5s"`, timedeltas or numbers
+    of seconds; they are kept as timedeltas.
     """
 
     attempts: int = 1
-    delay: Micros = SECOND
+    delay: Length = timedelta(seconds=1)
     factor: float = 2.0
-    longest: Micros = 600 * SECOND
+    longest: Length = timedelta(minutes=10)
     jitter: float = 0.1
+
+    def __post_init__(self) -> None:
+        delay, longest = _read_timedelta(self.delay, "retry delay"), _read_timedelta(self.longest, "retry longest")
+        object.__setattr__(self, "delay", delay)
+        object.__setattr__(self, "longest", max(longest, delay))
+        if not _is_count(self.attempts):
+            raise OstinatoError(f"retry attempts {self.attempts!r} is not a whole number from 1")
+        if delay < timedelta():
+            raise OstinatoError(f"retry delay {delay} is negative; a delay is zero or more")
+        if not _is_number(self.factor) or not self.factor >= 1:
+            raise OstinatoError(f"retry factor {self.factor!r} is not a number from 1")
+        if not _is_number(self.jitter) or not 0 <= self.jitter <= 1:
+            raise OstinatoError(f"retry jitter {self.jitter!r} is not a number from 0 to 1")
 
     def backoff(self, failures: int, chance: float) -> Micros:
         """The pause after this many failures; `chance` is in [0, 1)."""
-        full = min(float(self.longest), self.delay * self.factor ** min(failures - 1, 60))
+        delay = _micros(self.delay)
+        full = min(float(_micros(self.longest)), delay * self.factor ** min(failures - 1, 60))
         return int(full * (1 - self.jitter * chance))
+
+    def as_stored(self) -> dict[str, Any]:
+        """The JSON that a row keeps, with lengths in microseconds."""
+        lengths = {"delay": _micros(self.delay), "longest": _micros(self.longest)}
+        return {"attempts": self.attempts, "factor": self.factor, "jitter": self.jitter, **lengths}
+
+    @staticmethod
+    def from_stored(row: Mapping[str, Any]) -> Retry:
+        lengths = {name: timedelta(microseconds=row[name]) for name in ("delay", "longest") if name in row}
+        return Retry(**{**row, **lengths})
 
 
 def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
@@ -62,64 +125,53 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
     if value is None:
         return Retry()
     if isinstance(value, Retry):
-        delay, longest = (read_length(v, "retry delay", raw=True) for v in (value.delay, value.longest))
-        return _checked(replace(value, delay=delay, longest=longest))
+        return value
     if isinstance(value, int) and not isinstance(value, bool):
-        return _checked(Retry(attempts=value))
+        return Retry(attempts=value)
     if isinstance(value, Mapping):
-        known = {"attempts", "delay", "factor", "longest", "jitter"}
+        known = ("attempts", "delay", "factor", "longest", "jitter")
         for name in value:
             if name not in known:
-                raise OstinatoError(f"retry has no {name!r}; its parts are {', '.join(sorted(known))}")
-        found = dict(value)
-        for name in ("delay", "longest"):
-            if name in found:
-                found[name] = read_length(found[name], f"retry {name}")
-        return _checked(Retry(**found))
-    raise OstinatoError(f"retry {value!r} is not a number of attempts; write retry=3 or Retry(attempts=3, delay=…)")
-
-
-def _checked(retry: Retry) -> Retry:
-    numbers = (retry.factor, retry.jitter)
-    if not isinstance(retry.attempts, int) or not all(isinstance(one, int | float) for one in numbers):
-        raise OstinatoError(f"{retry} cannot be: attempts are a whole number, factor and jitter are numbers")
-    retry = replace(retry, longest=max(retry.longest, retry.delay))
-    if retry.attempts < 1 or retry.delay < 0 or retry.factor < 1 or not 0 <= retry.jitter <= 1:
-        raise OstinatoError(
-            f"{retry} cannot be: at least one attempt, no negative delay, a factor from 1, jitter 0 to 1"
-        )
-    return retry
-
-
-_LONGEST: Micros = 1_000 * 366 * 86_400 * SECOND
-
-
-def read_length(value: Any, field_name: str, *, raw: bool = False) -> Micros:
-    """A length of time as microseconds: text (`"5s"`, `"PT5M"`), a timedelta, or a number of seconds; with `raw` a
-    number is microseconds already."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        micros = value if raw else value * SECOND
-        if not -_LONGEST <= micros <= _LONGEST:  # neither is a number that is none
-            raise OstinatoError(
-                f"{field_name} {value!r} is longer than anything lasts; {_LONGEST // SECOND} s is the most"
-            )
-        return int(micros)
-    length = parse_duration(value, field_name)
-    if length.months:
-        raise OstinatoError(f"{field_name} {value!r} has months, which have no fixed length; write days")
-    return length.exact
+                raise OstinatoError(f"retry has no {name!r}; its parts are {', '.join(known)}")
+        return Retry(**value)
+    raise OstinatoError(f"retry {value!r} is not a number of attempts; write retry=3 or Retry(attempts=3, delay='5s')")
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How many runs of one key may go at once, and how often. `key` names what shares the limit; `{name}` in it
-    is replaced from the input. Without `most` and `rate` the key only gets its fair share, by `weight`."""
+    is replaced from the input. Without `most` and `rate` the key only gets its fair share, by `weight`. `per` is the
+    period of `rate`: a text such as `"1m"`, a timedelta or a number of seconds; it is kept as a timedelta."""
 
     key: str
     most: int | None = None
     rate: int | None = None
-    per: Micros = SECOND
+    per: Length = timedelta(seconds=1)
     weight: int = 1
+
+    def __post_init__(self) -> None:
+        per = _read_timedelta(self.per, "the limit's per")
+        object.__setattr__(self, "per", per)
+        for name, count in (("most", self.most), ("rate", self.rate)):
+            if count is not None and not _is_count(count):
+                raise OstinatoError(f"the limit's {name} {count!r} is not a whole number from 1")
+        if not _is_count(self.weight):
+            raise OstinatoError(f"the limit's weight {self.weight!r} is not a whole number from 1")
+        if per < timedelta(milliseconds=1):
+            raise OstinatoError(f"the limit's per {per} is too short; a millisecond is the least")
+
+    @property
+    def period(self) -> Micros:
+        """`per` in microseconds."""
+        return _micros(self.per)
+
+    def as_stored(self) -> dict[str, Any]:
+        """The JSON that a row keeps, with `per` in microseconds."""
+        return {"key": self.key, "most": self.most, "rate": self.rate, "per": self.period, "weight": self.weight}
+
+    @staticmethod
+    def from_stored(row: Mapping[str, Any]) -> Limit:
+        return Limit(**{**row, "per": timedelta(microseconds=row["per"])} if "per" in row else row)
 
 
 @dataclass(frozen=True, slots=True)

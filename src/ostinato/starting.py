@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ostinato.engine.context import to_json
@@ -13,10 +13,9 @@ from ostinato.engine.handlers import Declaration, Handler, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
 from ostinato.errors import OstinatoError
-from ostinato.model import Limit, Options, Run, Timer, read_length, read_retry
+from ostinato.model import Length, Limit, Options, Run, Timer, read_length, read_retry
 from ostinato.when.instants import Micros, read_instant
 
-Length = str | int | float | timedelta
 _KEY = 512
 _OPTIONS = frozenset("queue priority retry timeout deadline serial_key concurrency at_most_once parent actor".split())
 
@@ -113,7 +112,7 @@ def some_length(value: Length | None, field: str) -> Micros | None:
         return None
     length = read_length(value, field)
     if length <= 0:
-        raise OstinatoError(f"{field} {value!r} is not a length of time; it is more than nothing")
+        raise OstinatoError(f"{field} {value!r} must be greater than zero")
     return length
 
 
@@ -125,17 +124,10 @@ def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limi
         for part in value:
             if part not in known:
                 raise OstinatoError(f"concurrency has no {part!r}; its parts are {', '.join(known)}")
-        value = Limit(**{"key": f"job:{name}", **value, "per": read_length(value.get("per", 1), "a limit's period")})
+        value = Limit(**{"key": f"job:{name}", **value})
     limit = Limit(f"job:{name}", most=value) if isinstance(value, int) else value
     if not isinstance(limit, Limit):
         raise OstinatoError(f"concurrency {value!r} is not a number; write concurrency=3 or Limit('key', most=3)")
-    if not all(one is None or isinstance(one, int) for one in (limit.most, limit.rate, limit.weight)):
-        raise OstinatoError(f"{limit}: most, rate and weight are whole numbers")
-    limit = replace(limit, per=read_length(limit.per, "a limit's period", raw=True))
-    if (limit.most is not None and limit.most < 1) or (limit.rate is not None and limit.rate < 1):
-        raise OstinatoError(f"{limit} lets nothing go: most and rate are at least 1")
-    if limit.weight < 1 or limit.per < 1000:
-        raise OstinatoError(f"{limit}: a weight is at least 1, a period at least a millisecond")
     return limit
 
 

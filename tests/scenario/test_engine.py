@@ -275,12 +275,12 @@ async def test_a_store_that_fails_while_a_run_ends_loses_neither_its_outcome_nor
 async def test_a_policy_given_in_words_is_read_and_one_that_cannot_be_is_refused(world: World) -> None:
     times: list[Micros] = []
 
-    @world.app.job(retry=Retry(attempts=2, delay="5s", jitter=0))  # type: ignore[arg-type]
+    @world.app.job(retry=Retry(attempts=2, delay="5s", jitter=0))
     async def worded() -> None:
         times.append(world.clock.now())
         raise ValueError("again")
 
-    run = await world.start("worded", concurrency=Limit("k", most=1, per="1m"))  # type: ignore[arg-type]
+    run = await world.start("worded", concurrency=Limit("k", most=1, per="1m"))
     with pytest.raises(RunFailed):
         await run.result()
     assert times[1] - times[0] == 5 * SECOND
@@ -325,7 +325,7 @@ async def test_the_scanner_runs_by_itself(world: World) -> None:
 async def test_a_rate_alone_does_not_limit_how_many_run_at_once(world: World) -> None:
     running, most = 0, 0
 
-    @world.app.job(concurrency=Limit("api", rate=50, per=SECOND))
+    @world.app.job(concurrency=Limit("api", rate=50, per="1s"))
     async def work() -> None:
         nonlocal running, most
         running += 1

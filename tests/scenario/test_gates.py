@@ -55,7 +55,7 @@ async def test_one_key_runs_one_at_a_time_in_order(world: World) -> None:
 async def test_a_chain_keeps_its_key_through_retries(world: World) -> None:
     log: list[str] = []
 
-    @world.app.job(serial_key="k", retry=Retry(attempts=3, delay=10 * SECOND, factor=1, jitter=0))
+    @world.app.job(serial_key="k", retry=Retry(attempts=3, delay="10s", factor=1, jitter=0))
     async def work(tag: str) -> None:
         log.append(tag)
         if tag == "a" and log.count("a") < 3:
@@ -69,7 +69,7 @@ async def test_a_chain_keeps_its_key_through_retries(world: World) -> None:
 async def test_a_key_held_only_while_active_is_free_between_attempts(world: World) -> None:
     log: list[str] = []
 
-    @world.app.job(serial_key="k", serial_hold="active", retry=Retry(attempts=2, delay=10 * SECOND, jitter=0))
+    @world.app.job(serial_key="k", serial_hold="active", retry=Retry(attempts=2, delay="10s", jitter=0))
     async def work(tag: str) -> None:
         log.append(tag)
         if tag == "a" and log.count("a") < 2:
@@ -134,7 +134,7 @@ async def test_a_number_limits_the_job_itself(world: World) -> None:
 async def test_a_rate_lets_so_many_go_in_a_period(world: World) -> None:
     times: list[int] = []
 
-    @world.app.job(concurrency=Limit("api", rate=5, per=60 * SECOND))
+    @world.app.job(concurrency=Limit("api", rate=5, per="60s"))
     async def work() -> None:
         times.append(world.clock.now())
 

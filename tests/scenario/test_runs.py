@@ -67,7 +67,7 @@ async def test_the_same_id_starts_once(world: World) -> None:
 async def test_a_failure_is_followed_by_attempts_with_growing_pauses(world: World) -> None:
     times = []
 
-    @world.app.job(retry=Retry(attempts=4, delay=SECOND, factor=2, jitter=0))
+    @world.app.job(retry=Retry(attempts=4, delay="1s", factor=2, jitter=0))
     async def flaky() -> str:
         times.append(world.clock.now())
         if len(times) < 4:
@@ -151,7 +151,7 @@ async def test_a_run_without_a_sign_of_life_times_out(world: World) -> None:
 
 
 async def test_a_deadline_ends_the_chain_wherever_it_stands(world: World) -> None:
-    @world.app.job(retry=Retry(attempts=100, delay=60 * SECOND, factor=1, jitter=0))
+    @world.app.job(retry=Retry(attempts=100, delay="60s", factor=1, jitter=0))
     async def failing() -> None:
         raise ValueError("again")
 
@@ -400,10 +400,10 @@ async def test_wrong_input_is_refused_at_the_door(world: World) -> None:
         (lambda: world.start("work", {"n": 1}, id=""), "1 to 512 characters"),
         (lambda: world.start("work", {"n": 1}, at="2026-06-01"), "has no offset"),
         (lambda: world.start("work", {"n": 1}, speed=3), "no option 'speed'"),
-        (lambda: world.start("work", {"n": 1}, retry=0), "at least one attempt"),
-        (lambda: world.start("work", {"n": 1}, timeout=0), "more than nothing"),
+        (lambda: world.start("work", {"n": 1}, retry=0), "attempts 0 is not a whole number from 1"),
+        (lambda: world.start("work", {"n": 1}, timeout=0), "greater than zero"),
         (lambda: world.start("work", {"n": 1}, serial_key="{customer}"), "needs 'customer' in the input"),
-        (lambda: world.start("work", {"n": 1}, concurrency=Limit("k", most=0)), "lets nothing go"),
+        (lambda: world.start("work", {"n": 1}, concurrency=Limit("k", most=0)), "most 0 is not a whole number from 1"),
         (lambda: world.start(print), "is not a job of this app"),
     ]
     for call, words in calls:

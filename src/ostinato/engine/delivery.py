@@ -25,7 +25,7 @@ from ostinato.store.contract import Store
 from ostinato.when.instants import SECOND, Micros
 
 # 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, 5 h 41 min, then every 6 h: 25 hours in all.
-RETRY = Retry(attempts=11, delay=5 * SECOND, factor=4.0, longest=6 * 3600 * SECOND)
+RETRY = Retry(attempts=11, delay="5s", factor=4.0, longest="6h")
 _TIMEOUT = 15.0
 _KEPT = 4096  # bytes of an answer, for the words of a failure
 _FRESH: Micros = 60 * SECOND  # how often a success is worth a write

@@ -85,7 +85,7 @@ def _through_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
         for run in limited:
             limit = read_options(run.options).limit or Limit(run.concurrency_key or "")
             asked[run.namespace, run.concurrency_key or ""] = limit
-        rows: list[Row] = [(ns, key, one.most, one.rate, one.per, one.weight) for (ns, key), one in asked.items()]
+        rows: list[Row] = [(ns, key, one.most, one.rate, one.period, one.weight) for (ns, key), one in asked.items()]
         opened = yield sql("open_limits", _by_key(rows))
         # They stand in line with everyone who came before them; whoever is first in line goes first.
         yield sql("set_buffered", [(r.id, "limit", f"limit {r.concurrency_key}") for r in limited])
@@ -163,7 +163,7 @@ def _limits_after(heads: Sequence[Row], limits: Sequence[Run], now: Micros) -> O
         asked: dict[Key, Limit] = {}
         for namespace, _, _, _, key, options in arriving:
             asked[namespace, key] = read_options(options).limit or Limit(key)
-        rows: list[Row] = [(ns, key, one.most, one.rate, one.per, one.weight) for (ns, key), one in asked.items()]
+        rows: list[Row] = [(ns, key, one.most, one.rate, one.period, one.weight) for (ns, key), one in asked.items()]
         for row in (yield sql("open_limits", _by_key(rows))):
             gates[row[0], row[1]] = Gate(*row)
         yield sql("set_buffered", [(h[2], "limit", f"limit {h[4]}") for h in arriving])

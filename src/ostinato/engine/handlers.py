@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import orjson
@@ -41,11 +41,12 @@ class Declaration:
     def read(name: str, text: str) -> Declaration:
         found = orjson.loads(text)
         limit = found.pop("limit")
-        return Declaration(name, limit=None if limit is None else Limit(**limit), **found)
+        return Declaration(name, limit=None if limit is None else Limit.from_stored(limit), **found)
 
     def write(self) -> str:
-        found = asdict(self)
+        found = asdict(replace(self, limit=None))
         del found["name"]
+        found["limit"] = self.limit and self.limit.as_stored()
         return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
 
 

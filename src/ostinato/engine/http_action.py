@@ -29,7 +29,7 @@ from ostinato.when.instants import SECOND, Micros, format_instant, from_datetime
 
 NAME = "http"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-RETRY = Retry(attempts=5, delay=SECOND)
+RETRY = Retry(attempts=5, delay="1s")
 RETRY_ON: tuple[int | str, ...] = (408, 425, 429, "5xx")
 EXPECT: tuple[int | str, ...] = ("2xx",)
 KEPT_BYTES = 64 << 10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -262,16 +261,22 @@ def read_options(text: str | None) -> Options:
     found = orjson.loads(text)
     retry, limit = found.get("retry"), found.get("limit")
     return Options(
-        retry=Retry(**retry) if retry else None,
+        retry=Retry.from_stored(retry) if retry else None,
         timeout=found.get("timeout"),
         deadline=found.get("deadline"),
         at_most_once=found.get("at_most_once"),
-        limit=Limit(**limit) if limit else None,
+        limit=Limit.from_stored(limit) if limit else None,
     )
 
 
 def write_options(options: Options) -> str | None:
     if options == _NONE:
         return None
-    found = {name: value for name, value in asdict(options).items() if value is not None}
-    return orjson.dumps(found).decode() if found else None
+    stored = {
+        "retry": options.retry and options.retry.as_stored(),
+        "timeout": options.timeout,
+        "deadline": options.deadline,
+        "at_most_once": options.at_most_once,
+        "limit": options.limit and options.limit.as_stored(),
+    }
+    return orjson.dumps({name: value for name, value in stored.items() if value is not None}).decode()

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, did_you_mean
-from ostinato.model import Limit, Retry, read_retry
+from ostinato.model import Limit, Retry
 from ostinato.schedules.making import JOURNEY, Maker
 from ostinato.schedules.model import Action, Policies, Schedule, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, write_action, write_policies
-from ostinato.starting import read_limit
 from ostinato.when import Duration, Spec, cron, parse_duration, read_spec
 from ostinato.when.instants import SECOND, Micros
 
@@ -84,25 +83,18 @@ def _action(before: Action, given: Mapping[str, Any], doors: Doors) -> Action:
         input = {**found.input, "context": dict(input)}
     to_json(dict(input), "the schedule's input")
     whole = {**kept, **options}
-    return Action(found.job, dict(input), {key: _plain(value, found.job) for key, value in whole.items()})
+    return Action(found.job, dict(input), {key: _plain(value) for key, value in whole.items()})
 
 
-def _plain(value: Any, job: str) -> Any:
-    """An option as JSON can keep it. A bare number in a Retry or a Limit is microseconds, and seconds in an object, so
-    their lengths are written with units."""
-    if isinstance(value, Retry):
-        return {**asdict(found := read_retry(value)), "delay": _text(found.delay), "longest": _text(found.longest)}
-    if isinstance(value, Limit):
-        limit = read_limit(value, job)
-        assert limit is not None
-        return {**{k: v for k, v in asdict(limit).items() if v is not None}, "per": _text(limit.per)}
+def _plain(value: Any) -> Any:
+    """An option as JSON can keep it, with lengths as texts."""
+    if isinstance(value, Retry | Limit):
+        stored = {name: part for name, part in value.as_stored().items() if part is not None}
+        lengths = {name: str(Duration(micros=stored[name])) for name in ("delay", "longest", "per") if name in stored}
+        return {**stored, **lengths}
     if isinstance(value, timedelta):
         return str(parse_duration(value))
-    return {key: _plain(one, job) for key, one in value.items()} if isinstance(value, Mapping) else value
-
-
-def _text(length: Micros) -> str:
-    return str(Duration(micros=length))
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
 def read_action(given: ActionLike, doors: Doors) -> Action:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from itertools import islice
 from typing import Self
 
 from ostinato.engine.rows import whole_run
-from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
+from ostinato.model import DEFAULT_NAMESPACE, Length, Run, read_length
 from ostinato.schedules.backfiller import read_backfill
 from ostinato.schedules.carrying import live_of
 from ostinato.schedules.decide import Live
@@ -41,7 +42,7 @@ from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.instants import Micros, read_instant, to_datetime
 
 Moment = datetime | str
-Length = str | timedelta
+RunTimeLike = Length | Sequence[Length] | Callable[[random.Random], Length]
 _PAGE = 500
 _BEYOND = "~"  # after every id
 _SHOWN = 50  # of what was triggered at one moment
@@ -173,14 +174,14 @@ class Looks:
         first: Moment,
         last: Moment,
         *,
-        run_time: RunTime | Length | Sequence[Length] = 0,
+        run_time: RunTimeLike = 0,
         outages: Sequence[tuple[Moment, Moment]] = (),
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> Simulation:
         """What would happen: a schedule by name, or a draft, played through a period by the engine's own decisions.
-        `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random`; whole numbers
-        are microseconds here."""
+        `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random` that returns
+        one; numbers are seconds."""
         one = await self._get(schedule) if isinstance(schedule, str) else schedule
         # In a thread: a long period takes seconds of thinking, and the node in this loop has a lease to keep.
         return await asyncio.to_thread(
@@ -188,7 +189,7 @@ class Looks:
             one,
             read_instant(first, "first"),
             read_instant(last, "last"),
-            run_time=_run_time(run_time),
+            run_time=_read_run_time(run_time),
             outages=_spans(outages, "outages"),
             pauses=_spans(pauses, "pauses"),
             seed=seed,
@@ -267,12 +268,12 @@ def newest_of(runs: Sequence[Run]) -> Operation[list[Run]]:
     return [replace(newest[run.id], due=run.due) if run.id in newest else run for run in runs]
 
 
-def _run_time(given: RunTime | Length | Sequence[Length]) -> RunTime:
-    if isinstance(given, str | timedelta):
+def _read_run_time(given: RunTimeLike) -> RunTime:
+    if callable(given):
+        return lambda dice: read_length(given(dice), "run_time")
+    if isinstance(given, str | int | float | timedelta):
         return read_length(given, "run_time")
-    if isinstance(given, int) or callable(given):
-        return given
-    return [one if isinstance(one, int) else read_length(one, "run_time") for one in given]
+    return [read_length(length, "run_time") for length in given]
 
 
 def _spans(given: Sequence[tuple[Moment, Moment]], field: str) -> list[Span]:

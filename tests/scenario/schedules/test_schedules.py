@@ -628,8 +628,8 @@ async def test_max_buffer_drops_with_a_row(world: World) -> None:
 async def test_what_is_given_as_values_means_the_same_when_read_back(world: World) -> None:
     await begin(world)
     given: dict[str, Any] = {
-        "retry": Retry(attempts=3, delay=2_000_000),
-        "concurrency": Limit("k", most=2, rate=5, per=60_000_000),
+        "retry": Retry(attempts=3, delay="2s"),
+        "concurrency": Limit("k", most=2, rate=5, per="1m"),
         "timeout": timedelta(minutes=10),
         "memo": {"pair": (1, 2)},
     }

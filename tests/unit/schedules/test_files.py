@@ -108,8 +108,7 @@ shedules: 3
         "s.yaml:3:32  schedule 'a': spec: cron[1]: hour 25 is out of range 0–23 in '0 25 * * *'",
         "s.yaml:3:53  schedule 'a': spec: zone 'Europe/Berln' is not a time zone; did you mean 'Europe/Berlin'?",
         "s.yaml:4:27  schedule 'a': an action has no 'tmeout'; did you mean 'timeout'?",
-        "s.yaml:4:47  schedule 'a': Retry(attempts='x', delay=1000000, factor=2.0, longest=600000000, jitter=0.1) "
-        "cannot be: attempts are a whole number, factor and jitter are numbers",
+        "s.yaml:4:47  schedule 'a': retry attempts 'x' is not a whole number from 1",
         "s.yaml:5:14  schedule 'a': overlap 'bufer_one' is unknown; did you mean 'buffer_one'?",
         "s.yaml:6:14  schedule 'a': catchup '1x' is unknown; use 'skip', 'latest', 'all', or a window such as '1h'",
         "s.yaml:7:11  schedule 'a': tags 'reports' are not a list of texts",

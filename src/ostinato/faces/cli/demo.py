@@ -22,7 +22,7 @@ from ostinato.faces.cli.pictures import distance
 from ostinato.model import Limit, Retry
 from ostinato.views import RunInfo
 from ostinato.when import cron, every
-from ostinato.when.instants import SECOND, from_datetime
+from ostinato.when.instants import from_datetime
 
 _COLOURS = {
     "succeeded": "green",
@@ -59,7 +59,7 @@ def build(url: str) -> Ostinato:
     app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h")
     dice = random.Random()
 
-    @app.job(retry=Retry(attempts=4, delay=SECOND))
+    @app.job(retry=Retry(attempts=4, delay="1s"))
     async def weather() -> str:
         if dice.random() < 0.4:
             raise ConnectionError("the weather service does not answer")
@@ -74,7 +74,7 @@ def build(url: str) -> Ostinato:
             await ctx.progress((page + 1) / 20, f"page {page + 1} of 20")
         return f"{20 - begin} pages in this attempt"
 
-    @app.job(serial_key="customer-{customer}", concurrency=Limit("mail", rate=30, per=60 * SECOND))
+    @app.job(serial_key="customer-{customer}", concurrency=Limit("mail", rate=30, per="1m"))
     async def mail(customer: int) -> None:
         await asyncio.sleep(dice.random())
 

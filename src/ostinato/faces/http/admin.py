@@ -26,7 +26,6 @@ from ostinato.faces.http.shapes.admin import (
     TokenShown,
 )
 from ostinato.faces.http.who import Admin, Reader, declared
-from ostinato.model import read_length
 from ostinato.when.instants import Micros, to_datetime
 
 router = APIRouter()
@@ -95,9 +94,8 @@ async def create_token(who: Admin, body: NewToken, key: Key = None) -> TokenMade
     first cannot be shown again."""
     own = None if who.token is None else who.token.namespace
     namespace = own or body.namespace
-    expires = None if body.expires_in is None else read_length(body.expires_in, "expires_in")
     token, info = await who.app.create_token(
-        body.role, namespace=namespace, label=body.label, expires_in=expires, request_id=key
+        body.role, namespace=namespace, label=body.label, expires_in=body.expires_in, request_id=key
     )
     return TokenMade(token=token, **_token(info))
 

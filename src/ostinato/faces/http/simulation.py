@@ -15,7 +15,7 @@ from ostinato.faces.http.shapes.simulation import Simulate, SimulatedShown, Simu
 from ostinato.faces.http.who import Reader, declared
 from ostinato.schedules.simulate import Simulation
 from ostinato.schedules.timeline import timeline
-from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.when.instants import Micros, to_datetime
 
 router = APIRouter(tags=["schedules"])
 READ = declared(Role.READER)
@@ -49,7 +49,7 @@ async def _simulated(who: Who, body: Simulate) -> Simulation:
         what,
         body.first,
         body.last,
-        run_time=[int(one * SECOND) for one in lengths],
+        run_time=lengths,
         outages=body.outages,
         pauses=body.pauses,
         seed=body.seed,
