@@ -12,11 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
-import structlog
 
 from ostinato.testing import World
-
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
 
 
 @pytest.fixture(scope="session")

@@ -29,11 +29,11 @@ from ostinato.engine.handlers import Handler, context_parameter, mode_of
 from ostinato.engine.http_action import http_handler
 from ostinato.engine.kinds import RULES
 from ostinato.engine.listeners import Callback, Ended
+from ostinato.engine.log import log
 from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
-from ostinato.engine.telemetry import log
 from ostinato.errors import Conflict, OstinatoError, RunCancelled, RunFailed
 from ostinato.ids import Ids
 from ostinato.journeys import firing as journey_timers

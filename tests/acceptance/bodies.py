@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ def child_that_sleeps(path: str) -> None:
 def child_that_saves(ctx: Any, n: int) -> dict[str, int]:
     print("this goes nowhere near the answer")
     ctx.log("in the child")
+    logging.getLogger("shop").warning("sold %s", n)
     ctx.checkpoint(n)
     ctx.progress(0.5, "half")
     ctx.heartbeat()

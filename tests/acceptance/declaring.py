@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
-
-import structlog
 
 from ostinato import Ostinato, every
 
@@ -24,5 +23,5 @@ async def main(url: str, period: str) -> None:
 
 
 if __name__ == "__main__":
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    logging.getLogger("ostinato").setLevel(logging.CRITICAL)
     asyncio.run(main(sys.argv[1], sys.argv[2]))

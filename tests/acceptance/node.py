@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 import signal
 import sys
 from typing import Any
-
-import structlog
 
 from ostinato import Ostinato
 
@@ -54,5 +53,5 @@ async def main(url: str, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    logging.getLogger("ostinato").setLevel(logging.CRITICAL)
     asyncio.run(main(sys.argv[1], sys.argv[2]))

@@ -73,7 +73,7 @@ def test_a_child_process_is_killed_when_its_run_is_cancelled(tmp_path: Path) -> 
     asyncio.run(main())
 
 
-def test_a_child_process_checkpoints_logs_and_may_die(tmp_path: Path) -> None:
+def test_a_child_process_checkpoints_logs_and_may_die(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> None:
         app = Ostinato(f"sqlite:///{tmp_path}/store.db")
         app.job(process=True)(child_that_saves)
@@ -84,13 +84,15 @@ def test_a_child_process_checkpoints_logs_and_may_die(tmp_path: Path) -> None:
             assert await run.result(timeout=30) == {"saved": 3}
             info = await run.info()
             assert (info.checkpoint, info.progress) == (3, {"done": 0.5, "note": "half"})
-            assert [line.message for line in await app.logs(run.id)] == ["in the child"]
+            assert [line.message for line in await app.logs(run.id)] == ["in the child", "sold 3"]
+            assert "sold 3" in [record.getMessage() for record in caplog.records if record.name == "shop"]
             hopeless = await app.start("child_that_gives_up")
             with pytest.raises(RunFailed, match="Fatal: attempt 1 of child_that_gives_up is enough") as problem:
                 await hopeless.result(timeout=30)
             error: Any = problem.value.error
             assert error["type"] == "Fatal"
             assert "bodies.py" in error["traceback"]
+            assert "child_main" not in error["traceback"]
             dead = await app.start("child_that_dies")
             with pytest.raises(RunFailed, match="exit code 7"):
                 await dead.result(timeout=30)

@@ -4,6 +4,7 @@ every due time, as each schedule's own story tells them, has exactly one record.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import signal
 import subprocess
@@ -12,8 +13,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import structlog
 
 from ostinato import Ostinato, every
 from ostinato.engine.rows import whole_run
@@ -238,5 +237,5 @@ def test_a_thousand_schedules_on_postgres_survive_kills_and_edits(tmp_path: Path
 
 
 if __name__ == "__main__":
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    logging.getLogger("ostinato").setLevel(logging.CRITICAL)
     asyncio.run(editor(sys.argv[1], 3) if sys.argv[2:] else node(sys.argv[1]))

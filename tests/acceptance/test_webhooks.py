@@ -16,9 +16,8 @@ from tests.service import Received, Reply, Service
 RUNS = 60
 NODE = """
 import asyncio, sys
-import structlog
 from ostinato import EgressPolicy, Ostinato
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+logging.getLogger("ostinato").setLevel(logging.CRITICAL)
 app = Ostinato(sys.argv[1], lease=1.5, egress=EgressPolicy(allow=("127.0.0.0/8",)))
 
 @app.job()

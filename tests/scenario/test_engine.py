@@ -8,13 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-import structlog
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client import generate_latest
-from structlog.testing import capture_logs
 
 from ostinato import Limit, Ostinato, OstinatoError, Retry, RunFailed, StoreUnavailable
 from ostinato.engine.claims import Hands
@@ -146,20 +144,17 @@ async def test_the_scanner_repairs_what_is_safe_and_reports_all(world: World) ->
     assert await world.app.check() == []
 
 
-async def test_logs_carry_an_action_and_metrics_count(world: World) -> None:
+async def test_logs_carry_an_action_and_metrics_count(world: World, caplog: pytest.LogCaptureFixture) -> None:
     @world.app.job()
     async def work() -> None: ...
 
-    heard = structlog.get_config()["wrapper_class"]
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(0))
-    with capture_logs() as lines:
+    with caplog.at_level("INFO", logger="ostinato"):
         run = await world.start("work")
         await run.result()
         await world.settle()
         text = generate_latest(world.app.engine.metrics.registry).decode()
         await world.down()
-    structlog.configure(wrapper_class=heard)
-    assert [line["action"] for line in lines] == ["node_started", "node_stopped"]
+    assert [record.values["action"] for record in caplog.records] == ["node_started", "node_stopped"]  # type: ignore[attr-defined]
     assert 'ostinato_runs_ended_total{status="succeeded"} 1.0' in text
     assert "ostinato_runs_claimed_total 1.0" in text
 

@@ -9,7 +9,8 @@ from ostinato.clock import Clock
 from ostinato.engine import timers
 from ostinato.engine.claimer import Claimer
 from ostinato.engine.listeners import wait_for_event
-from ostinato.engine.telemetry import Metrics, Spans, log
+from ostinato.engine.log import log
+from ostinato.engine.telemetry import Metrics, Spans
 from ostinato.errors import StoreUnavailable
 from ostinato.model import Run
 from ostinato.store.contract import Operation, Store, sql

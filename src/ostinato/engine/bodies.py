@@ -10,15 +10,18 @@ from contextlib import asynccontextmanager
 from opentelemetry.trace import StatusCode
 
 from ostinato.clock import Clock
+from ostinato.engine import job_logging
 from ostinato.engine.commits import Committer
 from ostinato.engine.context import Context, clean
 from ostinato.engine.executor import Executor, Outcome, Stop
 from ostinato.engine.handlers import Handler
 from ostinato.engine.kinds import Body
+from ostinato.engine.log import log
 from ostinato.engine.outcomes import after_failure
+from ostinato.engine.reporting import report_start
 from ostinato.engine.rows import read_options
 from ostinato.engine.runs import End, end
-from ostinato.engine.telemetry import Metrics, Spans, log
+from ostinato.engine.telemetry import Metrics, Spans
 from ostinato.errors import OstinatoError
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
@@ -93,6 +96,7 @@ class Bodies:
 
     def begin(self, run: Run) -> None:
         self.begun[run.id] = run.claim
+        report_start(run)
         if run.kind in self.kinds:
             running = self.running[run.id] = _Task(run)
             running.task = asyncio.get_running_loop().create_task(self._body_of_kind(running, self.kinds[run.kind]))
@@ -108,6 +112,7 @@ class Bodies:
         """One body, from its beginning to the outcome that is put to be written; nothing may come in between."""
         run = running.run
         context = Context(run, self._clock, self._save)
+        job_logging.current.set(context.log)  # of this task, and of whatever the job itself begins
         ending: End | None
         running.begun = True
         try:
@@ -131,6 +136,7 @@ class Bodies:
             if context.has_lines:
                 ending.lines = context.lines()
             self.ends.put(ending)
+        context.close()
         del self.running[run.id]
         self.room.set()
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from typing import TYPE_CHECKING, Any
+
+from ostinato.engine.job_logging import write_forwarded
 
 if TYPE_CHECKING:
     from ostinato.engine.context import Context
@@ -53,6 +56,7 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
     try:
         known = {name: getattr(context, name) for name in ("run_id", "attempt", "name", "due", "namespace", "detail")}
         start = {"input": given, "context": handler.context, "saved": context.saved, "known": known}
+        start["log_level"] = logging.getLogger().getEffectiveLevel()
         process.stdin.write(json.dumps(start).encode() + b"\n")
         await process.stdin.drain()
         while line := await process.stdout.readline():
@@ -61,6 +65,9 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
                 return message["result"]
             if "error" in message:
                 raise ChildFailed(message["error"], message["type"], message["traceback"], message["seconds"])
+            if "logger" in message:
+                write_forwarded(message)
+                continue
             if "log" in message:
                 context.log(message["log"], message["level"])
                 continue

@@ -6,14 +6,17 @@ import asyncio
 import importlib
 import inspect
 import json
+import logging
 import os
 import runpy
 import sys
-import traceback
+import threading
 from collections.abc import Callable
 from typing import Any
 
 from ostinato.engine.context import Occurrence
+from ostinato.engine.job_logging import Forward
+from ostinato.engine.tracebacks import job_traceback
 
 
 class ChildContext(Occurrence):
@@ -21,6 +24,7 @@ class ChildContext(Occurrence):
 
     def __init__(self, out: Any, saved: Any, known: dict[str, Any]) -> None:
         self._out = out
+        self._turn = threading.Lock()
         self.saved = saved
         self.run_id: str = known["run_id"]
         self.attempt: int = known["attempt"]
@@ -34,10 +38,11 @@ class ChildContext(Occurrence):
         return self._detail
 
     def _say(self, wait: bool = True, **message: Any) -> None:
-        self._out.write(json.dumps(message) + "\n")
-        self._out.flush()
-        if wait and not sys.stdin.readline():
-            os._exit(3)  # the parent is gone
+        with self._turn:
+            self._out.write(json.dumps(message) + "\n")
+            self._out.flush()
+            if wait and not sys.stdin.readline():
+                os._exit(3)  # the parent is gone
 
     def checkpoint(self, value: Any) -> None:
         self._say(checkpoint=value)
@@ -51,6 +56,19 @@ class ChildContext(Occurrence):
 
     def log(self, message: str, level: str = "info") -> None:
         self._say(wait=False, log=str(message), level=level)
+
+    def forward(self, **record: Any) -> None:
+        """A record of standard `logging`."""
+        self._say(wait=False, **record)
+
+
+def _forward_logs(context: ChildContext, level: int) -> None:
+    """Log lines go to the parent, which keeps them and writes them in its own format, whatever the module that was
+    imported has set up."""
+    root = logging.getLogger()
+    root.handlers = [Forward(context.forward)]
+    root.setLevel(level)
+    logging.captureWarnings(True)
 
 
 def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
@@ -70,9 +88,12 @@ def main() -> None:
     start = json.loads(sys.stdin.readline())
     try:
         given = start["input"]
+        context = ChildContext(out, start["saved"], start["known"])
         if start["context"]:
-            given[start["context"]] = ChildContext(out, start["saved"], start["known"])
-        value = find(module, qualname, path)(**given)
+            given[start["context"]] = context
+        function = find(module, qualname, path)
+        _forward_logs(context, start["log_level"])
+        value = function(**given)
         if inspect.iscoroutine(value):
             value = asyncio.run(value)
         answer = json.dumps({"result": value})
@@ -81,7 +102,7 @@ def main() -> None:
             {
                 "error": str(problem),
                 "type": type(problem).__name__,
-                "traceback": traceback.format_exc()[-8000:],
+                "traceback": job_traceback(problem)[-8000:],
                 "seconds": getattr(problem, "seconds", None),
             }
         )

@@ -105,7 +105,7 @@ class Context(Occurrence):
     """Handed to a function that has a parameter `ctx`. Its methods work in async functions; in plain ones,
     which run in a thread, the same names block until it is done."""
 
-    __slots__ = ("_clock", "_dropped", "_lines", "_run", "_save", "last_sign", "saved")
+    __slots__ = ("_clock", "_closed", "_dropped", "_lines", "_run", "_save", "last_sign", "saved")
 
     def __init__(self, run: Run, clock: Clock, save: Callable[[Run, str | None, str | None], Awaitable[None]]) -> None:
         self._run = run
@@ -113,6 +113,7 @@ class Context(Occurrence):
         self._save = save
         self._lines: list[tuple[Micros, str, str]] | None = None  # most bodies say nothing
         self._dropped = 0
+        self._closed = False
         self.last_sign: Micros = run.started or 0
         self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
 
@@ -167,12 +168,18 @@ class Context(Occurrence):
 
     def log(self, message: str, level: str = "info") -> None:
         """A line kept with the run. The first thousand are kept, each up to 4 KiB."""
+        if self._closed:
+            return
         if self._lines is None:
             self._lines = []
         if len(self._lines) >= LOG_LINES:
             self._dropped += 1
             return
         self._lines.append((self._clock.now(), clean(level), clean(str(message))[:LOG_BYTES]))
+
+    def close(self) -> None:
+        """The attempt is over: what something that it began still logs is not kept."""
+        self._closed = True
 
     @property
     def has_lines(self) -> bool:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ostinato.clock import Clock
 from ostinato.engine.listeners import Listeners, wait_for_event
+from ostinato.engine.log import log
 from ostinato.engine.rows import read_event
-from ostinato.engine.telemetry import log
 from ostinato.engine.webhooks import BATCH, Webhook, dispatch, read_webhook
 from ostinato.errors import StoreError
 from ostinato.model import Event

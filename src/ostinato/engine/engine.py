@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ostinato.clock import Clock, SharedClock
-from ostinato.engine import housekeeping, nodes, timers
+from ostinato.engine import housekeeping, job_logging, nodes, timers
 from ostinato.engine.beat import Beat
 from ostinato.engine.bodies import Bodies
 from ostinato.engine.claimer import Claimer
@@ -20,9 +20,11 @@ from ostinato.engine.claims import NodeLost
 from ostinato.engine.executor import Stop
 from ostinato.engine.handlers import Declaration, Handler
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
+from ostinato.engine.log import log
+from ostinato.engine.reporting import report_ends
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, wake
-from ostinato.engine.telemetry import Metrics, log
+from ostinato.engine.telemetry import Metrics
 from ostinato.errors import StoreError
 from ostinato.ids import Ids
 from ostinato.model import Status
@@ -119,6 +121,7 @@ class Engine:
     # Lifecycle
 
     async def start(self) -> None:
+        job_logging.install()
         await self.store.open()
         await self._measure_clock()
         await self._join()
@@ -423,6 +426,7 @@ class Engine:
                 self.waiters.ended(run.root_id, Ended(status.value, e.reason, e.result, e.error))
             if run.serial_key is not None or run.concurrency_key is not None or (e.stirs and run.schedule_id):
                 following = True
+        report_ends(ends, self.clock.now())
         for status, count in counts.items():
             self.metrics.ended.labels(status.value).inc(count)
         self.listeners.hint()

@@ -7,9 +7,9 @@ run ends all the same, its late result is refused by the fence, and its thread i
 from __future__ import annotations
 
 import asyncio
-import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import orjson
 from ostinato.engine.child import ChildFailed, run_in_child
 from ostinato.engine.context import Context, ThreadContext, clean, to_json
 from ostinato.engine.handlers import BY_POSITION, Handler
+from ostinato.engine.tracebacks import job_traceback
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status
 from ostinato.when.instants import SECOND, Micros
@@ -113,7 +114,8 @@ class Executor:
         loop = asyncio.get_running_loop()
         if handler.context is not None:
             given[handler.context] = ThreadContext(context, loop)
-        return await loop.run_in_executor(self._pool, self._in_thread, handler, given, loop)
+        # The thread belongs to the same run: its context says so, to its log lines and its spans.
+        return await loop.run_in_executor(self._pool, copy_context().run, self._in_thread, handler, given, loop)
 
     def _in_thread(self, handler: Handler, given: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
         self.threads_busy += 1
@@ -177,10 +179,9 @@ def describe_error(problem: BaseException) -> str:
     if isinstance(problem, ChildFailed):
         told = {"type": problem.kind, "message": str(problem)[:2000], "traceback": problem.trace}
         return orjson.dumps(told).decode()
-    lines = traceback.format_exception(type(problem), problem, problem.__traceback__)
     told = {
         "type": type(problem).__name__,
         "message": clean(str(problem))[:2000],
-        "traceback": clean("".join(lines))[-8000:],
+        "traceback": clean(job_traceback(problem))[-8000:],
     }
     return orjson.dumps(told).decode()

@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ostinato.clock import Clock
+from ostinato.engine.log import log
 from ostinato.engine.rows import read_event
-from ostinato.engine.telemetry import log
 from ostinato.errors import OstinatoError, StoreError
 from ostinato.model import DEFAULT_NAMESPACE, Event
 from ostinato.store.contract import Operation, Store, sql

@@ -1,15 +1,11 @@
-"""What the engine tells about itself: structured logs with an `action`, metrics, spans."""
+"""What the engine tells about itself: metrics and spans. Log lines are written by `engine.log`."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
-import structlog
 from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-
-log: Any = structlog.get_logger("ostinato")
 
 
 class Metrics:

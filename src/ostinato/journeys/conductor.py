@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from ostinato.engine.commits import Committer
 from ostinato.engine.engine import Engine
+from ostinato.engine.log import log
 from ostinato.engine.runs import End, end, lock_owners
-from ostinato.engine.telemetry import log
 from ostinato.journeys.evaluating import Tools
 from ostinato.journeys.loading import Loaded, load_instance
 from ostinato.journeys.machine.advance import advance

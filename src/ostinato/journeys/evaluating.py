@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ostinato.engine.log import log
 from ostinato.engine.secrets import resolve
-from ostinato.engine.telemetry import log
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Language
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from ostinato.engine import rows as engine_rows
+from ostinato.engine.log import log
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import AFTER_END, After, Ended
-from ostinato.engine.telemetry import log
 from ostinato.model import Status, Timer
 from ostinato.schedules.carrying import carry_out, live_of
 from ostinato.schedules.decide import Decision, decide, decide_by_the_first, first_ones_tell, settled
@@ -93,8 +93,17 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
             if schedule.next is not None:
                 coming.add(schedule.id)
             for one in ended[schedule.id]:
+                running = not schedule.paused
                 schedule, told = remember(schedule, one, now)
                 events += told
+                if running and schedule.paused:
+                    log.warning(
+                        f"schedule {schedule.name!r} is {schedule.notes}",
+                        action="schedule_paused",
+                        schedule=schedule.name,
+                        failures=schedule.outcomes.failures,
+                        run=one.run.root_id,
+                    )
             schedules.append(schedule)
         except Exception as problem:  # the beat parks it; the end of a run is not to fail because of its schedule
             log.error("a schedule cannot be read", action="schedule_unreadable", schedule=row[2], problem=str(problem))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ostinato.engine.telemetry import log
+from ostinato.engine.log import log
 from ostinato.errors import OstinatoError
 from ostinato.schedules.declared import CODE, Plan
 from ostinato.schedules.model import Schedule

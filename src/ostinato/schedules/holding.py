@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import orjson
 
+from ostinato.engine.log import log
 from ostinato.engine.rows import timer_row
-from ostinato.engine.telemetry import log
 from ostinato.model import Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros

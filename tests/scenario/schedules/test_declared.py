@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from structlog.testing import CapturingLogger
 
 from ostinato import (
     DeclaredElsewhere,
@@ -42,10 +42,20 @@ async def restart(world: World, declare: Any = None, **settings: Any) -> Ostinat
     return world.app
 
 
+class CapturingLog:
+    """A log that keeps its lines."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def __getattr__(self, level: str) -> Any:
+        return lambda *args, **values: self.calls.append(SimpleNamespace(method_name=level, args=args, kwargs=values))
+
+
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the log is told about declarations."""
-    logger = CapturingLogger()
+    logger = CapturingLog()
     monkeypatch.setattr("ostinato.schedules.declaring.log", logger)
     return logger.calls
 
@@ -424,7 +434,7 @@ async def test_a_schedule_that_cannot_be_changed_now_does_not_keep_the_node_from
         for name in names:
             app.schedule(every(f"{minutes}m"), name=name, catchup="all")(app.job(name="work")(work))
 
-    logger = CapturingLogger()
+    logger = CapturingLog()
     monkeypatch.setattr("ostinato.app.log", logger)
     declare(world.app, 1, "behind")
     await world.advance("2m")

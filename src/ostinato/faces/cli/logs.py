@@ -1,42 +1,105 @@
-"""What a serving process logs, and how: words for people or a JSON object a line for machines, on standard error."""
+"""What a serving process logs, and how: text for people, or one JSON object per line, on standard error.
+
+Everything that goes through standard `logging` is written the same way: Ostinato's own lines, a job's, the web
+server's, asyncio's and warnings. An exception that nothing catches, in a thread or a finalizer, is a line as well.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+import threading
+from datetime import UTC, datetime
 from typing import Any
 
-import structlog
-
-from ostinato.engine.telemetry import log
+from ostinato.engine.log import log, pairs
 
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 FORMATS = ("text", "json")
+_COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "31;1"}
+# Libraries that tell every request or every step: only their warnings, whatever the level.
+_TALKATIVE = ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
 
 
 def configure_logs(form: str, level: str) -> None:
-    """Tracebacks are without the values of variables: those are what callers sent, tokens among them."""
-    shown: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
-    if form == "json":
-        tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-        shown += [structlog.processors.ExceptionRenderer(tracebacks), structlog.processors.JSONRenderer()]
-    else:
-        plain = structlog.dev.plain_traceback
-        shown.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain))
-    structlog.configure(
-        processors=shown,
-        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-    server = logging.getLogger("uvicorn")
-    server.handlers = [_Forward()]
-    server.propagate = False
+    """Let every logger of this process write to standard error in this format, from this level on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(colours=sys.stderr.isatty()))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(LEVELS[level])
+    for name in _TALKATIVE:
+        library = logging.getLogger(name)
+        library.setLevel(max(LEVELS[level], logging.WARNING))
+        library.handlers, library.propagate = [], True
+    logging.captureWarnings(True)
+    threading.excepthook = _in_a_thread
+    sys.unraisablehook = _unraisable
 
 
-class _Forward(logging.Handler):
-    """The web server's own log lines, as lines of ours."""
+class JsonFormatter(logging.Formatter):
+    """One JSON object per record: `timestamp`, `level`, `logger`, `event`, its values, and `exception` with a
+    traceback."""
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def format(self, record: logging.LogRecord) -> str:
+        values = getattr(record, "values", None)
+        found: dict[str, Any] = {
+            "timestamp": _timestamp(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.words if values is not None else record.getMessage(),  # type: ignore[attr-defined]
+            **(values or {}),
+        }
+        traceback = _traceback(self, record)
+        if traceback:
+            found["exception"] = traceback
+        return json.dumps({name: value for name, value in found.items() if value is not None}, default=str)
+
+
+class TextFormatter(logging.Formatter):
+    """Time, level, message, and `name=value` for each value; a traceback on the lines below."""
+
+    def __init__(self, *, colours: bool = False) -> None:
+        super().__init__()
+        self._colours = colours
+
+    def format(self, record: logging.LogRecord) -> str:
         level = record.levelname.lower()
-        tell = getattr(log, level if level in LEVELS else "warning")
-        tell(record.getMessage(), action="web_server", exc_info=record.exc_info or None)
+        values = getattr(record, "values", None)
+        words, more = record.getMessage(), ""
+        if values is not None:
+            words = record.words  # type: ignore[attr-defined]
+            more = " ".join(pairs(values))
+        else:
+            words = f"{record.name}: {words}" if record.name not in ("root", "py.warnings") else words
+        if self._colours:
+            line = f"\033[2m{_timestamp(record)}\033[0m \033[{_COLOURS.get(level, '0')}m{level:<8}\033[0m {words}"
+            more = f"\033[2m{more}\033[0m" if more else ""
+        else:
+            line = f"{_timestamp(record)} {level:<8} {words}"
+        traceback = _traceback(self, record)
+        return line + (f"  {more}" if more else "") + (f"\n{traceback}" if traceback else "")
+
+
+def _timestamp(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    """The record's traceback as text. Standard formatting never shows the values of variables."""
+    if record.exc_info and not record.exc_text:
+        record.exc_text = formatter.formatException(record.exc_info)
+    parts = [record.exc_text or "", formatter.formatStack(record.stack_info) if record.stack_info else ""]
+    return "\n".join(part for part in parts if part)
+
+
+def _in_a_thread(given: threading.ExceptHookArgs) -> None:
+    name = given.thread.name if given.thread is not None else "?"
+    problem = given.exc_value or given.exc_type()
+    log.error("a thread ended with an exception", action="thread_failed", thread=name, exc_info=problem)
+
+
+def _unraisable(given: sys.UnraisableHookArgs) -> None:
+    words = given.err_msg or "an exception was ignored"
+    log.error(words, action="exception_ignored", where=repr(given.object), exc_info=given.exc_value)

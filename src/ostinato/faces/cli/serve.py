@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ostinato.app import Ostinato
-from ostinato.engine.telemetry import log
+from ostinato.engine.log import log
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli import demo as the_demo
 from ostinato.faces.cli.configuration import Configuration, configuration

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import httpx
-import structlog
 import typer
 
 from ostinato.client import Client, Json
@@ -183,11 +183,15 @@ def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Comm
 
 def quietly(work: Any) -> None:
     """Run it. The log belongs to what serves; a command says what it has to say itself."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    logger = logging.getLogger("ostinato")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
     try:
         asyncio.run(work)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    finally:
+        logger.setLevel(before)
 
 
 def _like(run: Callable[..., None], function: Command, skip: int = 1) -> None:

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from ostinato.engine.telemetry import log
+from ostinato.engine.log import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, did_you_mean, shown
 from ostinato.faces.door import Refused
 from ostinato.journeys.library import Invalid

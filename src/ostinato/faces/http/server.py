@@ -41,6 +41,7 @@ from ostinato.faces.http import (
 from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.problems import Problem
 from ostinato.faces.http.protocol import Protocol
+from ostinato.faces.http.request_log import RequestLog
 from ostinato.faces.http.who import SCHEMES
 from ostinato.store.contract import Operation, sql
 from ostinato.version import __version__
@@ -127,6 +128,7 @@ def api(app: Ostinato, listening: Listening | None = None, entry: Door | None = 
     found.openapi = partial(_described, found.openapi)  # type: ignore[method-assign]
     hosts = (*_LOOPBACK, *where.hosts) if where.loopback else tuple(where.hosts)
     found.add_middleware(Guard, hosts=hosts, origins=tuple(where.origins))
+    found.add_middleware(RequestLog)
     return found
 
 

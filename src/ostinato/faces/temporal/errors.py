@@ -18,7 +18,7 @@ from temporalio.api.errordetails.v1 import (
     WorkflowExecutionAlreadyStartedFailure,
 )
 
-from ostinato.engine.telemetry import log
+from ostinato.engine.log import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreUnavailable
 from ostinato.faces.door import Refused
 from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from ostinato.faces.http.guard import LARGEST
 from ostinato.faces.http.server import Listening
@@ -165,12 +164,25 @@ def test_what_authorizes_is_neither_logged_nor_echoed(tmp_path: Path, monkeypatc
     run(main, tmp_path)
 
 
+def test_a_request_is_a_debug_line_without_its_query(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def main(web: Api) -> None:
+        caplog.set_level("INFO", logger="ostinato")
+        await web.get("/runs?limit=1")
+        caplog.set_level("DEBUG", logger="ostinato")
+        await web.get("/runs?name=secret")
+        await web.get("/runs/none")
+
+    run(main, tmp_path)
+    found = [record.words for record in caplog.records if record.values["action"] == "http_request"]  # type: ignore[attr-defined]
+    assert found == ["GET '/api/v1/runs' 200", "GET '/api/v1/runs/none' 404"]
+
+
 class _Log:
     def __init__(self, kept: list[Any]) -> None:
         self._kept = kept
 
     def exception(self, *words: Any, **more: Any) -> None:
-        self._kept.append((words, more, structlog.get_context(structlog.get_logger())))
+        self._kept.append((words, more))
 
 
 @pytest.mark.parametrize(

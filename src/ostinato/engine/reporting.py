@@ -1,0 +1,105 @@
+"""Log lines about runs: every failed attempt with its traceback and what follows; at debug, each start and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from ostinato.engine.log import log
+from ostinato.engine.runs import End
+from ostinato.model import DEFAULT_NAMESPACE, Run, Status
+from ostinato.when.instants import SECOND, Micros
+
+_FAILURES = {Status.FAILED: "failed", Status.TIMED_OUT: "timed out"}
+_REASON = 200  # characters of a reason; the traceback has the rest
+
+
+def report_start(run: Run) -> None:
+    if log.debugging:
+        log.debug(f"{_what(run)} starts", action="run_started", **_values(run))
+
+
+def report_ends(ends: Sequence[End], now: Micros) -> None:
+    """Log ends that are committed. A success is a debug line, a failure a warning."""
+    debugging = log.debugging
+    for end in ends:
+        if end.status in _FAILURES:
+            log.warning(
+                f"{_what(end.run)} {_FAILURES[end.status]}{_why(end)}; {what_follows(end, now)}",
+                action="run_failed",
+                **_values(end.run),
+                status=end.status.value,
+                traceback=_traceback(end),
+            )
+        elif end.status is Status.WAITING and end.reason == "no_handler":
+            log.warning(
+                f"{_what(end.run)} waits: this node does not know the job, and will leave it to one that does",
+                action="no_handler",
+                **_values(end.run),
+            )
+        elif debugging:
+            seconds = None if end.run.started is None else round((now - end.run.started) / SECOND, 3)
+            values = {**_values(end.run), "status": end.status.value, "seconds": seconds}
+            log.debug(f"{_what(end.run)} {_ended(end)}", action="run_ended", **values)
+
+
+def what_follows(end: End, now: Micros) -> str:
+    """What becomes of the run after a failed attempt."""
+    if end.following is not None:
+        pause = max(0, end.following.due - now) / SECOND
+        return "tried again at once" if pause < 0.05 else f"tried again in {_length(pause)}"
+    return "not tried again" if end.run.number == 1 else f"gives up after {end.run.number} attempts"
+
+
+def _length(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+
+
+def _what(run: Run) -> str:
+    return f"{'job' if run.kind == 'job' else run.kind} {run.name!r}"
+
+
+def _why(end: End) -> str:
+    reason = end.reason or ""
+    return f": {reason[:_REASON]}{'…' if len(reason) > _REASON else ''}" if reason else ""
+
+
+def _ended(end: End) -> str:
+    if end.finished:
+        return "succeeded" if end.status is Status.SUCCEEDED else f"ended: {end.status.value}"
+    return f"left this node: {end.status.value}"
+
+
+def _values(run: Run) -> dict[str, Any]:
+    """What identifies an attempt; values that say nothing are left out."""
+    found = {
+        "job": run.name,
+        "schedule": _schedule(run),
+        "due": datetime.fromtimestamp(run.due // SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "attempt": run.number,
+        "run": run.root_id,
+        "namespace": None if run.namespace == DEFAULT_NAMESPACE else run.namespace,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _schedule(run: Run) -> str | None:
+    if run.schedule_id is None or not run.detail:
+        return None
+    found = orjson.loads(run.detail).get("schedule")
+    return None if found is None else str(found)
+
+
+def _traceback(end: End) -> str:
+    if not end.error:
+        return ""
+    error = orjson.loads(end.error)
+    found = str(error.get("traceback", "")) if isinstance(error, dict) else ""
+    return found if "\n" in found.strip() else ""  # without frames it says what the reason says
