@@ -12,7 +12,7 @@ from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.engine import Engine
 from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import audit
-from ostinato.errors import Conflict, NotFound
+from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Length, read_length
 from ostinato.store.contract import Operation, Store, sql
@@ -48,7 +48,7 @@ class Admission(ABC):
         return bool(await self._once(request_id, f"create namespace {name} {digest(notes)}", now, create))
 
     async def delete_namespace(self, name: str, *, request_id: str | None = None) -> None:
-        """Remove a namespace that nothing is left of."""
+        """Remove a namespace that nothing is left of, and its tokens."""
         if name == DEFAULT_NAMESPACE:
             raise Conflict("the namespace 'default' stays")
         now = self.engine.clock.now()
@@ -78,14 +78,17 @@ class Admission(ABC):
         before is a conflict: there is no second token by accident, and the first cannot be shown again."""
         now = self.engine.clock.now()
         found = access.read_role(role)
-        if namespace is not None and namespace not in {one.name for one in await self.namespaces()}:
-            raise NotFound(f"there is no namespace {namespace!r}; create it first")
         id = self._ids.new(now)
         token, hash = access.make_token(id)
-        expires = None if expires_in is None else now + read_length(expires_in, "expires_in")
+        lasts = None if expires_in is None else read_length(expires_in, "expires_in")
+        if lasts is not None and lasts <= 0:
+            raise OstinatoError(f"expires_in {expires_in!r} is over before it begins; give a length above zero")
+        expires = None if lasts is None else now + lasts
         told = audit(now, namespace or self.namespace, "token:created", id, self.actor, role=found.value, label=label)
 
         def create() -> Operation[str]:
+            if namespace is not None and namespace not in {one.name for one in (yield from access.list_namespaces())}:
+                raise NotFound(f"there is no namespace {namespace!r}; create it first")
             yield from access.add_token(id, hash, found, namespace, label, expires, now, self.actor, bound)
             yield sql("insert_events", [told])
             return id

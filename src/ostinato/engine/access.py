@@ -150,10 +150,16 @@ def list_namespaces() -> Operation[list[NamespaceInfo]]:
 
 
 def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Operation[bool]:
-    """Returns whether it is new."""
-    return bool((yield sql("add_namespaces", [(name, notes, now, actor)])))
+    """Returns whether it is new. A new one has no tokens, whatever was left of one by the same name."""
+    new = bool((yield sql("add_namespaces", [(name, notes, now, actor)])))
+    if new:
+        yield sql("drop_tokens_of", namespace=name)
+    return new
 
 
 def drop_namespace(name: str) -> Operation[bool]:
-    """Remove one that nothing is left of. Returns whether it went."""
-    return bool((yield sql("drop_namespace", name=name)))
+    """Remove one that nothing is left of, and its tokens. Returns whether it went."""
+    gone = bool((yield sql("drop_namespace", name=name)))
+    if gone:
+        yield sql("drop_tokens_of", namespace=name)
+    return gone

@@ -36,6 +36,7 @@ def test_every_key_can_be_said_in_all_three_places(tmp_path: Path) -> None:
         "port": ("0", 0),
         "allow_host": ("a,b", ("a", "b")),
         "allow_origin": ("https://a", ("https://a",)),
+        "trusted_proxy": ("10.0.0.0/8", ("10.0.0.0/8",)),
         "require_token": ("yes", True),
         "temporal": ("127.0.0.1:7233", "127.0.0.1:7233"),
         "tls_certificate": ("c.pem", "c.pem"),

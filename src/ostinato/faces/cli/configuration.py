@@ -31,6 +31,7 @@ class Configuration:
     port: int = 8471
     allow_host: tuple[str, ...] = ()
     allow_origin: tuple[str, ...] = ()
+    trusted_proxy: tuple[str, ...] = ()
     require_token: bool = False
     temporal: str | None = None
     tls_certificate: str | None = None
@@ -171,6 +172,7 @@ _READ: dict[str, Callable[[Any, str], Any]] = {
     "port": _number(0, 65_535),
     "allow_host": _words,
     "allow_origin": _words,
+    "trusted_proxy": _words,
     "require_token": _yes,
     "no_engine": _yes,
     "linger": _seconds,

@@ -51,6 +51,9 @@ def serve(
     port: Annotated[int | None, typer.Option(help="0 takes any that is free. [default: 8471]")] = None,
     allow_host: Annotated[list[str] | None, typer.Option(help="A name that this server is called by.")] = None,
     allow_origin: Annotated[list[str] | None, typer.Option(help="A site whose pages may write here.")] = None,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option(help="A proxy, or a network of them, whose X-Forwarded-For is believed.")
+    ] = None,
     require_token: Annotated[
         bool | None, typer.Option("--require-token/--no-require-token", help="Ask for a token on loopback, too.")
     ] = None,
@@ -179,6 +182,7 @@ async def _answer(
         port=settings.port,
         hosts=settings.allow_host,
         origins=settings.allow_origin,
+        trusted_proxies=settings.trusted_proxy,
         require_token=settings.require_token,
         tls_certificate=settings.tls_certificate,
         tls_key=settings.tls_key,

@@ -83,7 +83,9 @@ async def reach(place: Where, *, create: bool = False) -> AsyncIterator[Client]:
         must_exist(place.store)
     app = Ostinato(place.store)
     async with app.connected():
-        client = _Within("http://localhost", namespace=place.namespace, transport=httpx.ASGITransport(api(app)))
+        client = _Within(
+            "http://localhost", namespace=place.namespace, transport=httpx.ASGITransport(api(app, inside=True))
+        )
         async with client:
             yield client
 

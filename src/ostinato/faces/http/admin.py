@@ -73,10 +73,14 @@ async def create_namespace(who: Admin, body: NewNamespace, key: Key = None) -> N
 
 
 @router.delete("/namespaces/{name}", status_code=204, tags=["namespaces"], **OWN)
-async def delete_namespace(who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None) -> None:
-    """Remove a namespace that nothing is left of."""
+async def delete_namespace(
+    request: Request, who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None
+) -> None:
+    """Remove a namespace that nothing is left of, with its tokens."""
     _unbound(who)
     await who.app.delete_namespace(name, request_id=key)
+    door: Door = request.app.state.door
+    door.forget()
 
 
 @router.get("/tokens", tags=["tokens"], **OWN)

@@ -10,12 +10,16 @@ from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ostinato.faces.http.problems import problem
+from ostinato.errors import OstinatoError
+from ostinato.faces.http.problems import of_error, problem
+from ostinato.faces.http.who import known
 
 LARGEST = 2 << 20  # bytes of a request
-LARGEST_FILE = 32 << 20  # of one that brings a file of schedules
+LARGEST_FILE = 8 << 20  # of one that brings a file of schedules
+MOST_HELD = 64 << 20  # bytes of all requests that are being read or answered
 _FILES = ("/api/v1/schedules:apply", "/api/v1/schedules:plan")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -54,6 +58,7 @@ class Guard:
         self._app = app
         self._hosts = frozenset(hosts)
         self._origins = frozenset(origins)
+        self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,6 +70,12 @@ class Guard:
         if refusal is not None:
             await problem(*refusal)(scope, receive, send)
             return
+        if _has_body(headers):
+            try:
+                await known(HTTPConnection(scope))
+            except OstinatoError as refused:
+                await of_error(refused, inside=scope["app"].state.inside)(scope, receive, send)
+                return
         raw = scope.get("raw_path")
         if raw and b"%2" in raw:
             scope = {**scope, "path": segments(raw)}
@@ -73,14 +84,21 @@ class Guard:
         async def bounded() -> Message:
             nonlocal read
             message = await receive()
-            read += len(message.get("body", b""))
+            size = len(message.get("body", b""))
+            read += size
+            self._held += size
+            # One of HTTP's own errors: what reads the body takes any other for a body that cannot be parsed.
             if read > most:
-                # One of HTTP's own errors: what reads the body takes any other for a body that cannot be parsed.
                 status, _, words = _too_large(most)
                 raise HTTPException(status, words)
+            if self._held > MOST_HELD:
+                raise HTTPException(503, "too many large requests at once; try again", {"Retry-After": "1"})
             return message
 
-        await self._app(scope, bounded, send)
+        try:
+            await self._app(scope, bounded, send)
+        finally:
+            self._held -= read
 
     def _refusal(self, method: str, headers: Headers, most: int) -> tuple[int, str, str] | None:
         host = headers.get("host", "")
@@ -99,9 +117,13 @@ class Guard:
         if headers.get("sec-fetch-site") == "cross-site":
             return 403, "wrong origin", "a page of another site may not write here"
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if (int(length) > 0 or "transfer-encoding" in headers) and kind != "application/json":
+        if _has_body(headers) and kind != "application/json":
             return 415, "unsupported media type", f"the body is {kind or 'of no type'}; send application/json"
         return None
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
 def _too_large(most: int) -> tuple[int, str, str]:

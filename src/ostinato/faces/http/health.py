@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -15,6 +16,7 @@ from ostinato.faces.http.who import Reader, declared
 from ostinato.version import __version__
 
 router = APIRouter(tags=["health"])
+_SECONDS = 2.0  # that the store has to answer; whoever asks has a deadline of their own
 ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
 
 
@@ -29,8 +31,9 @@ async def ready(request: Request, response: Response) -> Health:
     """The store answers, and the beat is on time."""
     app: Ostinato = request.app.state.door.app
     try:
-        await app.last_event()
-    except OstinatoError:
+        async with asyncio.timeout(_SECONDS):
+            await app.last_event()
+    except (OstinatoError, TimeoutError):
         response.status_code = 503
         return Health(status="unavailable", version=__version__, detail="the store does not answer")
     if request.app.state.closing.is_set() or not app.ready():

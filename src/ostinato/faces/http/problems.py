@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -14,7 +15,16 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ostinato.engine.log import log
-from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreUnavailable, did_you_mean, shown
+from ostinato.errors import (
+    Conflict,
+    NotFound,
+    OstinatoError,
+    SpecError,
+    StoreError,
+    StoreUnavailable,
+    did_you_mean,
+    shown,
+)
 from ostinato.faces.door import Refused
 from ostinato.journeys.library import Invalid
 from ostinato.journeys.schemas import NotValid
@@ -23,6 +33,7 @@ from ostinato.schedules.marked import FileError
 from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
 
 MEDIA = "application/problem+json"
+_SAY_AGAIN = 10.0  # seconds between two lines in the log about the same trouble
 
 
 class Problem(BaseModel):
@@ -45,8 +56,9 @@ def problem(status: int, title: str, detail: str, headers: dict[str, str] | None
     return JSONResponse(found, status, headers, MEDIA)
 
 
-def of_error(error: OstinatoError) -> JSONResponse:
-    """An error of ours as a problem."""
+def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
+    """An error of ours as a problem. What is wrong with the store is told to its own user only, `inside` the process:
+    it names the place where the store is."""
     match error:
         case Refused():
             return problem(error.status, error.title, str(error), error.headers)
@@ -60,8 +72,9 @@ def of_error(error: OstinatoError) -> JSONResponse:
             return problem(409, "already exists", str(error), field="name", value=error.name)
         case Conflict():
             return problem(409, "conflict", str(error))
-        case StoreUnavailable():
-            return problem(503, "store unavailable", str(error), {"Retry-After": "1"})
+        case StoreError():
+            words = str(error) if inside else _store_trouble(error)
+            return problem(503, "store unavailable", words, {"Retry-After": "1"})
         case NotValid():
             return problem(400, "invalid input", str(error), field=error.place or None)
         case Invalid():
@@ -72,6 +85,20 @@ def of_error(error: OstinatoError) -> JSONResponse:
             return problem(422, "invalid spec", str(error), field=error.field or None, value=shown(error.value))
         case _:
             return problem(422, "invalid", str(error))
+
+
+_last_said = -float("inf")
+
+
+def _store_trouble(error: StoreError) -> str:
+    """What strangers are told. The log has the rest, now and then: anyone may ask."""
+    global _last_said
+    now = time.monotonic()
+    if now - _last_said > _SAY_AGAIN:
+        _last_said = now
+        log.warning("requests fail: the store is in trouble", action="store_trouble", problem=str(error))
+    again = "try again" if isinstance(error, StoreUnavailable) else "the server's log says why"
+    return f"the store does not answer; {again}"
 
 
 def _near(error: Mapping[str, Any]) -> str:
@@ -85,8 +112,8 @@ def _near(error: Mapping[str, Any]) -> str:
 
 def install(app: FastAPI) -> None:
     @app.exception_handler(OstinatoError)
-    async def ours(_: Request, error: OstinatoError) -> JSONResponse:
-        return of_error(error)
+    async def ours(request: Request, error: OstinatoError) -> JSONResponse:
+        return of_error(error, inside=request.app.state.inside)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:

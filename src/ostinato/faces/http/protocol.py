@@ -1,30 +1,205 @@
 """HTTP/1.1 as uvicorn speaks it through httptools, a parser in C: reading a request in Python takes as long as
-answering it. What that parser lacks is an end to how much of a request it keeps before the body begins."""
+answering it. What uvicorn lacks is bounds on what a client may send, and for how long, before anyone knows who it is:
+
+- the first line and the headers have `LARGEST_HEAD` bytes and `MOST_HEADERS` headers at most, and so have trailers,
+  which are dropped: a proxy that filters headers may let trailers pass
+- a head arrives within `HEAD_SECONDS`, each `PROGRESS` bytes of a body within `BODY_SECONDS`
+- a client that does not read its answer for `WRITE_SECONDS` is cut off
+- at most `most_connections` are open. When that many are, the one that has kept the server waiting longest is closed
+"""
 
 from __future__ import annotations
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import asyncio
+from typing import Any
 
-LARGEST_HEAD = 64 << 10  # bytes of the first line and the headers
+from httptools import HttpParserError, HttpParserUpgrade
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+LARGEST_HEAD = 64 << 10  # bytes of the first line and the headers, and again of trailers
+MOST_HEADERS = 256
+MOST_PIPELINED = 32  # requests that wait for the answers to those before them, on one connection
+HEAD_SECONDS = 10.0
+BODY_SECONDS = 30.0
+WRITE_SECONDS = 60.0
+PROGRESS = 64 << 10  # bytes
+_OPEN_FILES = 1024  # where the system does not say how many a process may have
+_MOST = 1000
+
+_LONG = f"The first line and the headers have at most {LARGEST_HEAD:,} bytes and {MOST_HEADERS} headers."
+_TRAILERS = f"Trailers have at most {LARGEST_HEAD:,} bytes and {MOST_HEADERS} fields."
+
+
+class _Refused(Exception):
+    """Raised inside the parser to end the connection with this answer."""
+
+
+def most_connections() -> int:
+    """How many connections may be open: half of the files that this process may have, and 1,000 at most."""
+    try:
+        import resource
+
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    except ImportError:  # not on this system
+        files = _OPEN_FILES
+    return min(_MOST, max(16, files // 2)) if files > 0 else _MOST
 
 
 class Protocol(HttpToolsProtocol):
-    _in_head = True
-    _turned = False  # a head, or a whole request, ended in what came last
-    _length = 0
+    """Says nothing in the log about what is wrong with a request: anyone could fill a disk with that."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._in_head = True
+        self._progress = False  # by what came last a head, a chunk's first line, a body or a request was complete
+        self._raw = 0  # bytes that have come since there was progress
+        self._held = 0  # bytes of a head or of trailers that the parser has read
+        self._fields = 0
+        self._arrived = 0  # bytes of the body since the deadline was set
+        self._deadline: asyncio.TimerHandle | None = None
+        self._writing: asyncio.TimerHandle | None = None
+        self._since = 0.0  # when the server began to wait for this client; the order in which they are closed
+
+    # Connections
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+        if len(self.connections) > most_connections() and not self._make_room():
+            self._answer(503, "Too many connections.", "retry-after: 1\r\n")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        self._stop_writing()
+        super().connection_lost(exc)
+
+    def _make_room(self) -> bool:
+        """Close the connection that has kept us waiting longest for a request. Returns whether there was one."""
+        waiting = [one for one in self.connections if one is not self and isinstance(one, Protocol) and one.idle]
+        if not waiting:
+            return False
+        oldest: Protocol = min(waiting, key=lambda one: one._since)
+        oldest.transport.abort()
+        self.connections.discard(oldest)
+        return True
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being done for this client: a request has not come, or not yet all of it."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+
+    # Reading
 
     def data_received(self, data: bytes) -> None:
-        self._turned = False
-        super().data_received(data)
-        if self._in_head and not self._turned:
-            self._length += len(data)
-            if self._length > LARGEST_HEAD and not self.transport.is_closing():
-                self.send_400_response(f"The first line and the headers have at most {LARGEST_HEAD:,} bytes.")
+        if self.transport.is_closing():
+            return
+        if self._in_head and self._deadline is None:
+            self._await_head()
+        self._progress = False
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except HttpParserError as problem:
+            refused = problem.__context__
+            self._answer(400, str(refused) if isinstance(refused, _Refused) else "Invalid HTTP request received.")
+            return
+        except HttpParserUpgrade:
+            return  # the request is answered as it is: there is no other protocol here
+        self._raw = 0 if self._progress else self._raw + len(data)
+        if self._raw > LARGEST_HEAD:  # of a head, of a line of the trailers, or of a chunk's first line
+            self._answer(400, _LONG if self._in_head else _TRAILERS)
+
+    def on_url(self, url: bytes) -> None:
+        self._hold(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._fields += 1
+        self._hold(len(name) + len(value))
+        if self._in_head:
+            super().on_header(name, value)
+
+    def _hold(self, size: int) -> None:
+        self._held += size
+        if self._fields > MOST_HEADERS or self._held > LARGEST_HEAD:
+            raise _Refused(_LONG if self._in_head else _TRAILERS)
 
     def on_headers_complete(self) -> None:
-        self._in_head, self._turned = False, True
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise _Refused(f"At most {MOST_PIPELINED} requests may wait for their answers on one connection.")
+        self._in_head, self._progress, self._held, self._fields = False, True, 0, 0
         super().on_headers_complete()
+        self._await_body()
+
+    def on_chunk_header(self) -> None:
+        self._progress = True
+
+    def on_body(self, body: bytes) -> None:
+        self._progress = True
+        self._arrived += len(body)
+        if self._arrived > PROGRESS:
+            self._await_body()
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._in_head, self._turned, self._length = True, True, 0
+        self._in_head, self._progress, self._held, self._fields = True, True, 0, 0
+        self._stop_waiting()
         super().on_message_complete()
+
+    # Waiting
+
+    def _await_head(self) -> None:
+        self._wait(HEAD_SECONDS, "The first line and the headers did not arrive")
+        self._since = self.loop.time()
+
+    def _await_body(self) -> None:
+        self._arrived = 0
+        self._wait(BODY_SECONDS, "The body did not arrive")
+
+    def _wait(self, seconds: float, what: str) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(seconds, self._too_slow, f"{what} within {seconds:g} s.")
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self, words: str) -> None:
+        self._deadline = None
+        if self.flow is not None and self.flow.read_paused:  # it is we who do not read
+            self._await_body()
+            return
+        self._answer(408, words)
+
+    def _answer(self, status: int, words: str, headers: str = "") -> None:
+        """Answer what could not be read, unless an answer has begun, and close."""
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
+            body = words.encode()
+            head = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+            self.transport.write(STATUS_LINE[status] + head.encode() + headers.encode() + b"\r\n" + body)
+        self.transport.close()
+
+    # Writing
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._writing is None:
+            self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_writing()
+
+    def _stop_writing(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+
+    def on_response_complete(self) -> None:
+        self._since = self.loop.time()
+        super().on_response_complete()

@@ -40,7 +40,8 @@ from ostinato.faces.http import (
 )
 from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.problems import Problem
-from ostinato.faces.http.protocol import Protocol
+from ostinato.faces.http.protocol import HEAD_SECONDS, Protocol
+from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.request_log import RequestLog
 from ostinato.faces.http.who import SCHEMES
 from ostinato.store.contract import Operation, sql
@@ -82,12 +83,14 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where to listen, and to whom. `hosts`: other names this server is called by."""
+    """Where to listen, and to whom. `hosts`: other names this server is called by. `trusted_proxies`: addresses and
+    networks whose `X-Forwarded-For` is believed."""
 
     host: str = "127.0.0.1"
     port: int = 8471
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
+    trusted_proxies: Sequence[str] = ()
     require_token: bool = False
     tls_certificate: str | None = None
     tls_key: str | None = None
@@ -107,8 +110,11 @@ class Listening:
             return False
 
 
-def api(app: Ostinato, listening: Listening | None = None, entry: Door | None = None) -> FastAPI:
-    """The ASGI application for an app that is running. `entry`: a door that another face shares."""
+def api(
+    app: Ostinato, listening: Listening | None = None, entry: Door | None = None, *, inside: bool = False
+) -> FastAPI:
+    """The ASGI application for an app that is running. `entry`: a door that another face shares. `inside`: it is called
+    within this process only, by the store's own user, who is told what is wrong with the store."""
     where = listening or Listening()
     found = FastAPI(
         title="Ostinato",
@@ -119,6 +125,8 @@ def api(app: Ostinato, listening: Listening | None = None, entry: Door | None = 
         redoc_url=None,
     )
     found.state.door = entry or Door(app, open_on_loopback=where.open)
+    found.state.proxies = Proxies(where.trusted_proxies)
+    found.state.inside = inside
     found.state.closing = asyncio.Event()
     for router in ROUTERS:
         found.include_router(router, prefix="/api/v1", responses=_ERRORS)
@@ -163,6 +171,19 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
         super().__init__(config)
         self._closing = closing
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does it, but for how long a client may take to begin with TLS."""
+        config, loop = self.config, asyncio.get_running_loop()
+        patience = None if config.ssl is None else HEAD_SECONDS
+        make = partial(Protocol, config=config, server_state=self.server_state, app_state={})
+        self.servers = [
+            await loop.create_server(
+                make, sock=door, ssl=config.ssl, backlog=config.backlog, ssl_handshake_timeout=patience
+            )
+            for door in sockets or [config.bind_socket()]
+        ]
+        self.started = True
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         self._closing.set()
@@ -212,6 +233,8 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         log_config=None,
         log_level="warning",
         access_log=False,
+        ws="none",
+        proxy_headers=False,  # which would believe anything that runs on this machine
         lifespan="off",
         timeout_graceful_shutdown=10,
         ssl_certfile=where.tls_certificate,

@@ -10,9 +10,11 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.requests import HTTPConnection
 
 from ostinato.engine.access import PREFIX, Role
 from ostinato.faces.door import Door, Who
+from ostinato.faces.http.proxies import Proxies
 
 OWN_HEADER = "ostinato-token"
 _LONGEST = 63  # characters of a namespace
@@ -44,13 +46,28 @@ def needs(role: Role, *, shared: bool = False) -> Any:
 
     async def who(request: Request) -> Who:
         door: Door = request.app.state.door
-        client = request.client.host if request.client else "?"
-        given = _bearer(request.headers.get("authorization"))
-        if shared:
-            given = request.headers.get(OWN_HEADER) or (given if given is not None and is_ours(given) else None)
-        return await door.admit(given, client, role, _namespace(request))
+        given = _own(request) if shared else _bearer(request.headers.get("authorization"))
+        return await door.admit(given, _client(request), role, _namespace(request))
 
     return Depends(who)
+
+
+async def known(request: HTTPConnection) -> None:
+    """Refuse who has no valid token, where one is needed, whatever they want: before a body of theirs is read."""
+    door: Door = request.app.state.door
+    await door.identify(_own(request), _client(request))
+
+
+def _own(request: HTTPConnection) -> str | None:
+    """The token that is meant for this server; other credentials may stand in the same header."""
+    given = _bearer(request.headers.get("authorization"))
+    return request.headers.get(OWN_HEADER) or (given if given is not None and is_ours(given) else None)
+
+
+def _client(request: HTTPConnection) -> str:
+    proxies: Proxies = request.app.state.proxies
+    peer = request.client.host if request.client else None
+    return proxies.client_of(peer, request.headers.getlist("x-forwarded-for"))
 
 
 def _bearer(header: str | None) -> str | None:

@@ -83,10 +83,10 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
         case Conflict():
             return code.FAILED_PRECONDITION, str(error), None
         case StoreUnavailable():
-            return code.UNAVAILABLE, str(error), None
+            return code.UNAVAILABLE, "the store does not answer; try again", None
         case StoreError():
             log.error("the store refused a call", action="call_failed", problem=str(error))
-            return code.INTERNAL, str(error), None
+            return code.INTERNAL, "the store refused this; the server's log says why", None
         case Absent():
             return code.UNIMPLEMENTED, str(error), None
         case SpecError():

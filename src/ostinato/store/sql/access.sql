@@ -12,12 +12,16 @@ DELETE FROM ostinato_namespaces WHERE name = :name
     AND NOT EXISTS (SELECT 1 FROM ostinato_webhooks WHERE namespace = :name)
 RETURNING name
 
+-- drop_tokens_of: the tokens of a namespace.
+DELETE FROM ostinato_tokens WHERE namespace = :namespace
+
 -- add_token: a new one.
 INSERT INTO ostinato_tokens (id, namespace, role, hash, label, bound, created, expires, actor)
 SELECT * FROM {rows r(id text, namespace text, role text, hash text, label text, bound text, created int, expires int, actor text)} WHERE true
 
--- token: one by its id.
+-- token: one by its id; one whose namespace was deleted is gone with it.
 SELECT id, namespace, role, hash, label, bound, created, expires, used, revoked, actor FROM ostinato_tokens WHERE id = :id
+    AND (namespace IS NULL OR EXISTS (SELECT 1 FROM ostinato_namespaces n WHERE n.name = ostinato_tokens.namespace))
 
 -- list_tokens: all of them, without what they are checked by.
 SELECT id, namespace, role, '', label, bound, created, expires, used, revoked, actor FROM ostinato_tokens ORDER BY created, id

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import resource
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from ostinato.faces.http.protocol import LARGEST_HEAD
+from ostinato.faces.http import protocol
+from ostinato.faces.http.guard import LARGEST
+from ostinato.faces.http.protocol import LARGEST_HEAD, MOST_HEADERS, MOST_PIPELINED
+from ostinato.faces.http.server import Listening
 from tests.web import Live
 
+LOOK = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HEAD = b"Host: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -68,3 +75,126 @@ def test_a_long_body_is_not_a_long_head(live: Live) -> None:
 def test_many_requests_on_one_line_are_all_answered(live: Live) -> None:
     one = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000 + b"\r\n\r\n"
     assert sent(live, *[one] * 8, answers=8).count(b"HTTP/1.1 200") == 8
+
+
+def answered(live: Live) -> bool:
+    return sent(live, LOOK).startswith(b"HTTP/1.1 200")
+
+
+def connected(live: Live) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", urlsplit(live.url).port or 0), timeout=20)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /" + b"a" * LARGEST_HEAD + b" HTTP/1.1\r\n\r\n",
+        b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * LARGEST_HEAD + b"\r\n\r\n",
+        b"GET /api/v1/health/live HTTP/1.1\r\n" + b"X: y\r\n" * (MOST_HEADERS + 1) + b"\r\n",
+    ],
+)
+def test_a_head_that_comes_whole_is_bounded_as_well(live: Live, head: bytes) -> None:
+    assert sent(live, head).startswith(b"HTTP/1.1 400")
+    assert answered(live)
+
+
+CHUNKED = b"POST /api/v1/jobs/note/start HTTP/1.1\r\n" + HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
+
+
+def test_trailers_are_not_headers(live: Live) -> None:
+    whole = CHUNKED + b"0\r\nIdempotency-Key: one\r\nHost: attacker.example\r\nContent-Type: text/plain\r\n\r\n"
+    first, second = sent(live, whole), sent(live, whole)
+    assert first.startswith(b"HTTP/1.1 201")
+    assert first.rpartition(b"\r\n")[2] != second.rpartition(b"\r\n")[2]  # two runs: no key was seen
+
+
+@pytest.mark.parametrize("piece", [b"a" * 100_000, b"X: y\r\n" * 20_000, (b"X: " + b"a" * 1000 + b"\r\n") * 100])
+def test_trailers_without_end_are_cut_off(live: Live, piece: bytes) -> None:
+    assert answered(live)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = sent(live, CHUNKED + b"0\r\nX: ", *[piece] * 1000)
+    assert found.partition(b"\r\n")[0] in (b"HTTP/1.1 400 Bad Request", b"")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 << 10  # KiB, of the 100 MB that were sent
+    assert answered(live)
+
+
+def test_a_body_in_the_smallest_chunks_is_read(live: Live) -> None:
+    body = b"".join(b"1;" + b"e" * 100 + b"\r\n%c\r\n" % one for one in b'{"input": {"n": "' + b"a" * 2000 + b'"}}')
+    head = CHUNKED.partition(b"2\r\n{}")[0]
+    assert sent(live, head + body + b"0\r\n\r\n").startswith(b"HTTP/1.1 201")
+
+
+@pytest.mark.parametrize(
+    ("limit", "part"),
+    [
+        ("HEAD_SECONDS", b""),
+        ("HEAD_SECONDS", b"GET /api/v1/health/live HTTP/1.1\r\nHost: loc"),
+        ("BODY_SECONDS", b"POST /api/v1/jobs/note/start HTTP/1.1\r\n" + HEAD + b"Content-Length: 10\r\n\r\n{"),
+        ("BODY_SECONDS", CHUNKED),
+        ("BODY_SECONDS", CHUNKED + b"0\r\nX: y\r\n"),
+    ],
+)
+def test_half_a_request_is_not_waited_for(live: Live, monkeypatch: pytest.MonkeyPatch, limit: str, part: bytes) -> None:
+    monkeypatch.setattr(protocol, limit, 0.2)
+    with connected(live) as line:
+        line.sendall(part)
+        assert line.recv(1 << 16).startswith(b"HTTP/1.1 408")
+        assert line.recv(1 << 16) == b""
+    assert answered(live)
+
+
+def test_a_request_that_comes_slowly_is_not_given_time_for_each_byte(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.5)
+    begin = time.monotonic()
+    with connected(live) as line:
+        line.setblocking(False)
+        line.sendall(b"GET /")
+        while not (answer := _there(line)):
+            line.sendall(b"a")
+            time.sleep(0.05)
+            assert time.monotonic() - begin < 10
+    assert answer.startswith(b"HTTP/1.1 408")
+
+
+def _there(line: socket.socket) -> bytes:
+    try:
+        return line.recv(1 << 16)
+    except BlockingIOError:
+        return b""
+
+
+def test_when_there_are_too_many_connections_those_that_say_nothing_go(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "most_connections", lambda: 8)
+    with ExitStack() as lines:
+        silent = [lines.enter_context(connected(live)) for _ in range(30)]
+        for one in silent[-5:]:
+            one.sendall(b"GET /api/v1/health/live HTTP/1.1\r\n")
+        assert answered(live)  # those who ask are answered all the while
+        assert silent[0].recv(10) == b""
+        assert answered(live)
+
+
+def test_requests_that_wait_on_one_connection_are_bounded(live: Live) -> None:
+    assert sent(live, LOOK * (MOST_PIPELINED * 4), answers=MOST_PIPELINED * 4).count(b"200 OK") < MOST_PIPELINED * 4
+    assert answered(live)
+
+
+def test_the_body_of_a_stranger_is_not_read(tmp_path: Path) -> None:
+    with Live(f"sqlite:///{tmp_path}/live.db", node=False, listening=Listening(port=0, require_token=True)) as live:
+        for path in ("jobs/note/start", "schedules:apply", "journeys/a/start"):
+            head = b"POST /api/v1/" + path.encode() + b" HTTP/1.1\r\n" + HEAD
+            assert sent(live, head + b"Content-Length: %d\r\n\r\n" % LARGEST).startswith(b"HTTP/1.1 401"), path
+            assert sent(live, head + b"Transfer-Encoding: chunked\r\n\r\n").startswith(b"HTTP/1.1 401"), path
+
+
+def test_what_this_machine_says_of_its_clients_is_not_believed(tmp_path: Path) -> None:
+    def guessed(live: Live, number: int) -> bytes:
+        said = b"X-Forwarded-For: 9.9.9.%d\r\nAuthorization: Bearer ost_wrong\r\n\r\n" % number
+        return sent(live, b"GET /api/v1/runs HTTP/1.1\r\nHost: localhost\r\n" + said)
+
+    with Live(f"sqlite:///{tmp_path}/live.db", node=False) as live:
+        assert [guessed(live, number)[9:12] for number in range(12)] == [b"401"] * 10 + [b"429"] * 2
