@@ -160,6 +160,8 @@ def _invariants(findings: Sequence[Finding]) -> list[Check]:
 
 _REMEDIES = {
     "overdue_timer": "start a node; if one is at work, look at its log and its load",
+    "journey_and_run_differ": "`ostinato doctor --repair` ends a run that its journey has left behind; of any other, "
+    "what the journey says holds: report it, with its events",
     "no_end": "this must not happen: report it, with the run's events",
 }
 

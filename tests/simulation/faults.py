@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -55,6 +56,44 @@ class FaultyStore:
 
     async def read(self, make: Make[T]) -> T:
         return await self._store.read(make)
+
+    def on_change(self, wake: Callable[[], None]) -> None:
+        self._store.on_change(wake)
+
+    async def clock_probe(self) -> Micros | None:
+        return None
+
+
+class HesitantStore:
+    """Lets others go first, now and then: before a transaction, before a read, and before the answer to either. On a
+    store that works in line nothing would ever come between two steps of one caller."""
+
+    def __init__(self, store: Store, dice: random.Random) -> None:
+        self._store = store
+        self._dice = dice
+        self.url = store.url
+
+    async def _hesitate(self) -> None:
+        for _ in range(self._dice.choice((0, 0, 1, 3))):
+            await asyncio.sleep(0)
+
+    async def open(self) -> None:
+        await self._store.open()
+
+    async def close(self) -> None:
+        await self._store.close()
+
+    async def run(self, make: Make[T]) -> T:
+        await self._hesitate()
+        found = await self._store.run(make)
+        await self._hesitate()
+        return found
+
+    async def read(self, make: Make[T]) -> T:
+        await self._hesitate()
+        found = await self._store.read(make)
+        await self._hesitate()
+        return found
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._store.on_change(wake)

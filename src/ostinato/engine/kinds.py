@@ -15,6 +15,7 @@ from ostinato.when.instants import Micros
 
 if TYPE_CHECKING:
     from ostinato.engine.runs import Ended
+    from ostinato.engine.scanner import Finding
 
 # Somebody, or a deadline, ends a run, which is locked, wherever it stands: where it stands then, events to write, and
 # whether it is over.
@@ -24,12 +25,16 @@ Recovering: TypeAlias = Callable[[Sequence[Run], str, Micros], Operation[None]]
 # Runs that are removed, being old: what the kind has kept of them goes with them.
 Forgetting: TypeAlias = Callable[[Sequence[str]], Operation[None]]
 
+# Look for what must never be of runs of this kind; with the second, repair what is safe.
+Scanning: TypeAlias = Callable[[Micros, bool], Operation["list[Finding]"]]
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     stop: Stopping
     recover: Recovering
     forget: Forgetting
+    scan: Scanning
 
 
 RULES: dict[str, Rule] = {}

@@ -105,6 +105,8 @@ def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]
 
 
 def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
+    """Each run's chain. One that was not inserted, and whose key is not another's, was inserted by an earlier try of
+    this very call whose answer was lost: it is as new as the others."""
     if len(inserted) == len(runs):
         return [Started(run.root_id, True) for run in runs]
     roots: dict[str, str] = {}  # of those whose key was taken
@@ -114,7 +116,7 @@ def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]
         by_key = {(namespace, key): id for namespace, key, id, _ in found}
         for run in known:
             roots[run.id] = by_key[run.namespace, run.key]
-    return [Started(roots.get(run.id, run.root_id), run.id in inserted) for run in runs]
+    return [Started(roots.get(run.id, run.root_id), roots.get(run.id, run.root_id) == run.root_id) for run in runs]
 
 
 def hold(run: Run) -> None:
@@ -211,7 +213,7 @@ def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -
     if also is not None:
         events += yield from also()
     over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken if e.finished and e.following is None]
-    events += (yield from _after_chains(owners, over, now)).events
+    events += (yield from after_chains(owners, over, now)).events
     yield sql("insert_events", events)
     return refused
 
@@ -224,7 +226,8 @@ def lock_owners(runs: Iterable[Run]) -> Operation[list[Row]]:
     return (yield sql("lock_owners", [(id,) for id in sorted(ids)]))
 
 
-def _after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[After]:
+def after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[After]:
+    """What ended chains bring about in their schedules, which `lock_owners` has locked before."""
     owned = [one for one in ended if one.run.schedule_id is not None]
     if not owners or not owned or "schedule" not in AFTER_END:
         return After([])
@@ -266,7 +269,7 @@ def _succeed(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]
         taken = [e for e in ends if e.run.id not in lost]
     events = [_ended(e, now) for e in taken]
     over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken]
-    after = yield from _after_chains(owners, over, now)
+    after = yield from after_chains(owners, over, now)
     for e in taken:
         e.stirs = after.stirs
     yield sql("insert_events", events + after.events)
@@ -372,7 +375,7 @@ def stop(
     newest = yield sql("run_of_chain", root=root)
     owners = yield from lock_owners(map(whole_run, newest))
     found, events, ended = yield from stop_chain(root, status, reason, now, force)
-    events += (yield from _after_chains(owners, ended, now)).events
+    events += (yield from after_chains(owners, ended, now)).events
     if events:
         yield sql("notify")
         # Who stopped it is on record, where that is known; else who started it.
@@ -425,4 +428,4 @@ def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
         _, more, over = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True)
         events += more
         ended += over
-    return events + (yield from _after_chains(owners, ended, now)).events
+    return events + (yield from after_chains(owners, ended, now)).events

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ostinato.engine.gates import Gate, let_in, let_out, open_by_rate
+from ostinato.engine.kinds import RULES
 from ostinato.engine.outcomes import recover
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import wake
@@ -15,7 +16,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
 _BITE = 200
-_LONG: Micros = 60 * SECOND
+LONG: Micros = 60 * SECOND  # what is so only for a moment is no finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +38,18 @@ def scan(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Operatio
     found += yield from _sleepers(now, repair)
     found += yield from _serials(now, repair)
     found += yield from _limits(now, repair)
-    for kind, owner, purpose, due in (yield sql("overdue", long_ago=now - _LONG, limit=_BITE)):
+    for kind, owner, purpose, due in (yield sql("overdue", long_ago=now - LONG, limit=_BITE)):
         words = f"due {(now - due) // SECOND} s ago and not fired: is any node running?"
         found.append(Finding("overdue_timer", f"{kind} {owner} {purpose}", words, False))
     for id, _, status in (yield sql("endless", limit=_BITE)):
         found.append(Finding("no_end", id, f"is {status}, but has no time of ending", False))
+    for rule in RULES.values():
+        found += yield from rule.scan(now, repair)
     return found
 
 
 def _orphans(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Operation[list[Finding]]:
-    rows = yield sql("orphans", long_ago=now - _LONG, limit=_BITE)
+    rows = yield sql("orphans", long_ago=now - LONG, limit=_BITE)
     runs = [whole_run(row) for row in rows]
     by_node: dict[str, list[Run]] = {}
     for run in runs:

@@ -26,7 +26,19 @@ from ostinato.journeys.looks import Looks
 from ostinato.journeys.machine.decision import Submitted
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.replying import Reply, reply
-from ostinato.journeys.steps import Busy, Looked, Start, StepAnswered, StepNotActive, answer_row, new_run, submit
+from ostinato.journeys.segments import Segment
+from ostinato.journeys.steps import (
+    Busy,
+    Looked,
+    Start,
+    StepAnswered,
+    StepNotActive,
+    Taken,
+    answer_row,
+    input_taken,
+    new_run,
+    submit,
+)
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, active_steps, status_of
 from ostinato.model import Run, Status, read_length
 from ostinato.schedules.scheduler import Call
@@ -107,7 +119,7 @@ class Journeys(Looks):
         else:
             async with around.engine().bodies.taking(run.id, 1) as begin:
                 begun = await around.conductor().begin(wanted)
-                if begun.loaded is not None and begun.run.node is not None:
+                if begun.loaded is not None and Taken(begun.run, begun.loaded).goes_on_at(node, 1):
                     rest = self._begin(begun.run, begun.loaded, asked.request, begin)
         around.engine().nudge()
         if mode == "async" and begun.loaded is not None:
@@ -133,13 +145,22 @@ class Journeys(Looks):
         if key is not None and not 0 < len(key) <= 255:
             raise OstinatoError(f"the key {key!r} is not a text of 1 to 255 characters")
         rest: asyncio.Future[None] | None = None
-        for _ in range(_TRIES):
+        call = around.new_id(around.engine().clock.now())
+        for tries in range(_TRIES):
+            if tries and await around.store.read(lambda _: input_taken(id, call)):
+                break  # it was taken, and the answer was lost
+            work = around.conductor().at_work(id)
             seen = await self._seen(id)
             if key is not None and (again := await self._answered(seen, step, key, asked, wait)) is not None:
                 return again
             with suppress(Busy):
-                rest = await self._submit(seen, step, body, key, asked, request)
-                break
+                try:
+                    rest = await self._submit(seen, work, step, body, key, call, request)
+                    break
+                except StepNotActive:  # perhaps because of the same call, made twice at once
+                    if key is None or (again := await self._answered(seen, step, key, asked, wait)) is None:
+                        raise
+                    return again
         else:
             raise Conflict(f"journey {id!r} moves on too fast for an input of step {step!r}; try again")
         status = await self._rested(id, wait, rest, step)
@@ -214,8 +235,18 @@ class Journeys(Looks):
         return rest
 
     async def _submit(
-        self, seen: Looked, step: str, body: Any, key: str | None, asked: str, request: Request | None
+        self,
+        seen: Looked,
+        work: Segment | None,
+        step: str,
+        body: Any,
+        key: str | None,
+        call: str,
+        request: Request | None,
     ) -> asyncio.Future[None] | None:
+        """Hand the input to the work on the instance here, if there is any, else move the instance in a transaction.
+        Returns when that rests here. Raises `StepNotActive` where the input was not taken, `Busy` where that is not
+        known, or where the instance has moved since it was `seen`."""
         around, run = self._around, seen.run
         frame = active_steps(seen.definition, seen.kept.instance).get(step)
         if frame is None:
@@ -224,22 +255,31 @@ class Journeys(Looks):
         assert isinstance(state, Wait | Webhook)
         step_body(seen.definition, step, state.external.input.schema, body, around.limits)
         binding = step_binding(seen.definition, step)
-        given = Submitted(step, body, bound(binding, request))
-        keep_answer = None if key is None else answer_row(run.id, step, key, asked)
+        given = Submitted(step, body, bound(binding, request), call)
+        keep_answer = None if key is None else answer_row(run.id, step, key, digest(body), only=work is None)
         request = handed_on(binding, request)
-        work = around.conductor().at_work(run.id)
+        if around.conductor().at_work(run.id) is not work:
+            raise Busy
         if work is not None:
-            done = work.give(given, request, keep_answer)
+            done = work.give(given, request, keep_answer, None if key is None else f"{step}/{key}")
             if done is None:
                 raise Busy
             resting = around.conductor().rest_of(run.id)
-            if not await done:
+            accepted = await done
+            if accepted is None:
+                raise Busy
+            if not accepted:
                 raise StepNotActive(run.id, step)
             return resting
-        now, node = around.engine().clock.now(), around.node()
+        now, node, rest = around.engine().clock.now(), around.node(), None
         async with around.engine().bodies.taking(run.id, run.claim + 1) as begin:
-            taken, loaded = await around.store.run(lambda _: submit(seen, given, keep_answer, node, now, around.actor))
-            rest = self._begin(taken, loaded, request, begin) if node is not None and taken.node == node else None
+            taken = await around.store.run(
+                lambda tries: submit(seen, given, keep_answer, node, now, around.actor, tries)
+            )
+            if taken.goes_on_at(node, run.claim + 1):
+                rest = self._begin(taken.run, taken.loaded, request, begin)
+        if taken.end is not None:
+            around.engine().tell_ends([taken.end])
         around.engine().nudge()
         return rest
 

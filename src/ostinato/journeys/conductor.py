@@ -98,7 +98,9 @@ class Conductor:
 
     async def _start(self, starts: Sequence[Start]) -> list[Begun]:
         now = self._engine.clock.now()
-        return await self._store.run(lambda _: begin_all(starts, now))
+        begun = await self._store.run(lambda _: begin_all(starts, now))
+        self._engine.tell_ends([one.end for one in begun if one.end is not None])
+        return begun
 
     async def _commit(self, moves: Sequence[Move]) -> list[Instance | None]:
         now = self._engine.clock.now()

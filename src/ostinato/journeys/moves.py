@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
+from ostinato.engine.rows import event_row, timer_row
 from ostinato.engine.rows import insert_row as insert_run_row
-from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, Ended, created
 from ostinato.journeys.bindings import carry
 from ostinato.journeys.language import Definition
@@ -51,6 +51,7 @@ class Move:
     perform: list[Perform] = field(default_factory=list)
     instead: Callable[[Problem], Decision] | None = None
     stamped: bool = False
+    intended: tuple[Kept, list[Fact]] | None = None  # what it was before `instead` took its place, in an earlier try
 
     @property
     def instance(self) -> Instance:
@@ -78,6 +79,9 @@ def write(moves: Sequence[Move], now: Micros) -> Operation[list[Row]]:
     """Everything about these but where their runs stand. Returns events to write."""
     events: list[Row] = []
     for move in moves:
+        if move.instead is not None:  # each try decides for itself whether what the task wants can be done
+            move.intended = move.intended or (move.after, move.facts)
+            move.after, move.facts = move.intended
         for perform in move.perform:
             done = yield from perform(move.run, now)
             if not isinstance(done, Problem):
@@ -175,9 +179,23 @@ def end_of(move: Move) -> End:
     return End(move.run, _STATUS[ending.kind], ending.code, error=error)
 
 
-def ended(move: Move) -> Ended:
-    end = end_of(move)
-    return Ended(move.run, end.status, end.reason, None, end.error)
+def end_runs(
+    moves: Sequence[Move], now: Micros, status: Status | None = None
+) -> Operation[tuple[list[Row], list[Ended]]]:
+    """End the runs of instances that are over, whatever state the runs are in. The caller has locked them. Their claims
+    are counted up, so that a node that holds one is refused. Returns the events to write, and the ends.
+
+    `status` replaces the one that follows from the instance: a terminated journey is cancelled in its own terms."""
+    ends = [end_of(move) for move in moves]
+    rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]
+    yield sql("end_anywhere", rows, now=now)
+    for end in ends:
+        end.run.status, end.run.claim = status or end.status, end.run.claim + 1
+    told = [{} if end.reason is None else {"reason": end.reason} for end in ends]
+    events = [
+        event_row(now, e.run, f"run:{(status or e.status).value}", **why) for e, why in zip(ends, told, strict=True)
+    ]
+    return events, [Ended(end.run, status or end.status, end.reason, None, end.error) for end in ends]
 
 
 def waits_for(definition: Definition, instance: Instance) -> str:

@@ -30,12 +30,18 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Given:
-    """An input from outside while the instance is at work here; `done` says whether it found somebody."""
+    """An input from outside while the instance is at work here. `once`: of several with the same, one is taken. `done`
+    says whether it was taken; None where that is not known: the work ended before it was on record."""
 
     input: Input
     request: Request | None
     perform: Perform | None
-    done: asyncio.Future[bool]
+    once: str | None
+    done: asyncio.Future[bool | None]
+
+    def answer(self, taken: bool | None) -> None:
+        if not self.done.done():
+            self.done.set_result(taken)
 
 
 # Put what was decided on record: the instance as it is there, or None where the run is no longer ours. The second says
@@ -67,17 +73,19 @@ class Segment:
         self._doing: dict[tuple[str, int], asyncio.Task[Input]] = {}
         self._began: set[tuple[str, int]] = set()
         self._inbox: list[Given] = []
+        self._in_hand: Given | None = None
+        self._once: set[str] = set()
         self._post = asyncio.Event()
         self._open = True
 
     def give(
-        self, input: Input, request: Request | None, perform: Perform | None = None
-    ) -> asyncio.Future[bool] | None:
+        self, input: Input, request: Request | None, perform: Perform | None = None, once: str | None = None
+    ) -> asyncio.Future[bool | None] | None:
         """Another input, with what is to be written together with it; None where it comes too late."""
         if not self._open:
             return None
-        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._inbox.append(Given(input, request, perform, done))
+        done: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
+        self._inbox.append(Given(input, request, perform, once, done))
         self._post.set()
         return done
 
@@ -100,9 +108,9 @@ class Segment:
             for task in self._doing.values():
                 task.cancel()
             await asyncio.gather(*self._doing.values(), return_exceptions=True)
-            for one in self._inbox:
-                if not one.done.done():
-                    one.done.set_result(False)
+            for one in (self._in_hand, *self._inbox):
+                if one is not None:
+                    one.answer(None)
 
     async def _take_what_came(self) -> None:
         self._post.clear()  # what comes from now on is looked at the next time
@@ -115,15 +123,19 @@ class Segment:
                 await self._save()
         for key in [key for key, task in self._doing.items() if task.done()]:
             await self._answered(self._doing.pop(key).result())
-        inbox, self._inbox = self._inbox, []
-        for one in inbox:
+        for _ in range(len(self._inbox)):
+            one = self._in_hand = self._inbox.pop(0)
+            if one.once is not None and one.once in self._once:
+                one.answer(None)
+                continue
             accepted = self._advance(one.input)
             if accepted:
                 self._request, self._platform = one.request, None
                 self._work.perform = [] if one.perform is None else [one.perform]
                 await self._save()
-            if not one.done.done():
-                one.done.set_result(accepted)
+                self._once |= {one.once} if one.once is not None else set()
+            one.answer(accepted)
+        self._in_hand = None
 
     async def _answered(self, answer: Input) -> None:
         if not isinstance(answer, TaskEnded):

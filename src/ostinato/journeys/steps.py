@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ostinato.engine.rows import event_row, insert_row, whole_run
-from ostinato.engine.runs import created
+from ostinato.engine.runs import End, after_chains, created, lock_owners
 from ostinato.errors import Conflict, NotFound
 from ostinato.journeys.asking import Asked
 from ostinato.journeys.language import Definition
@@ -16,7 +16,8 @@ from ostinato.journeys.loading import Loaded, begun, first_of
 from ostinato.journeys.machine.advance import advance, begin
 from ostinato.journeys.machine.decision import Submitted
 from ostinato.journeys.machine.model import ROOT, Frame
-from ostinato.journeys.moves import KIND, Move, Perform, write
+from ostinato.journeys.machine.wanting import pending
+from ostinato.journeys.moves import KIND, Move, Perform, end_of, end_runs, write
 from ostinato.journeys.plugins import Problem
 from ostinato.journeys.rows import Kept, read_kept
 from ostinato.model import Run, Status
@@ -41,11 +42,13 @@ class Busy(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """An instance that was put on record. Not `new`: its key was taken before, and it is the one that took it."""
+    """An instance that was put on record. Not `new`: its key was taken before, and it is the one that took it. `end`:
+    it was over at once, and so is its run."""
 
     run: Run
     new: bool
     loaded: Loaded | None = None
+    end: End | None = None
 
 
 def new_run(definition: Definition, id: str, namespace: str, actor: str | None, key: str | None, now: Micros) -> Run:
@@ -95,11 +98,20 @@ def start(starts: Sequence[Start], now: Micros) -> Operation[list[Begun]]:
         moves.append(move)
     if moves:
         events += yield from write(moves, now)
+        over = [move for move in moves if _is_done(move)]
+        if over:
+            events += (yield from end_runs(over, now))[0]
         yield sql("notify")
         yield sql("insert_events", events)
     for move in moves:
-        found[move.run.id] = Begun(move.run, True, Loaded(move.definition, move.after))
+        end = end_of(move) if _is_done(move) else None
+        found[move.run.id] = Begun(move.run, True, Loaded(move.definition, move.after), end)
     return [found[run.id] for run in runs]
+
+
+def _is_done(move: Move) -> bool:
+    """Whether nothing is left to do for an instance: its run ends with this move, so that the two always agree."""
+    return move.instance.over and not pending(move.definition, move.instance)
 
 
 def _begun_before(definition: Definition, run: Run) -> Operation[Begun]:
@@ -159,28 +171,60 @@ def _to_come(run: Run) -> Operation[Looked]:
     return Looked(run, kept, loaded.definition)
 
 
-def answer_row(run: str, step: str, key: str, digest: str) -> Perform:
-    """The place for the answer to a step, taken together with its input."""
+def answer_row(run: str, step: str, key: str, digest: str, *, only: bool = False) -> Perform:
+    """Keep a place for the answer to a step, in the transaction that takes its input. `only`: raise `Busy` where
+    another call has taken the place."""
 
     def perform(_: Run, now: Micros) -> Operation[list[Row] | Problem]:
-        yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
+        kept = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
+        if only and not kept:
+            raise Busy
         return []
 
     return perform
 
 
+def input_taken(run: str, call: str) -> Operation[bool]:
+    """Whether an instance has taken the input of this call: for a call that lost the answer to an earlier try."""
+    return bool((yield sql("input_taken", subject=run, call=f'%"call":"{call}"%')))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An instance that has taken an input. `end`: it is over by that, and so is its run."""
+
+    run: Run
+    loaded: Loaded
+    end: End | None = None
+
+    def goes_on_at(self, node: str | None, claim: int) -> bool:
+        """Whether this node holds the run by the claim of this very input, and is to go on with it."""
+        run = self.run
+        return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
+
+
 def submit(
-    seen: Looked, given: Submitted, keep: Perform | None, node: str | None, now: Micros, actor: str | None = None
-) -> Operation[tuple[Run, Loaded]]:
-    """An input for an instance that is not at work here. Whoever holds its run loses it: what is under way there is
-    done again, under the same key. What follows from it is told under the name of who gave it."""
+    seen: Looked,
+    given: Submitted,
+    keep: Perform | None,
+    node: str | None,
+    now: Micros,
+    actor: str | None = None,
+    tries: int = 0,
+) -> Operation[Taken]:
+    """Give an input to an instance that is not at work here. A node that holds its run loses it; what is under way
+    there is done again, under the same key. The events name `actor` as who gave the input.
+
+    Raises `StepNotActive` where the instance does not wait for it, and `Busy` where the run has moved since it was
+    `seen`. An earlier try of this call is told from the calls of others by the id of the call alone."""
+    owners = yield from lock_owners([seen.run])
     (row,) = yield sql("runs_for_update", [(seen.run.id,)])
     run = whole_run(row)
     run.actor = actor or run.actor
     (there,) = yield sql("journeys_by_ids", [(run.id,)])
     kept = read_kept(there)
-    if node is not None and run.claim == seen.run.claim + 1 and run.node == node and kept.updated > seen.kept.updated:
-        return run, Loaded(seen.definition, kept)  # an earlier try of this very call
+    if tries and given.call is not None and (yield from input_taken(run.id, given.call)):
+        return Taken(run, Loaded(seen.definition, kept))
     if run.claim != seen.run.claim or run.status.over:
         raise Busy
     decision = advance(seen.definition, kept.instance, [given], now)
@@ -191,10 +235,15 @@ def submit(
     move.stamp(now)
     if keep is not None:
         move.perform = [keep]
-    events = yield from _taken([(run, node)], now)
-    if not events:
-        yield sql("release_runs", [(run.id, run.claim)], now=now)
-    events += yield from write([move], now)
+    if _is_done(move):
+        events, ended = yield from end_runs([move], now)
+        events += yield from write([move], now)
+        events += (yield from after_chains(owners, ended, now)).events
+    else:
+        events = yield from _taken([(run, node)], now)
+        if not events:
+            yield sql("release_runs", [(run.id, run.claim)], now=now)
+        events += yield from write([move], now)
     yield sql("notify")
     yield sql("insert_events", events)
-    return run, Loaded(seen.definition, move.after)
+    return Taken(run, Loaded(seen.definition, move.after), end_of(move) if _is_done(move) else None)

@@ -70,11 +70,14 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A step's input, already found to match its schema. `bound` are values from headers and query."""
+    """A step's input, already found to match its schema. `bound` are values from headers and query. `call` is the id of
+    the call that brings it: the event of its taking names it, so that a call whose answer was lost can find out whether
+    it took effect."""
 
     step: str
     payload: Json
     bound: Mapping[str, Json] = field(default_factory=dict)
+    call: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,8 @@ class Moving:
         for frame in self.frames.values():
             state = self._state(frame)
             if frame.rest is Rest.PARKED and frame.state == given.step and isinstance(state, Wait | Webhook):
-                self.tell("journey:input_received", _where(frame))
+                called = {} if given.call is None else {"call": given.call}
+                self.tell("journey:input_received", {**_where(frame), **called})
                 self._leave(frame, state.next, {**frame.context, **given.bound, "payload": given.payload})
                 self._run()
                 return True

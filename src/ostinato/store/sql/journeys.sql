@@ -86,6 +86,10 @@ ORDER BY run_id DESC LIMIT :limit
 INSERT INTO ostinato_journey_labels (namespace, label, run_id)
 SELECT * FROM {rows r(namespace text, label text, run_id text)} WHERE true ON CONFLICT DO NOTHING
 
+-- input_taken: whether an instance took the input of one call; :call is a pattern of the event that says so.
+-- Uses ostinato_events_subject.
+SELECT seq FROM ostinato_events WHERE subject = :subject AND name = 'journey:input_received' AND data LIKE :call LIMIT 1
+
 -- step_answer: the answer that was given before. Uses the primary key.
 SELECT digest, answer FROM ostinato_journey_answers WHERE run_id = :run_id AND step = :step AND key = :key
 

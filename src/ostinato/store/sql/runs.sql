@@ -341,6 +341,9 @@ UPDATE ostinato_runs SET status = r.status, reason = r.reason, error = r.error, 
     claim = ostinato_runs.claim + 1
 FROM {rows r(id text, status text, reason text, error text)} WHERE ostinato_runs.id = r.id
 
+-- pass_claims: runs, locked by who asks, whose holder is gone; what it still writes is refused.
+UPDATE ostinato_runs SET claim = ostinato_runs.claim + 1 FROM {rows r(id text)} WHERE ostinato_runs.id = r.id
+
 -- release_runs: these runs, as the caller knows them, are to be claimed anew, whoever holds them.
 UPDATE ostinato_runs SET status = 'ready', ready_at = :now, claim = ostinato_runs.claim + 1, reason = NULL
 FROM {rows r(id text, claim int)} WHERE ostinato_runs.id = r.id AND ostinato_runs.claim = r.claim

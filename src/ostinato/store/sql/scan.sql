@@ -34,6 +34,21 @@ SELECT kind, owner, purpose, due FROM ostinato_timers WHERE parked IS NULL AND d
 SELECT id, root_id, status FROM ostinato_runs
 WHERE finished IS NULL AND status NOT IN ('buffered', 'ready', 'active', 'waiting') LIMIT :limit
 
+-- runs_left_behind: runs of journeys that were over long ago. Uses ostinato_runs_ready and ostinato_runs_active.
+SELECT u.* FROM ostinato_runs u JOIN ostinato_journeys j ON j.run_id = u.id
+WHERE u.status = 'ready' AND u.kind = 'journey' AND j.finished < :long_ago
+UNION ALL
+SELECT u.* FROM ostinato_runs u JOIN ostinato_journeys j ON j.run_id = u.id
+WHERE u.status = 'active' AND u.kind = 'journey' AND j.finished < :long_ago LIMIT :limit
+
+-- journeys_left_behind: journeys that go on without their run. Uses ostinato_journeys_running.
+SELECT u.id, u.status, j.phase FROM ostinato_journeys j JOIN ostinato_runs u ON u.id = j.run_id
+WHERE j.finished IS NULL AND u.finished IS NOT NULL LIMIT :limit
+
+-- journeys_and_runs_apart: journeys that ended since :since in another way than their runs. Uses ostinato_journeys_finished.
+SELECT u.id, u.status, j.phase FROM ostinato_journeys j JOIN ostinato_runs u ON u.id = j.run_id
+WHERE j.finished > :since AND u.finished IS NOT NULL AND (j.phase = 'SUCCEEDED') <> (u.status = 'succeeded') LIMIT :limit
+
 -- unknown_handlers: runs that wait for a node that knows their job, by job. Uses ostinato_runs_parked.
 SELECT name, count(*), min(due) FROM ostinato_runs WHERE status = 'waiting' AND reason = 'no_handler'
 GROUP BY name ORDER BY name LIMIT :limit
