@@ -10,7 +10,7 @@ from typing import Any
 
 from ostinato.engine.log import log
 from ostinato.engine.secrets import resolve
-from ostinato.journeys.expressions.contract import Evaluation, Failure, Language
+from ostinato.journeys.expressions.contract import AnswersEach, Asked, Evaluation, Failure, Language
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer
 from ostinato.journeys.library import Shelf
@@ -35,12 +35,16 @@ class Evaluator:
 
     def __init__(self, languages: Mapping[str, Language]) -> None:
         self._languages = languages
-        self._waiting: dict[str, list[tuple[Evaluation, asyncio.Future[Outcome]]]] = {}
+        self._waiting: dict[str, list[Asked]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def evaluate(self, expressions: Sequence[Expression], bindings: Mapping[str, Json]) -> tuple[Outcome, ...]:
         answers = [self._one(one, bindings) for one in expressions]  # all are asked before the first is waited for
-        return tuple([await one for one in answers])
+        try:
+            return tuple([await one for one in answers])
+        finally:
+            for one in answers:
+                one.cancel()  # who went away wants no answer
 
     def _one(self, expression: Expression, bindings: Mapping[str, Json]) -> asyncio.Future[Outcome]:
         loop = asyncio.get_running_loop()
@@ -59,19 +63,33 @@ class Evaluator:
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, {}
         for lang, asked in waiting.items():
-            task = asyncio.get_running_loop().create_task(self._ask(self._languages[lang], asked))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            language = self._languages[lang]
+            if isinstance(language, AnswersEach):
+                try:
+                    language.submit(asked)
+                except Exception:
+                    _fail(language.name, asked)
+            else:
+                task = asyncio.get_running_loop().create_task(self._ask(language, asked))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
 
-    async def _ask(self, language: Language, asked: Sequence[tuple[Evaluation, asyncio.Future[Outcome]]]) -> None:
+    async def _ask(self, language: Language, asked: Sequence[Asked]) -> None:
         try:
-            outcomes: Sequence[Outcome] = await language.evaluate([one for one, _ in asked])
+            outcomes = await language.evaluate([one for one, _ in asked])
+            for (_, answer), outcome in zip(asked, outcomes, strict=True):
+                if not answer.done():
+                    answer.set_result(outcome)
         except Exception:
-            log.exception("an expression language failed", action="language_failed", language=language.name)
-            outcomes = [Failure("EXPRESSION_ENGINE_ERROR", "the expression language failed")] * len(asked)
-        for (_, answer), outcome in zip(asked, outcomes, strict=True):
-            if not answer.done():
-                answer.set_result(outcome)
+            _fail(language.name, asked)
+
+
+def _fail(language: str, asked: Sequence[Asked]) -> None:
+    """Answer those that are not answered; called in an exception handler."""
+    log.exception("an expression language failed", action="language_failed", language=language)
+    for _, answer in asked:
+        if not answer.done():
+            answer.set_result(Failure("EXPRESSION_ENGINE_ERROR", "the expression language failed"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from ostinato.model import Json
 
@@ -31,6 +32,9 @@ class Failure:
     message: str
 
 
+Asked: TypeAlias = tuple[Evaluation, asyncio.Future[Value | Failure]]
+
+
 class Language(Protocol):
     @property
     def name(self) -> str: ...
@@ -43,3 +47,14 @@ class Language(Protocol):
 
     def close(self) -> None:
         """End its processes. It starts new ones when it is used again."""
+
+
+@runtime_checkable
+class AnswersEach(Protocol):
+    """A language may have this method, too: then nobody waits for the slowest of those that were asked together."""
+
+    @property
+    def name(self) -> str: ...
+
+    def submit(self, asked: Sequence[Asked]) -> None:
+        """Set each future's result as soon as it is there, on the running event loop. Leave those that are done."""

@@ -10,6 +10,7 @@ import os
 import select
 import struct
 import time
+from contextlib import suppress
 
 _HEAD = struct.Struct(">I")
 
@@ -51,25 +52,38 @@ class Reader:
 
     def read(self, until: float | None = None) -> bytes:
         """The next one; with `until`, a monotonic time, give up then. The descriptor is non-blocking in that case."""
-        (length,) = _HEAD.unpack(self._exactly(_HEAD.size, until))
+        while (message := self._next()) is None:
+            self._fill(until)
+        return message
+
+    def read_some(self, until: float) -> list[bytes]:
+        """All that have come, at least one."""
+        messages = [self.read(until)]
+        while (message := self._next()) is not None:
+            messages.append(message)
+        return messages
+
+    def _next(self) -> bytes | None:
+        """The next one, if all of it has come."""
+        if len(self._held) < _HEAD.size:
+            return None
+        (length,) = _HEAD.unpack_from(self._held)
         if length > self._most:
             raise Gone
-        return self._exactly(length, until)
+        if len(self._held) < _HEAD.size + length:
+            return None
+        message = bytes(self._held[_HEAD.size : _HEAD.size + length])
+        del self._held[: _HEAD.size + length]
+        return message
 
-    def _exactly(self, length: int, until: float | None) -> bytes:
-        while len(self._held) < length:
-            if until is not None:
-                _wait(self._descriptor, select.POLLIN, until)
-            try:
-                part = os.read(self._descriptor, 1 << 20)
-            except BlockingIOError:
-                continue
+    def _fill(self, until: float | None) -> None:
+        if until is not None:
+            _wait(self._descriptor, select.POLLIN, until)
+        with suppress(BlockingIOError):
+            part = os.read(self._descriptor, 1 << 20)
             if not part:
                 raise Gone
             self._held += part
-        found = bytes(self._held[:length])
-        del self._held[:length]
-        return found
 
 
 def _wait(descriptor: int, event: int, until: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -9,9 +10,9 @@ from importlib.util import find_spec
 import orjson
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.contract import Evaluation, Failure, Language, Value
+from ostinato.journeys.expressions.contract import Asked, Evaluation, Failure, Language, Value
 from ostinato.journeys.expressions.plain import NOT_PLAIN, plain
-from ostinato.journeys.expressions.pool import Pool
+from ostinato.journeys.expressions.pool import Pool, Request
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.journeys.expressions.suggestions import suggestion
 from ostinato.model import Json
@@ -80,11 +81,10 @@ class SandboxedLanguage:
             return problem
         deadline = self._settings.check_deadline_s
         known: dict[str, Json] = dict.fromkeys(sorted(BINDINGS))
-        request = self._encode(Evaluation(expr, known, deadline))
-        (answer,) = self.pool.settle([(request, deadline)], "check")
-        if "code" in answer:
-            return f"it cannot be checked: {answer['message']}"
-        if (found := answer["value"]) is None:
+        answer = self.pool.check(Request(self._encode(Evaluation(expr, known, deadline)), deadline, expr))
+        if isinstance(answer, Failure):
+            return f"it cannot be checked: {answer.message}"
+        if (found := answer.value) is None:
             return None
         where = f"line {found['line']}, column {found['column']}: " if "line" in found else ""
         hint = self._suggest(expr, found["message"], frozenset(self._named(known))) if self._suggest else ""
@@ -92,24 +92,25 @@ class SandboxedLanguage:
         return f"{where}{message}. {hint[0].upper()}{hint[1:]}." if hint else f"{where}{message}."
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        answers: dict[int, Value | Failure] = {}
-        sent: dict[int, tuple[bytes, float]] = {}
-        for place, request in enumerate(requests):
-            here = self._here(request)
-            if here is None:
-                raw = self._encoded(request)
-                if isinstance(raw, bytes):
-                    sent[place] = raw, min(request.deadline_s, _LONGEST_S)
-                    continue
-                here = raw
-            answers[place] = here
+        loop = asyncio.get_running_loop()
+        asked: list[Asked] = [(request, loop.create_future()) for request in requests]
+        self.submit(asked)
+        try:
+            return [await future for _, future in asked]
+        finally:
+            for _, future in asked:
+                future.cancel()  # who went away wants no answer
+
+    def submit(self, asked: Sequence[Asked]) -> None:
+        sent: list[tuple[Request, asyncio.Future[Value | Failure]]] = []
+        for request, future in asked:
+            answer = self._here(request) or self._encoded(request)
+            if isinstance(answer, bytes):
+                sent.append((Request(answer, min(request.deadline_s, _LONGEST_S), request.expr), future))
+            elif not future.done():
+                future.set_result(answer)
         if sent:
-            for place, answer in zip(sent, await self.pool.evaluate(list(sent.values())), strict=True):
-                if "code" in answer:
-                    answers[place] = Failure(str(answer["code"]), answer["message"])
-                else:
-                    answers[place] = Value(answer["value"])
-        return [answers[place] for place in range(len(requests))]
+            self.pool.submit(sent)
 
     def close(self) -> None:
         self.pool.close()

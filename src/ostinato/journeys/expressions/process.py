@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,6 +40,7 @@ _ROOTS = [
     ("ostinato.journeys", str(_HERE.parents[0])),
     ("ostinato.journeys.expressions", str(_HERE)),
 ]
+LATE = "it was not done by its deadline"
 _OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of memory")
 
 
@@ -98,19 +99,26 @@ class Process:
     def alive(self) -> bool:
         return self._child.poll() is None
 
-    def ask(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> Iterator[dict[str, Json]]:
-        """Send a batch; give its answers as they come, each with the place `at` of its request.
-
-        `seconds` is how long one answer may take to come.
-        """
+    def send(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> None:
+        """Send a batch, which the worker takes within so many seconds and `patience_s`. Raises `Died`."""
         message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
         try:
             frames.write(self._to, frames.framed(message), time.monotonic() + seconds + self._patience)
-            for _ in requests:
-                yield orjson.loads(self._answers.read(time.monotonic() + seconds + self._patience))
         except frames.Late:
             self.kill()
-            raise Died(Code.TIMEOUT, "it was not done by its deadline", telling=False) from None
+            raise Died(Code.TIMEOUT, LATE, telling=False) from None
+        except frames.Gone:
+            self.kill(wait_first=True)
+            raise self._cause() from None
+
+    def receive(self, until: float) -> list[dict[str, Json]]:
+        """Return the answers that are there, at least one, each with the place `at` of its request.
+
+        Raises `frames.Late` if none has come by `until`, a monotonic time: the worker may still be waited for. Raises
+        `Died` if there is no worker any more.
+        """
+        try:
+            return [orjson.loads(message) for message in self._answers.read_some(until)]
         except (frames.Gone, ValueError):
             self.kill(wait_first=True)
             raise self._cause() from None
@@ -146,7 +154,7 @@ class Process:
     def _cause(self) -> Died:
         status = self._child.returncode
         if status == -signal.SIGALRM:
-            return Died(Code.TIMEOUT, "it was not done by its deadline", telling=True)
+            return Died(Code.TIMEOUT, LATE, telling=True)
         if any(words in self._last_words for words in _OUT_OF_MEMORY):
             return Died(Code.MEMORY, "it wanted more memory than it may have", telling=True)
         how = signal.Signals(-status).name if status < 0 else f"exit code {status}"

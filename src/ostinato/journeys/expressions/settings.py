@@ -12,6 +12,8 @@ MIB = 1 << 20
 @dataclass(frozen=True, slots=True)
 class ExpressionSettings:
     workers: int = 2  # processes of each language, started when needed
+    slow_workers: int = 1  # further processes, for evaluations that take longer than `slow_after_s`
+    slow_after_s: float = 0.25
     memory_bytes: int = 256 * MIB  # address space of one process of jq or JSONata
     dataweave_memory_bytes: int = 1024 * MIB  # of DataWeave: a quarter of it is taken by the runtime itself
     max_expression_bytes: int = 64 << 10
@@ -22,7 +24,12 @@ class ExpressionSettings:
     start_deadline_s: float = 30.0
 
     def __post_init__(self) -> None:
-        for name, most in (("workers", 64), ("max_expression_bytes", MIB), ("max_bindings_bytes", 32 * MIB)):
+        for name, most in (
+            ("workers", 64),
+            ("slow_workers", 64),
+            ("max_expression_bytes", MIB),
+            ("max_bindings_bytes", 32 * MIB),
+        ):
             if not 1 <= (value := getattr(self, name)) <= most:
                 raise OstinatoError(f"expressions: {name} = {value!r} is not from 1 to {most}")
 

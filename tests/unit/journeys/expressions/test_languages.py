@@ -10,6 +10,7 @@ import pytest
 from ostinato.errors import OstinatoError
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
 from ostinato.journeys.expressions.languages import BINDINGS, SandboxedLanguage, languages
+from ostinato.journeys.expressions.process import Process
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.testing.virtual import run_virtual
 from tests.unit.journeys.expressions.conftest import Spoken
@@ -242,14 +243,14 @@ def test_requests_of_all_kinds_in_one_batch_are_answered_in_order(spoken: Spoken
 
 def test_what_many_ask_at_once_goes_together(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that goes away meanwhile takes nothing from the others."""
-    pool, sizes = spoken["jq"].pool, []
-    settle = pool.settle
+    sizes = []
+    send = Process.send
 
-    def counted(requests: Any, kind: str, closing: int) -> Any:
+    def counted(process: Process, head: Any, requests: Any, seconds: float) -> None:
         sizes.append(len(requests))
-        return settle(requests, kind, closing)
+        send(process, head, requests, seconds)
 
-    monkeypatch.setattr(pool, "settle", counted)
+    monkeypatch.setattr(Process, "send", counted)
 
     async def main() -> list[Any]:
         asked = [asyncio.create_task(spoken["jq"].evaluate([Evaluation(".n", {"n": n}, 5.0)])) for n in range(100)]

@@ -98,6 +98,7 @@ def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
         Request(at, given["expr"], given["bindings"], given["deadline"]) for at, given in enumerate(batch["requests"])
     ]
 
+    apart = batch.get("apart", False)  # each is evaluated and answered by itself, in order
     ready: list[bytes] = []
     since = time.monotonic()
 
@@ -106,7 +107,7 @@ def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
         ready.append(given.encoded(batch["most"]))
         signal.setitimer(signal.ITIMER_REAL, 0)
         now = time.monotonic()
-        if now - since > _GATHER_S:  # quick ones go together; none waits for more than one other
+        if apart or now - since > _GATHER_S:  # quick ones go together; none waits for more than one other
             say(*ready)
             ready.clear()
             since = now
@@ -115,6 +116,9 @@ def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
         for request in requests:
             alarm(request.deadline + CHECK_GRACE)
             answer(Answer(request.at, value=runner.check(request)))
+    elif apart:
+        for request in requests:
+            runner.evaluate([request], batch["most"], answer)
     else:
         runner.evaluate(requests, batch["most"], answer)
     if ready:
