@@ -11,6 +11,8 @@ from ostinato.version import __version__
 
 if TYPE_CHECKING:
     from ostinato.app import Ostinato, RunHandle
+    from ostinato.client import Client, SyncClient
+    from ostinato.engine.context import Context, SyncContext
     from ostinato.engine.egress import EgressPolicy
     from ostinato.engine.executor import Fatal, RetryLater
     from ostinato.errors import (
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
         StoreError,
         StoreUnavailable,
     )
-    from ostinato.model import Limit, Retry
+    from ostinato.model import Event, Limit, Retry
     from ostinato.schedules.declared import DeclaredElsewhere, Plan
     from ostinato.schedules.files import dump_schedules, parse_schedules, read_schedules
     from ostinato.schedules.marked import FileError
@@ -33,9 +35,12 @@ if TYPE_CHECKING:
     from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __all__ = [
+    "Client",
     "Conflict",
+    "Context",
     "DeclaredElsewhere",
     "EgressPolicy",
+    "Event",
     "Fatal",
     "FileError",
     "Limit",
@@ -54,6 +59,8 @@ __all__ = [
     "SpecError",
     "StoreError",
     "StoreUnavailable",
+    "SyncClient",
+    "SyncContext",
     "SyncOstinato",
     "__version__",
     "calendar",
@@ -69,11 +76,13 @@ __all__ = [
 
 _OFFERED = {
     "ostinato.app": "Ostinato RunHandle",
+    "ostinato.client": "Client SyncClient",
+    "ostinato.engine.context": "Context SyncContext",
     "ostinato.engine.egress": "EgressPolicy",
     "ostinato.engine.executor": "Fatal RetryLater",
     "ostinato.errors": "Conflict NotFound OstinatoError RunCancelled RunEnded RunFailed SpecError StoreError "
     "StoreUnavailable",
-    "ostinato.model": "Limit Retry",
+    "ostinato.model": "Event Limit Retry",
     "ostinato.schedules.declared": "DeclaredElsewhere Plan",
     "ostinato.schedules.files": "dump_schedules parse_schedules read_schedules",
     "ostinato.schedules.marked": "FileError",

@@ -14,8 +14,9 @@ from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.ids import Ids
-from ostinato.model import DEFAULT_NAMESPACE, Length, read_length
+from ostinato.model import DEFAULT_NAMESPACE, read_length
 from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.durations import Length
 from ostinato.when.instants import Micros
 
 

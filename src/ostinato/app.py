@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import random
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
 
 import orjson
 
@@ -34,7 +35,7 @@ from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
-from ostinato.errors import Conflict, OstinatoError, RunCancelled, RunFailed
+from ostinato.errors import Conflict, OstinatoError, RunCancelled, RunFailed, did_you_mean, missing_attribute, there_are
 from ostinato.ids import Ids
 from ostinato.journeys import firing as journey_timers
 from ostinato.journeys.caching import StoreCache
@@ -49,19 +50,19 @@ from ostinato.journeys.rule import RULE as JOURNEY_RULE
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.standard import standard_plugins
 from ostinato.journeys.tasks.kafka import KafkaPublisher
-from ostinato.model import DEFAULT_NAMESPACE, Length, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.model import DEFAULT_NAMESPACE, Limit, Retry, Run, Status, Timer, read_length, read_retry
 from ostinato.reading import Reading
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
 from ostinato.schedules.declaring import Declarations, tell
-from ostinato.schedules.define import Doors, SpecLike, define, read_name
+from ostinato.schedules.define import Doors, ScheduleOptions, SpecLike, define, read_name
 from ostinato.schedules.firing import purposes
 from ostinato.schedules.looks import Surroundings
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.scheduler import recompute_zones
 from ostinato.schedules.views import Lateness, Staleness
-from ostinato.starting import Starting, read_limit, same_place, some_length
+from ostinato.starting import Starting, StartOptions, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
 from ostinato.store.contract import Operation, Store
@@ -69,15 +70,34 @@ from ostinato.store.urls import open_url
 from ostinato.version import __version__
 from ostinato.views import RunInfo
 from ostinato.webhooks import Around, Webhooks
-from ostinato.when import manual
+from ostinato.when import cron, manual
+from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 C = TypeVar("C", bound=Callback)
 RULES[JOURNEY] = JOURNEY_RULE
 
 
-class RunHandle:
+class JobOptions(TypedDict, total=False):
+    """What a job may declare."""
+
+    name: str | None
+    retry: Retry | int | Mapping[str, Any] | None
+    timeout: Length | None
+    heartbeat: Length | None
+    concurrency: Limit | int | None
+    serial_key: str | None
+    serial_hold: Literal["chain", "active"]
+    queue: str
+    priority: int
+    at_most_once: bool
+    process: bool
+
+
+class RunHandle(Generic[T_co]):
     """A run that was started. `new` is false where the id was taken before."""
 
     __slots__ = ("_app", "id", "new")
@@ -87,11 +107,11 @@ class RunHandle:
         self.id = id
         self.new = new
 
-    async def result(self, timeout: Length | None = None) -> Any:
+    async def result(self, timeout: Length | None = None) -> T_co:
         """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed."""
         async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
             ended = await self._app.engine.waiters.wait(self.id)
-        return _result(self.id, ended)
+        return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
         """Ask it to stop; returns where it stands after that."""
@@ -265,6 +285,11 @@ class Ostinato(Reading, Admission):
         if store is not None:
             self._attach(open_url(store))
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, "the app", name)
+
     # Lifecycle
 
     @property
@@ -279,6 +304,25 @@ class Ostinato(Reading, Admission):
 
     async def __aexit__(self, *_: object) -> None:
         await self._close()
+
+    def run(self) -> None:
+        """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C does not wait for the
+        runs that are going."""
+        asyncio.run(self._run_until_stopped())
+
+    async def _run_until_stopped(self) -> None:
+        loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+        signals = (signal.SIGINT, signal.SIGTERM)
+
+        def stop() -> None:
+            stopped.set()
+            for name in signals:
+                loop.remove_signal_handler(name)
+
+        for name in signals:
+            loop.add_signal_handler(name, stop)
+        async with self:
+            await stopped.wait()
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Ostinato]:
@@ -392,68 +436,75 @@ class Ostinato(Reading, Admission):
 
     # Declaring
 
-    def job(
-        self,
-        *,
-        name: str | None = None,
-        retry: Retry | int | Mapping[str, Any] | None = None,
-        timeout: Length | None = None,
-        heartbeat: Length | None = None,
-        concurrency: Limit | int | None = None,
-        serial_key: str | None = None,
-        serial_hold: str = "chain",
-        queue: str = "default",
-        priority: int = 0,
-        at_most_once: bool = False,
-        process: bool = False,
-    ) -> Callable[[F], F]:
-        """Declare a function as a job. Async functions run as tasks, plain ones in threads, and with `process=True`
-        in a child process that can be killed."""
+    @overload
+    def job(self, function: F, /) -> F: ...
 
-        def declare(function: F) -> F:
-            handler = Handler(
-                name=name or function.__name__,
-                function=function,
-                mode=mode_of(function, process),
-                retry=read_retry(retry),
-                timeout=some_length(timeout, "timeout"),
-                heartbeat=some_length(heartbeat, "heartbeat"),
-                serial_key=serial_key,
-                serial_hold=serial_hold,
-                limit=read_limit(concurrency, name or function.__name__),
-                queue=queue,
-                priority=priority,
-                at_most_once=at_most_once,
-                context=context_parameter(function),
-                signature=inspect.signature(function),
-            )
-            if serial_hold not in ("chain", "active"):
-                raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
-            implied = self._implied.pop(function, None)
-            if implied is not None:
-                del self._handlers[implied]
-            known = self._handlers.get(handler.name)
-            if known is not None and not same_place(known.function, function):
-                raise OstinatoError(f"there are two jobs called {handler.name!r}; give one of them name=…")
-            self._handlers[handler.name] = handler
-            return function
+    @overload
+    def job(self, /, **options: Unpack[JobOptions]) -> Callable[[F], F]: ...
 
-        return declare
+    def job(self, function: Any = None, /, **options: Unpack[JobOptions]) -> Any:
+        """Declare a function as a job: `@app.job`, or `@app.job(retry=3, timeout="30s")`. Async functions run as tasks,
+        plain ones in threads, and with `process=True` in a child process that can be killed."""
+        for option in options:
+            if option not in JobOptions.__optional_keys__:
+                hint = did_you_mean(option, JobOptions.__optional_keys__) or there_are(
+                    sorted(JobOptions.__optional_keys__)
+                )
+                raise OstinatoError(f"@app.job has no option {option!r}; {hint}")
+        if function is None:
+            return lambda function: self._declare_job(function, options)
+        if not callable(function):
+            raise OstinatoError(f"@app.job({function!r}) names no function; write @app.job(name={function!r})")
+        return self._declare_job(function, options)
+
+    def _declare_job(self, function: F, options: JobOptions) -> F:
+        name = options.get("name") or function.__name__
+        serial_hold = options.get("serial_hold", "chain")
+        if serial_hold not in ("chain", "active"):
+            raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
+        handler = Handler(
+            name=name,
+            function=function,
+            mode=mode_of(function, options.get("process", False)),
+            retry=read_retry(options.get("retry")),
+            timeout=some_length(options.get("timeout"), "timeout"),
+            heartbeat=some_length(options.get("heartbeat"), "heartbeat"),
+            serial_key=options.get("serial_key"),
+            serial_hold=serial_hold,
+            limit=read_limit(options.get("concurrency"), name),
+            queue=options.get("queue", "default"),
+            priority=options.get("priority", 0),
+            at_most_once=options.get("at_most_once", False),
+            context=context_parameter(function),
+            signature=inspect.signature(function),
+        )
+        implied = self._implied.pop(function, None)
+        if implied is not None:
+            del self._handlers[implied]
+        known = self._handlers.get(name)
+        if known is not None and not same_place(known.function, function):
+            raise OstinatoError(f"there are two jobs called {name!r}; give one of them name=…")
+        self._handlers[name] = handler
+        return function
 
     def schedule(
-        self, spec: SpecLike, *, name: str | None = None, input: Mapping[str, Any] | None = None, **given: Any
+        self, spec: SpecLike, *, name: str | None = None, tz: str = "", **given: Unpack[ScheduleOptions]
     ) -> Callable[[F], F]:
-        """Declare a schedule over a function: `@app.schedule(cron("0 9 * * 1-5"), overlap="buffer_one")`. It is named
+        """Declare a schedule over a function: `@app.schedule(cron("0 9 * * 1-5", tz="Europe/Berlin"))`. It is named
         after the job, or `name`; the rest is as for `app.schedules.create`. When a node starts, the store is made to
-        say the same. The function is a job, by `@app.job(…)` above or below, or else with a job's defaults."""
+        say the same. The function is a job, by `@app.job(…)` above or below, or else with a job's defaults. `tz` is for
+        a spec that is a plain cron text."""
+        if tz and not isinstance(spec, str):
+            raise OstinatoError(f"tz {tz!r} belongs into the spec: cron(…, tz={tz!r})")
+        when = cron(spec, tz=tz) if isinstance(spec, str) else spec
 
         def declare(function: F) -> F:
             if self._engine is not None:
                 raise OstinatoError("the app is running; use `await app.schedules.upsert(…)` instead of a declaration")
             if not any(handler.function is function for handler in self._handlers.values()):
-                self.job()(function)
+                self.job(function)
                 self._implied[function] = self._name_of(function)
-            whole = {"spec": spec, **given, **({} if input is None else {"input": input})}
+            whole = {"spec": when, **given}
             # A mistake is said here, where it was made, and not when a node starts.
             doors = Doors(Maker(self._handlers.get), self._name_of, self._min_interval)
             draft = Schedule("", read_name(name or self._name_of(function)), manual())
@@ -477,6 +528,45 @@ class Ostinato(Reading, Admission):
 
     # Starting
 
+    @overload
+    async def start(
+        self,
+        job: Callable[..., Coroutine[Any, Any, T]],
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        connection: Any = None,
+        request_id: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> RunHandle[T]: ...
+
+    @overload
+    async def start(
+        self,
+        job: Callable[..., T],
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        connection: Any = None,
+        request_id: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> RunHandle[T]: ...
+
+    @overload
+    async def start(
+        self,
+        job: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        connection: Any = None,
+        request_id: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> RunHandle[Any]: ...
+
     async def start(
         self,
         job: str | Callable[..., Any],
@@ -486,8 +576,8 @@ class Ostinato(Reading, Admission):
         at: datetime | str | None = None,
         connection: Any = None,
         request_id: str | None = None,
-        **options: Any,
-    ) -> RunHandle:
+        **options: Unpack[StartOptions],
+    ) -> RunHandle[Any]:
         """Start a job, now or `at` a moment. With an `id` it is started once, however often this is called; with a
         `request_id` the call is answered as it was the first time, for a day.
         With a `connection` it is part of the transaction there: the run exists exactly if that commits.
@@ -519,6 +609,42 @@ class Ostinato(Reading, Admission):
         now = self.engine.clock.now()
         return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)
 
+    @overload
+    async def start_many(
+        self,
+        job: Callable[..., Coroutine[Any, Any, T]],
+        inputs: Sequence[Mapping[str, Any]],
+        *,
+        ids: Sequence[str] | None = None,
+        at: datetime | str | None = None,
+        request_id: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> list[RunHandle[T]]: ...
+
+    @overload
+    async def start_many(
+        self,
+        job: Callable[..., T],
+        inputs: Sequence[Mapping[str, Any]],
+        *,
+        ids: Sequence[str] | None = None,
+        at: datetime | str | None = None,
+        request_id: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> list[RunHandle[T]]: ...
+
+    @overload
+    async def start_many(
+        self,
+        job: str,
+        inputs: Sequence[Mapping[str, Any]],
+        *,
+        ids: Sequence[str] | None = None,
+        at: datetime | str | None = None,
+        request_id: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> list[RunHandle[Any]]: ...
+
     async def start_many(
         self,
         job: str | Callable[..., Any],
@@ -527,8 +653,8 @@ class Ostinato(Reading, Admission):
         ids: Sequence[str] | None = None,
         at: datetime | str | None = None,
         request_id: str | None = None,
-        **options: Any,
-    ) -> list[RunHandle]:
+        **options: Unpack[StartOptions],
+    ) -> list[RunHandle[Any]]:
         """Start many runs of one job in as few transactions as may be; with a `request_id` in one, once."""
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
@@ -538,7 +664,7 @@ class Ostinato(Reading, Admission):
         if request_id is not None:
             asked = digest(ids, at, [run.input for run, _ in prepared], options)
             return await self._start_once(prepared, request_id, f"start_many {len(prepared)} {asked}")
-        found: list[RunHandle] = []
+        found: list[RunHandle[Any]] = []
         for begin in range(0, len(prepared), 500):
             started = await self._commit_starts(prepared[begin : begin + 500])
             found += [RunHandle(self, one.id, one.new) for one in started]
@@ -553,7 +679,9 @@ class Ostinato(Reading, Admission):
         engine.nudge(timers=bool(deadlines) or any(r.due > now or r.concurrency_key is not None for r in runs))
         return started
 
-    async def _start_once(self, starts: Sequence[tuple[Run, Timer | None]], request: str, what: str) -> list[RunHandle]:
+    async def _start_once(
+        self, starts: Sequence[tuple[Run, Timer | None]], request: str, what: str
+    ) -> list[RunHandle[Any]]:
         now = self.engine.clock.now()
         runs = [run for run, _ in starts]
         deadlines = [timer for _, timer in starts if timer is not None]
@@ -569,7 +697,7 @@ class Ostinato(Reading, Admission):
         self.engine.nudge()
         return [RunHandle(self, id, new) for id, new in answer]
 
-    async def retry(self, id: str, *, request_id: str | None = None) -> RunHandle:
+    async def retry(self, id: str, *, request_id: str | None = None) -> RunHandle[Any]:
         """Do a run that is over once more: another run of the same job, with the same input and options. Its `parent`
         is the run it repeats."""
         before = await self._newest(id)

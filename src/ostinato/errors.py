@@ -71,6 +71,13 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f"did you mean {near!r}?" if near else ""
 
 
+def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
+    """The answer to an attribute that is not there: the public one that was likely meant."""
+    public = [other for other in dir(type(owner)) if not other.startswith("_")]
+    hint = "" if name.startswith("_") else did_you_mean(name, public) or there_are(public)
+    return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)
+
+
 class StoreError(OstinatoError):
     """Something is wrong with the store; the message says what to do."""
 

@@ -9,12 +9,10 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from ostinato.errors import OstinatoError
-from ostinato.when.durations import parse_duration
+from ostinato.when.durations import Length, parse_duration
 from ostinato.when.instants import SECOND, Micros
 
 Json: TypeAlias = Any
-Length: TypeAlias = str | int | float | timedelta
-"""A length of time: a text (`"5s"`, `"PT5M"`), a number of seconds, or a timedelta."""
 DEFAULT_NAMESPACE = "default"
 DEFAULT_QUEUE = "default"
 
@@ -52,7 +50,7 @@ def read_length(value: Length, field_name: str) -> Micros:
         if not -_LONGEST <= micros <= _LONGEST:  # not a number (NaN) is refused here, too
             raise OstinatoError(f"{field_name} {value!r} exceeds the maximum of {_LONGEST // SECOND} s")
         return int(micros)
-    length = parse_duration(value, field_name)  # type: ignore[arg-type]  # refuses what is neither text nor timedelta
+    length = parse_duration(value, field_name)
     if length.months:
         raise OstinatoError(f"{field_name} {value!r} has months, which have no fixed length; write days")
     return length.exact

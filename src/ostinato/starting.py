@@ -6,18 +6,36 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from ostinato.engine.context import to_json
 from ostinato.engine.handlers import Declaration, Handler, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
-from ostinato.errors import OstinatoError
-from ostinato.model import Length, Limit, Options, Run, Timer, read_length, read_retry
+from ostinato.errors import OstinatoError, did_you_mean, there_are
+from ostinato.model import Limit, Options, Retry, Run, Timer, read_length, read_retry
+from ostinato.when.durations import Length
 from ostinato.when.instants import Micros, read_instant
 
 _KEY = 512
-_OPTIONS = frozenset("queue priority retry timeout deadline serial_key concurrency at_most_once parent actor".split())
+
+
+class StartOptions(TypedDict, total=False):
+    """What a start may say over what its job declares."""
+
+    queue: str | None
+    priority: int
+    retry: Retry | int | Mapping[str, Any] | None
+    timeout: Length | None
+    deadline: Length | None
+    serial_key: str | None
+    concurrency: Limit | int | Mapping[str, Any] | None
+    at_most_once: bool | None
+    parent: str | None
+    actor: str | None
+
+
+_OPTIONS = StartOptions.__optional_keys__
 
 
 class Starting:
@@ -98,7 +116,8 @@ class Starting:
 def _check_options(options: Mapping[str, Any]) -> None:
     for option in options:
         if option not in _OPTIONS:
-            raise OstinatoError(f"start() has no option {option!r}; there are {', '.join(sorted(_OPTIONS))}")
+            hint = did_you_mean(option, _OPTIONS) or there_are(sorted(_OPTIONS))
+            raise OstinatoError(f"start() has no option {option!r}; {hint}")
     for option in ("queue", "serial_key", "parent", "actor"):
         value = options.get(option)
         if value is not None and (not isinstance(value, str) or "\x00" in value):

@@ -21,7 +21,7 @@ T = TypeVar("T")
 class SyncRun:
     """A run that was started, for code that does not await."""
 
-    def __init__(self, app: SyncOstinato, handle: RunHandle) -> None:
+    def __init__(self, app: SyncOstinato, handle: RunHandle[Any]) -> None:
         self._app = app
         self._handle = handle
         self.id = handle.id

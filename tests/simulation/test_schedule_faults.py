@@ -17,6 +17,7 @@ from ostinato import Ostinato, every
 from ostinato.engine.rows import whole_run
 from ostinato.errors import OstinatoError
 from ostinato.ids import Ids
+from ostinato.schedules.model import OverlapName
 from ostinato.schedules.rows import key_range, read_detail
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.store.sqlite import SqliteStore
@@ -28,7 +29,7 @@ from tests.simulation.faults import Dropped, DroppingStore, FaultyStore
 
 LEASE = 8.0
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-OVERLAPS = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
+OVERLAPS: tuple[OverlapName, ...] = ("skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all")
 
 
 def declare(app: Ostinato) -> None:

@@ -54,7 +54,8 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        known = {name: getattr(context, name) for name in ("run_id", "attempt", "name", "due", "namespace", "detail")}
+        known = {name: getattr(context, name) for name in ("run_id", "attempt", "name", "namespace", "detail")}
+        known["due"] = context.due.isoformat()
         start = {"input": given, "context": handler.context, "saved": context.saved, "known": known}
         start["log_level"] = logging.getLogger().getEffectiveLevel()
         process.stdin.write(json.dumps(start).encode() + b"\n")

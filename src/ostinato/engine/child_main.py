@@ -12,9 +12,11 @@ import runpy
 import sys
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from ostinato.engine.context import Occurrence
+from ostinato.engine.inputs import input_types
 from ostinato.engine.job_logging import Forward
 from ostinato.engine.tracebacks import job_traceback
 
@@ -29,7 +31,7 @@ class ChildContext(Occurrence):
         self.run_id: str = known["run_id"]
         self.attempt: int = known["attempt"]
         self.name: str = known["name"]
-        self.due: int = known["due"]
+        self.due = datetime.fromisoformat(known["due"])
         self.namespace: str = known["namespace"]
         self._detail: dict[str, Any] = known["detail"]
 
@@ -87,11 +89,14 @@ def main() -> None:
     os.dup2(2, 1)  # whatever the function prints must not get between the lines
     start = json.loads(sys.stdin.readline())
     try:
+        function = find(module, qualname, path)
         given = start["input"]
         context = ChildContext(out, start["saved"], start["known"])
+        types = input_types(function, start["context"]) if given else None
+        if types is not None:
+            given = types.read(json.dumps(given), qualname)
         if start["context"]:
             given[start["context"]] = context
-        function = find(module, qualname, path)
         _forward_logs(context, start["log_level"])
         value = function(**given)
         if inspect.iscoroutine(value):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -101,15 +101,26 @@ class Occurrence:
         return self.detail.get("last_failure")
 
 
+class _Done:
+    """An awaitable that is done."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        return
+        yield
+
+
+_DONE = _Done()
+
+
 class Context(Occurrence):
     """Handed to a function that has a parameter `ctx`. Its methods work in async functions; in plain ones,
     which run in a thread, the same names block until it is done."""
 
-    __slots__ = ("_clock", "_closed", "_dropped", "_lines", "_run", "_save", "last_sign", "saved")
+    __slots__ = ("_closed", "_dropped", "_lines", "_run", "_save", "clock", "last_sign", "saved")
 
     def __init__(self, run: Run, clock: Clock, save: Callable[[Run, str | None, str | None], Awaitable[None]]) -> None:
         self._run = run
-        self._clock = clock
+        self.clock = clock
         self._save = save
         self._lines: list[tuple[Micros, str, str]] | None = None  # most bodies say nothing
         self._dropped = 0
@@ -117,8 +128,9 @@ class Context(Occurrence):
         self.last_sign: Micros = run.started or 0
         self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
 
-    def now(self) -> Micros:
-        return self._clock.now()
+    def now(self) -> datetime:
+        """The engine's time, in UTC."""
+        return to_datetime(self.clock.now())
 
     @property
     def run_id(self) -> str:
@@ -134,9 +146,9 @@ class Context(Occurrence):
         return self._run.name
 
     @property
-    def due(self) -> Micros:
-        """When this run was due, in microseconds since 1970."""
-        return self._run.due
+    def due(self) -> datetime:
+        """When this run was due, in UTC."""
+        return to_datetime(self._run.due)
 
     @property
     def namespace(self) -> str:
@@ -164,18 +176,20 @@ class Context(Occurrence):
         self.sign()
 
     def sign(self) -> None:
-        self.last_sign = self._clock.now()
+        self.last_sign = self.clock.now()
 
-    def log(self, message: str, level: str = "info") -> None:
-        """A line kept with the run. The first thousand are kept, each up to 4 KiB."""
+    def log(self, message: str, level: str = "info") -> Awaitable[None]:
+        """Keep a line with the run: the first thousand, each up to 4 KiB. There is nothing to wait for; `await` is
+        allowed, because the other methods need it."""
         if self._closed:
-            return
+            return _DONE
         if self._lines is None:
             self._lines = []
         if len(self._lines) >= LOG_LINES:
             self._dropped += 1
-            return
-        self._lines.append((self._clock.now(), clean(level), clean(str(message))[:LOG_BYTES]))
+        else:
+            self._lines.append((self.clock.now(), clean(level), clean(str(message))[:LOG_BYTES]))
+        return _DONE
 
     def close(self) -> None:
         """The attempt is over: what something that it began still logs is not kept."""
@@ -188,13 +202,13 @@ class Context(Occurrence):
     def lines(self) -> list[tuple[str, int, Micros, str, str]]:
         rows = [(self._run.id, n, at, level, text) for n, (at, level, text) in enumerate(self._lines or ())]
         if self._dropped:
-            at = self._clock.now()
+            at = self.clock.now()
             rows.append((self._run.id, LOG_LINES, at, "warning", f"{self._dropped} more lines were not kept"))
         return rows
 
 
-class ThreadContext:
-    """The same for functions in threads: each call waits for the engine's loop."""
+class SyncContext(Occurrence):
+    """What a plain function sees as `ctx`: the same names as `Context`, each call blocking until it is done."""
 
     def __init__(self, context: Context, loop: asyncio.AbstractEventLoop) -> None:
         self._context = context
@@ -212,5 +226,36 @@ class ThreadContext:
     def log(self, message: str, level: str = "info") -> None:
         self._context.log(message, level)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
+    @property
+    def saved(self) -> Any:
+        return self._context.saved
+
+    @property
+    def run_id(self) -> str:
+        """The id of the chain: the same for every attempt."""
+        return self._context.run_id
+
+    @property
+    def attempt(self) -> int:
+        return self._context.attempt
+
+    @property
+    def name(self) -> str:
+        return self._context.name
+
+    @property
+    def due(self) -> datetime:
+        """When this run was due, in UTC."""
+        return self._context.due
+
+    @property
+    def namespace(self) -> str:
+        return self._context.namespace
+
+    @property
+    def detail(self) -> Mapping[str, Any]:
+        return self._context.detail
+
+    def now(self) -> datetime:
+        """The engine's time, in UTC."""
+        return self._context.now()

@@ -67,16 +67,16 @@ async def _deliver(
         seq = int(event["seq"])
     except (NotFound, KeyError, TypeError, ValueError) as problem:
         raise Fatal(f"nothing to deliver, or nowhere to deliver it to: {problem}") from None
-    begin = ctx.now()
+    begin = ctx.clock.now()
 
     async def failed(why: str, pause: Micros | None = None) -> OstinatoError:
-        over = await store.run(lambda _: webhooks.note_failure(hook, seq, ctx.now(), patience, why))
+        over = await store.run(lambda _: webhooks.note_failure(hook, seq, ctx.clock.now(), patience, why))
         if over:
             return Fatal(f"{why}; the webhook is disabled")
         return DeliveryFailed(why) if pause is None else RetryLater(pause / SECOND, why)
 
     async def refused(why: str) -> OstinatoError:
-        await store.run(lambda _: webhooks.note_refusal(hook, seq, ctx.now(), why))
+        await store.run(lambda _: webhooks.note_refusal(hook, seq, ctx.clock.now(), why))
         return Fatal(f"{why}; the webhook is disabled")
 
     if hook.state != webhooks.ACTIVE:
@@ -98,10 +98,10 @@ async def _deliver(
     if answer.status == 410:
         raise await refused(why)
     if not 200 <= answer.status < 300:
-        asked = read_retry_after(answer.headers.get("retry-after"), ctx.now())
+        asked = read_retry_after(answer.headers.get("retry-after"), ctx.clock.now())
         # A pause that is asked for may be longer than ours, not shorter: a busy receiver would use up all attempts.
         raise await failed(why, None if asked is None else max(asked, RETRY.backoff(ctx.attempt, 0.0)))
-    now = ctx.now()
+    now = ctx.clock.now()
     if hook.failing is not None or hook.succeeded is None or now - hook.succeeded > _FRESH:
         await store.run(lambda _: webhooks.note_success(hook, now))
     return {"status": answer.status, "elapsed_ms": max(0, now - begin) // 1000}
@@ -110,9 +110,13 @@ async def _deliver(
 async def _send(egress: Egress, ctx: Context, hook: Webhook, found: Resolved, event: dict[str, Any]) -> Answer:
     content = orjson.dumps(event)
     id = f"{hook.id}_{event['seq']}"  # the same however often it is sent, so that a receiver can tell
-    headers = {"content-type": "application/json", "webhook-id": id, "webhook-timestamp": str(ctx.now() // SECOND)}
+    headers = {
+        "content-type": "application/json",
+        "webhook-id": id,
+        "webhook-timestamp": str(ctx.clock.now() // SECOND),
+    }
     if found.value["secrets"]:
-        headers |= signing.sign(found.value["secrets"], id, ctx.now(), content)
+        headers |= signing.sign(found.value["secrets"], id, ctx.clock.now(), content)
     headers |= {"ostinato-run": ctx.run_id, "ostinato-attempt": str(ctx.attempt), "ostinato-event": event["name"]}
     return await egress.request(
         "POST", found.value["url"], headers=headers, content=content, timeout=_TIMEOUT, max_response=_KEPT

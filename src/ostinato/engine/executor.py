@@ -10,14 +10,14 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
 
 from ostinato.engine.child import ChildFailed, run_in_child
-from ostinato.engine.context import Context, ThreadContext, clean, to_json
-from ostinato.engine.handlers import BY_POSITION, Handler
+from ostinato.engine.context import Context, SyncContext, clean, to_json
+from ostinato.engine.handlers import Handler
 from ostinato.engine.tracebacks import job_traceback
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status
@@ -67,12 +67,13 @@ class Executor:
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
         """Run the function once. Never raises, but for a cancellation of its task."""
         try:
-            given = orjson.loads(run.input) if run.input else {}
-            if BY_POSITION in given:
-                given = handler.named(given[BY_POSITION])
+            try:
+                given = handler.arguments(run.input)
+            except OstinatoError as problem:  # another attempt would get the same input
+                return replace(self._failed(problem), reason=str(problem)[:500], retry=False)
             if handler.mode == "thread":
                 await self._free.acquire()  # its time begins when there is a thread for it
-                context.last_sign = context.now()
+                context.last_sign = context.clock.now()
             if handler.plain and timeout is None:
                 value = await handler.function(**given)
             elif timeout is None and handler.heartbeat is None:
@@ -113,7 +114,7 @@ class Executor:
             return await run_in_child(handler, context, given)
         loop = asyncio.get_running_loop()
         if handler.context is not None:
-            given[handler.context] = ThreadContext(context, loop)
+            given[handler.context] = SyncContext(context, loop)
         # The thread belongs to the same run: its context says so, to its log lines and its spans.
         return await loop.run_in_executor(self._pool, copy_context().run, self._in_thread, handler, given, loop)
 

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import orjson
 
+from ostinato.engine.context import to_json
+from ostinato.engine.inputs import InputTypes, input_types
 from ostinato.errors import OstinatoError
 from ostinato.model import Limit, Retry
 from ostinato.when.instants import Micros
@@ -97,10 +99,34 @@ class Handler:
             raise OstinatoError(f"job {self.name!r}: {len(arguments)} arguments were given; it takes {takes}")
         return dict(zip(places, arguments, strict=False))
 
+    @property
+    def types(self) -> InputTypes | None:
+        """What the function's type hints say about its input."""
+        return input_types(self.function, self.context)
+
     def check(self, given: Mapping[str, Any]) -> None:
-        """Refuse an input that the function cannot take, before anything is on record."""
+        """Refuse an input that the function cannot take, by name or by type, before anything is on record."""
         if BY_POSITION in given:
             given = self.named(given[BY_POSITION])
+        self._check_names(given)
+        if given and (types := self.types) is not None:
+            types.read(to_json(given, f"the input of job {self.name!r}"), self.name)
+
+    def arguments(self, text: str | None) -> dict[str, Any]:
+        """A stored input as the arguments of the function, in the types of its hints. Raises as `check` does: the input
+        may come from a process that does not have the function."""
+        given: dict[str, Any] = orjson.loads(text) if text else {}
+        if BY_POSITION in given:
+            given = self.named(given[BY_POSITION])
+            text = orjson.dumps(given).decode()
+        self._check_names(given)
+        types = self.types if given else None
+        if types is None or text is None:
+            return given
+        arguments = types.read(text, self.name)
+        return given if self.mode == "process" else arguments  # a child process reads its JSON itself
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
         if not (given or self.needs) or self.needs <= given.keys() <= self.takes:
             return
         extra = {self.context: None} if self.context else {}

@@ -67,7 +67,7 @@ async def call(
     method = method.upper()
     told = f"{method} {shown(url)}"  # as it was given, with references where the secrets go
     keys = [] if sign is None else [sign] if isinstance(sign, str) else list(sign)
-    begin = ctx.now()
+    begin = ctx.clock.now()
     try:
         found = resolve({"url": url, "headers": dict(headers or {}), "json": json, "body": body, "sign": keys})
     except OstinatoError as problem:
@@ -82,7 +82,9 @@ async def call(
         raise HttpFailed(_hidden(f"{told}: {type(problem).__name__}: {problem}", found)) from None
     text = text_of(answer, found)
     if not _among(answer.status, EXPECT if expect is None else expect):
-        raise _failure(answer, _hidden(f"{told} answered {said(answer.status, text)}", found), retry_on, ctx.now())
+        raise _failure(
+            answer, _hidden(f"{told} answered {said(answer.status, text)}", found), retry_on, ctx.clock.now()
+        )
     kept = _KEPT_HEADERS | {name.lower() for name in keep}
     recorded = {name: clean(value) for name, value in answer.headers.items() if name in kept}
     return {
@@ -90,7 +92,7 @@ async def call(
         "headers": redact(recorded, found.secrets),
         "body": body_of(answer, text, found),
         "truncated": answer.truncated,
-        "elapsed_ms": max(0, ctx.now() - begin) // 1000,
+        "elapsed_ms": max(0, ctx.clock.now() - begin) // 1000,
     }
 
 
@@ -107,7 +109,7 @@ async def _send(egress: Egress, ctx: Context, found: Resolved, method: str, time
     headers.setdefault("idempotency-key", ctx.run_id)
     headers |= _about(ctx)
     if given["sign"]:
-        headers |= signing.sign(given["sign"], ctx.run_id, ctx.now(), content)
+        headers |= signing.sign(given["sign"], ctx.run_id, ctx.clock.now(), content)
     return await egress.request(
         method,
         given["url"],
@@ -291,6 +293,9 @@ def _check_rest(redirects: object, keep: object) -> None:
 class _HttpHandler(Handler):
     def check(self, given: Mapping[str, Any]) -> None:
         check_http(given)
+
+    def arguments(self, text: str | None) -> dict[str, Any]:
+        return orjson.loads(text) if text else {}
 
 
 _WHOLE = inspect.signature(call)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ostinato.engine.log import NAME
 
-Keep = Callable[[str, str], None]  # a line's text and its level
+Keep = Callable[[str, str], object]  # a line's text and its level
 current: ContextVar[Keep | None] = ContextVar("ostinato_run", default=None)
 _installed = False
 _LONGEST = 1 << 16  # characters of a line that a child hands to its parent

@@ -10,20 +10,28 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import orjson
 
 from ostinato.engine.requests import digest
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, missing_attribute
 from ostinato.schedules import scheduler
 from ostinato.schedules.applying import Moved, applied, planned
 from ostinato.schedules.backfiller import Backfill
 from ostinato.schedules.declared import Plan, as_wanted
-from ostinato.schedules.define import ActionLike, SpecLike, define, read_name, same_definition
+from ostinato.schedules.define import (
+    ActionLike,
+    ScheduleChanges,
+    ScheduleOptions,
+    SpecLike,
+    define,
+    read_name,
+    same_definition,
+)
 from ostinato.schedules.files import Document, dump_schedules, entry
 from ostinato.schedules.looks import Looks, Moment
-from ostinato.schedules.model import Schedule, State, read_catchup, read_overlap
+from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
 from ostinato.schedules.targets import refuse_unfit
 from ostinato.schedules.views import (
@@ -53,6 +61,11 @@ class Schedules(Looks):
     """Create, read, change and watch schedules. Every change takes `token`, to be refused if the schedule is not as the
     caller knows it, and `request_id`, to be done once however often it is called."""
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, "app.schedules", name)
+
     # Creating and changing
 
     async def create(
@@ -64,7 +77,7 @@ class Schedules(Looks):
         paused: bool = False,
         trigger: bool = False,
         request_id: str | None = None,
-        **given: Any,
+        **given: Unpack[ScheduleOptions],
     ) -> Changed:
         """A new schedule: when (`spec`), what (`action`), and how: overlap, catchup, pause_after_failures, max_buffer,
         keep, remaining, notes, memo, tags, attributes; input and options for the job. With `trigger` it runs now."""
@@ -110,7 +123,7 @@ class Schedules(Looks):
         *,
         origin: str | None = None,
         request_id: str | None = None,
-        **given: Any,
+        **given: Unpack[ScheduleOptions],
     ) -> tuple[str, Changed]:
         """Create it, or make it as given: what is not given is as it would be for a new one. Returns what was done,
         `created`, `updated` or `unchanged`. Its place in time, its counts and whether it is paused stay."""
@@ -138,7 +151,7 @@ class Schedules(Looks):
         return answer["done"], Changed(wanted.name, answer["token"])
 
     async def update(
-        self, name: str, *, token: int | None = None, request_id: str | None = None, **given: Any
+        self, name: str, *, token: int | None = None, request_id: str | None = None, **given: Unpack[ScheduleChanges]
     ) -> Changed:
         """Change what is given, leave the rest. No time comes twice by it, and none is lost."""
         around = self._around
@@ -148,8 +161,10 @@ class Schedules(Looks):
             raise OstinatoError("paused is not changed by an update; use pause() and resume()")
         mends = "spec" in given and "action" in given
         call = self._call(name, "update", request_id, token, digest(given))
-        own = {key: given[key] for key in ("action", "input") if key in given}
-        named = [self.draft(name, **own)] if "action" in own else []
+        named = []
+        if "action" in given:
+            input: ScheduleOptions = {"input": given["input"]} if "input" in given else {}
+            named = [self.draft(name, action=given["action"], **input)]
 
         def put() -> Operation[scheduler.Answer]:
             yield from refuse_unfit(around.doors.maker, named)
@@ -185,7 +200,7 @@ class Schedules(Looks):
         name: str,
         *,
         input: Mapping[str, Any] | None = None,
-        overlap: Any = None,
+        overlap: OverlapName | Overlap | None = None,
         token: int | None = None,
         request_id: str | None = None,
     ) -> Changed:
@@ -201,7 +216,7 @@ class Schedules(Looks):
         first: Moment,
         last: Moment,
         *,
-        overlap: Any = None,
+        overlap: OverlapName | Overlap | None = None,
         input: Mapping[str, Any] | None = None,
         rate: float | None = None,
         token: int | None = None,

@@ -6,15 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import islice, pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.model import Limit, Retry
 from ostinato.schedules.making import JOURNEY, Maker
-from ostinato.schedules.model import Action, Policies, Schedule, read_catchup, read_overlap
+from ostinato.schedules.model import (
+    Action,
+    CatchUp,
+    Overlap,
+    OverlapName,
+    Policies,
+    Schedule,
+    read_catchup,
+    read_overlap,
+)
 from ostinato.schedules.rows import dump, write_action, write_policies
 from ostinato.when import Duration, Spec, cron, parse_duration, read_spec
+from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
 
 SpecLike: TypeAlias = Spec | str | Mapping[str, Any]
@@ -22,6 +32,39 @@ ActionLike: TypeAlias = str | Callable[..., Any] | Mapping[str, Any]
 OPTIONS = ("queue", "priority", "retry", "timeout", "deadline", "serial_key", "concurrency", "at_most_once")
 POLICIES = ("overlap", "catchup", "pause_after_failures", "max_buffer", "keep")
 STATE = ("remaining", "paused", "notes", "memo", "tags", "attributes")
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """What a schedule may have beside its spec and its action."""
+
+    input: Mapping[str, Any] | None
+    overlap: OverlapName | Overlap
+    catchup: str | timedelta | float | CatchUp | Mapping[str, Any]
+    pause_after_failures: int | None
+    max_buffer: int | None
+    keep: int | None
+    remaining: int | None
+    notes: str
+    memo: Any
+    tags: Sequence[str]
+    attributes: Mapping[str, Any] | None
+    queue: str | None
+    priority: int | None
+    retry: Retry | int | Mapping[str, Any] | None
+    timeout: Length | None
+    deadline: Length | None
+    serial_key: str | None
+    concurrency: Limit | int | Mapping[str, Any] | None
+    at_most_once: bool | None
+
+
+class ScheduleChanges(ScheduleOptions, total=False):
+    """What an update may change."""
+
+    spec: SpecLike
+    action: ActionLike
+
+
 KEYS = ("spec", "action", "input", *OPTIONS, *POLICIES, *STATE)
 _NAME = 512
 _LOOKED = 100

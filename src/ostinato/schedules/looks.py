@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Self
 
 from ostinato.engine.rows import whole_run
-from ostinato.model import DEFAULT_NAMESPACE, Length, Run, read_length
+from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.backfiller import read_backfill
 from ostinato.schedules.carrying import live_of
 from ostinato.schedules.decide import Live
@@ -39,6 +39,7 @@ from ostinato.schedules.views import (
     staleness,
 )
 from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when.durations import Length
 from ostinato.when.instants import Micros, read_instant, to_datetime
 
 Moment = datetime | str

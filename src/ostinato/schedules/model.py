@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.model import DEFAULT_NAMESPACE, Status, read_length
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros
+
+OverlapName: TypeAlias = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
 
 
 class Overlap(StrEnum):

@@ -104,7 +104,7 @@ class World:
 
     async def start(
         self, job: str | Callable[..., Any], input: Mapping[str, Any] | None = None, **options: Any
-    ) -> RunHandle:
+    ) -> RunHandle[Any]:
         await self.up()
         return await self.app.start(job, input, **options)
 

@@ -5,15 +5,17 @@ What they return has been checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date, datetime, timedelta, tzinfo
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
-from ostinato.errors import SpecError, shown
+from ostinato.errors import SpecError, did_you_mean, shown, there_are
 from ostinato.when.calendars import Calendar, read_calendar
 from ostinato.when.compiled import named_zone
-from ostinato.when.durations import fixed_length, parse_duration
+from ostinato.when.durations import Length, fixed_length, parse_duration
 from ostinato.when.exclusions import Exclusions, merged
 from ostinato.when.fields import DayRule, Range
 from ostinato.when.grammar import Dialect
@@ -24,8 +26,26 @@ from ostinato.when.zones import Zone, zone, zone_name
 FieldValue = int | str | Range | DayRule | Iterable[int | str]
 Moment = datetime | str
 Tz = str | tzinfo
+F = TypeVar("F", bound=Callable[..., Spec])
 
 
+def _refuse_unknown(function: F) -> F:
+    """Answer a parameter that a builder does not have with the one that was likely meant."""
+    parameters = inspect.signature(function).parameters
+    names = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_POSITIONAL]
+
+    @wraps(function)
+    def call(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in parameters:
+                hint = did_you_mean(name, names) or there_are(names)
+                raise SpecError(f"{function.__name__}() has no {name!r}", field=name, value=given[name], hint=hint)
+        return function(*args, **given)
+
+    return call  # type: ignore[return-value]
+
+
+@_refuse_unknown
 def cron(
     *expressions: str,
     tz: Tz = "",
@@ -33,7 +53,7 @@ def cron(
     dst: Dst | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
-    jitter: str | timedelta = "PT0S",
+    jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """At the times of one or more cron strings: `cron("0 9 * * 1-5", tz="Europe/Berlin")`."""
@@ -50,20 +70,31 @@ def cron(
     return _spec(tz, start, end, jitter, exclude, crons=expressions, dialect=dialect, dst=dst or "")
 
 
+@_refuse_unknown
 def every(
-    period: str | timedelta,
+    period: Length | None = None,
     *,
-    phase: str | timedelta = "PT0S",
+    weeks: float = 0,
+    days: float = 0,
+    hours: float = 0,
+    minutes: float = 0,
+    seconds: float = 0,
+    phase: Length = "PT0S",
     anchor: Moment | None = None,
     tz: Tz = "",
     dst: Dst | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
-    jitter: str | timedelta = "PT0S",
+    jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """Every so often. Without an anchor, counted from 1970: `every("15m")` is at :00, :15, :30 and :45.
-    With one, counted from there on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`."""
+    """Every so often: `every("15m")`, `every(minutes=15)`. Without an anchor, counted from 1970: `every("15m")` is at
+    :00, :15, :30 and :45. With one, counted from there on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`."""
+    parts = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    if (period is None) == (not parts):
+        hint = "write every('15m') or every(minutes=15)"
+        raise SpecError("every() takes a length, as one text or by its parts", field="every", value=period, hint=hint)
+    period = parts if period is None else period
     moved = fixed_length(phase, "phase")
     if anchor is None:
         interval = Interval(fixed_length(period, "every"), moved)
@@ -74,6 +105,7 @@ def every(
     return _spec(tz, start, end, jitter, exclude, recurrences=(recurrence,), dst=dst or "")
 
 
+@_refuse_unknown
 def calendar(
     *,
     second: FieldValue = 0,
@@ -88,7 +120,7 @@ def calendar(
     dst: Dst | None = None,
     start: Moment | None = None,
     end: Moment | None = None,
-    jitter: str | timedelta = "PT0S",
+    jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """When all the fields match: `calendar(hour=9, day_of_week="mon-fri", tz="Europe/Berlin")`."""
@@ -110,10 +142,11 @@ def during(**fields: FieldValue) -> Calendar:
     return read_calendar(fields, rest="*")
 
 
+@_refuse_unknown
 def once(
     *moments: Moment,
     tz: Tz = "",
-    jitter: str | timedelta = "PT0S",
+    jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
     """At one moment, or at each of several."""
@@ -137,7 +170,7 @@ def _spec(
     tz: Tz,
     start: Moment | None,
     end: Moment | None,
-    jitter: str | timedelta,
+    jitter: Length,
     exclude: Exclusion | Iterable[Exclusion],
     **rest: Any,
 ) -> Spec:

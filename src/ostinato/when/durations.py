@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from ostinato.errors import SpecError, shown
 from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
@@ -34,6 +34,10 @@ _SHORT_UNITS = {
     "m": Decimal(60 * SECOND),
     "h": Decimal(3600 * SECOND),
 }
+
+
+Length: TypeAlias = str | int | float | timedelta
+"""A length of time as people write it: a text (`"5s"`, `"PT5M"`), a number of seconds, or a timedelta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,13 @@ class Duration:
         return f"P{date}T{clock}" if clock else f"P{date or 'T0S'}"
 
 
-def parse_duration(value: str | timedelta, field: str = "duration") -> Duration:
-    """Either form of text, or a timedelta, whose whole days count as days."""
+def parse_duration(value: Length, field: str = "duration") -> Duration:
+    """Either form of text, a timedelta, whose whole days count as days, or a number of seconds."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not 0 <= value <= _LONGEST // SECOND:  # not a number (NaN) is refused here, too
+            hint = f"a number is seconds, from 0 to {_LONGEST // SECOND}"
+            raise SpecError(f"{field} {shown(value)} is not a length of time", field=field, value=value, hint=hint)
+        return Duration(micros=int(value * SECOND))
     if isinstance(value, timedelta):
         if value < timedelta():
             raise SpecError(f"{field} {value} is negative", field=field, value=value, hint="a length is zero or more")
@@ -74,7 +83,7 @@ def parse_duration(value: str | timedelta, field: str = "duration") -> Duration:
     return _parse_iso(text, field) if text.startswith("P") else parse_short(text, field)
 
 
-def fixed_length(value: str | timedelta, field: str) -> Micros:
+def fixed_length(value: Length, field: str) -> Micros:
     """A length that is the same wherever it begins, a day being 24 hours. Months are refused: they have none."""
     length = parse_duration(value, field)
     if length.months:
@@ -137,6 +146,8 @@ def _refuse(text: object, field: str) -> NoReturn:
         hint = "a length is zero or more"
     elif re.fullmatch(r"[0-9]+M", word):
         hint = f"'{word.lower()}' is minutes, 'P{word}' is months"
+    elif words := re.fullmatch(r"([0-9.]+) *(second|sec|minute|min|hour|day)s?", word):
+        hint = f"write '{words[1]}{words[2][0]}'"
     elif re.fullmatch(r"P[0-9]+[HS]", word):
         hint = f"hours, minutes and seconds come after a T: 'PT{word[1:]}'"
     raise SpecError(f"{field} {shown(text)} is not a duration", field=field, value=text, hint=hint)

@@ -11,6 +11,7 @@ import pytest
 
 from ostinato import Conflict, Limit, NotFound, OstinatoError, Retry, cron, every, manual, once
 from ostinato.model import read_retry
+from ostinato.schedules.model import OverlapName
 from ostinato.schedules.scheduler import TokenMismatch
 from ostinato.starting import read_limit
 from ostinato.testing import World
@@ -130,7 +131,7 @@ async def test_late_runs_are_paced(world: World) -> None:
         ("allow_all", ["succeeded"] * 5 + ["active"]),
     ],
 )
-async def test_overlap(world: World, overlap: str, expected: list[str]) -> None:
+async def test_overlap(world: World, overlap: OverlapName, expected: list[str]) -> None:
     await begin(world)
     await world.app.schedules.create("slow", every("1m"), "slow", overlap=overlap, input={"seconds": 89})
     await world.advance("6m30s")
@@ -642,7 +643,9 @@ async def test_what_is_given_as_values_means_the_same_when_read_back(world: Worl
 
 
 @pytest.mark.parametrize("overlap", ["buffer_all", "allow_all"])
-async def test_a_long_backfill_drops_nothing_and_leaves_room_for_what_is_live(world: World, overlap: str) -> None:
+async def test_a_long_backfill_drops_nothing_and_leaves_room_for_what_is_live(
+    world: World, overlap: OverlapName
+) -> None:
     await begin(world)
     length = 2 if overlap == "allow_all" else 0
     await world.app.schedules.create("live", every("1s"), "note", catchup="all", overlap="allow_all")

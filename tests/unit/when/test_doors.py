@@ -42,7 +42,7 @@ def at(text: str) -> Micros:
         (lambda: cron("0 9 * * *", dialect=anything([])), "dialect [] is unknown"),
         (lambda: cron("0 9 * * *", dst=anything(5)), "dst 5 is unknown"),
         (lambda: cron("0 9 * * *", start=anything(5)), "start 5 is not a time"),
-        (lambda: every(anything(5)), "every 5 is not a duration"),
+        (lambda: every(anything([5])), "every [5] is not a duration"),
         (lambda: every("1h", phase=anything(None)), "phase None is not a duration"),
         (lambda: every("1h", anchor=anything(5)), "anchor 5 is not a time"),
         (lambda: once(anything(5)), "time 5 is not a time"),
