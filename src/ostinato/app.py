@@ -245,7 +245,7 @@ class Ostinato(Reading, Admission):
                 store=store,
                 engine=lambda: self.engine,
                 conductor=self._conducting,
-                node=lambda: self.engine.node if self._is_node else None,
+                node=self._taking_node,
                 tools=self._journey_tools,
                 new_id=self._ids.new,
                 namespace=self.namespace,
@@ -256,6 +256,10 @@ class Ostinato(Reading, Admission):
     def _now(self) -> Micros:
         """What time it is to the engine, also while it stops."""
         return self.engine.clock.now() if self._conductor is None else self._conductor.now()
+
+    def _taking_node(self) -> str | None:
+        """The node here that may take work, if there is one."""
+        return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def _journey_services(self, namespace: str) -> dict[str, Any]:
         cache = StoreCache(self.store, self._now, namespace)
@@ -410,13 +414,19 @@ class Ostinato(Reading, Admission):
                     log.error(str(problem), action="schedule_not_declared", schedule=one.name)
 
     async def _close(self) -> None:
-        engine, self._engine = self._engine, None
-        if self._starts is not None:
-            await self._starts.drain()
-            await self._starts.stop()
-            self._starts = None
-        if engine is not None:
-            await (engine.stop() if self._is_node else engine.disconnect())
+        """Stop in good order. What still runs here for a while may use the app as before."""
+        engine = self._engine
+        try:
+            if engine is not None and self._is_node:
+                await engine.stop()
+            starts, self._starts = self._starts, None
+            if starts is not None:
+                await starts.drain()
+                await starts.stop()
+            if engine is not None and not self._is_node:
+                await engine.disconnect()
+        finally:
+            self._engine = None
         if self._conductor is not None:
             await self._conductor.stop()
         self._publisher.close()
@@ -591,7 +601,8 @@ class Ostinato(Reading, Admission):
         if request_id is not None:
             what = f"start {run.name} {digest(id, at, run.input, options)}"
             return (await self._start_once([(run, deadline)], request_id, what))[0]
-        assert self._starts is not None
+        if self._starts is None:
+            raise OstinatoError("the app is being closed; start the run before, or from another process")
         started = await self._starts.write((run, deadline))
         return RunHandle(self, started.id, started.new)
 
@@ -813,8 +824,9 @@ class Ostinato(Reading, Admission):
         return found
 
     def ready(self) -> bool:
-        """Whether this process does its work on time: false while it is not running, or its beat is late."""
-        return self._engine is not None and (not self._is_node or self._engine.beat.late_by() == 0)
+        """Whether this process does its work on time: false while it is not running or stops, or its beat is late."""
+        engine = self._engine
+        return engine is not None and (not self._is_node or (not engine.stopping and engine.beat.late_by() == 0))
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
         """Look for what must never be; repair what is safe to repair, and report all of it."""

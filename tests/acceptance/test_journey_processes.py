@@ -88,11 +88,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/o.db" if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
 
 
-def test_what_a_killed_server_had_at_work_goes_on_at_the_other(store: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_what_a_server_had_at_work_when_it_ended_goes_on_at_the_other(store: str, tmp_path: Path, end: str) -> None:
     outside = Outside()
     (tmp_path / "orders.py").write_text(APP)
     (tmp_path / "order.journey.yaml").write_text(ORDER.replace("URL", outside.url).lstrip())
-    args = ("serve", "--app", "orders:app", "--port", "0", "--linger", "0s")
+    args = ("serve", "--app", "orders:app", "--port", "0", "--linger", "0s", "--grace", "500ms")
     with (
         outside,
         httpx.Client(timeout=60) as http,
@@ -103,7 +104,7 @@ def test_what_a_killed_server_had_at_work_goes_on_at_the_other(store: str, tmp_p
         _answered(http, f"{first.address}/api/v1", ids[2:6])
         for path in ("/reserve/0", "/pay/2", "/tell/4"):  # all of them at the first
             until(lambda path=path: outside.seen(path), path)  # type: ignore[misc]
-        first.kill()
+        getattr(first, end)()
         outside.go.set()
         api = f"{second.address}/api/v1"
         _answered(http, api, ids[:2] + ids[6:])
@@ -116,7 +117,7 @@ def test_what_a_killed_server_had_at_work_goes_on_at_the_other(store: str, tmp_p
     assert set(keys) == {f"/{call}/{n}" for call in CALLS for n in range(JOURNEYS)}
     assert all(len(of_call) == 1 for of_call in keys.values())
     assert len({key for of_call in keys.values() for key in of_call}) == JOURNEYS * len(CALLS)
-    assert len(outside.received) > len(keys)  # what was under way when it was killed was asked again
+    assert len(outside.received) > len(keys)  # what was under way when it ended was asked again
 
 
 def _started(http: httpx.Client, servers: list[str]) -> list[str]:

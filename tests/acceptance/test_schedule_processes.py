@@ -1,5 +1,5 @@
-"""Real processes firing a thousand schedules of one store while they are killed and the schedules edited: afterwards
-every due time, as each schedule's own story tells them, has exactly one record."""
+"""Real processes firing a thousand schedules of one store while they are killed or stopped and the schedules edited:
+afterwards every due time, as each schedule's own story tells them, has exactly one record."""
 
 from __future__ import annotations
 
@@ -192,11 +192,13 @@ async def chaos(url: str, folder: Path) -> None:
             deadline = asyncio.get_running_loop().time() + SECONDS
             while asyncio.get_running_loop().time() < deadline:
                 await asyncio.sleep(dice.random() * 3)
-                four.kill(dice.choice(four.processes))
+                end = four.stop if dice.random() < 0.5 else four.kill
+                end(dice.choice(four.processes))
                 four.add()
             editing.terminate()
             assert editing.wait(timeout=30) == 0, "an edit failed"
             await close(app)
+            await asyncio.to_thread(four.wait_for_stops)
         finally:
             editing.kill()
             four.close()
@@ -228,11 +230,11 @@ async def close(app: Ostinato) -> None:
             await asyncio.sleep(0.2)
 
 
-def test_a_thousand_schedules_on_one_file_survive_kills_and_edits(tmp_path: Path) -> None:
+def test_a_thousand_schedules_on_one_file_survive_kills_stops_and_edits(tmp_path: Path) -> None:
     asyncio.run(chaos(f"sqlite:///{tmp_path}/store.db", tmp_path))
 
 
-def test_a_thousand_schedules_on_postgres_survive_kills_and_edits(tmp_path: Path, postgres_url: str) -> None:
+def test_a_thousand_schedules_on_postgres_survive_kills_stops_and_edits(tmp_path: Path, postgres_url: str) -> None:
     asyncio.run(chaos(postgres_url, tmp_path))
 
 

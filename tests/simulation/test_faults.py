@@ -14,7 +14,7 @@ from ostinato import Ostinato, Retry
 from ostinato.ids import Ids
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import SkewedClock, VirtualClock, run_virtual
-from tests.simulation.faults import FaultyStore, Ledger, check_invariants
+from tests.simulation.faults import FaultyStore, Ledger, SharedStore, check_invariants
 
 LEASE = 4.0
 
@@ -97,18 +97,25 @@ def test_ambiguous_commits_change_nothing(tmp_path: Path) -> None:
 
 
 async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
-    """Three nodes on one store: crashes, pauses past the lease, skewed and stepping clocks, a store that fails."""
+    """Three nodes on one store: crashes, stops in good order, pauses past the lease, skewed and stepping clocks, a
+    store that fails."""
     dice = random.Random(seed)
     shared = SqliteStore(str(path), inline=True, durable=False)
     await shared.open()
     ledger = Ledger()
     nodes: list[tuple[Ostinato, SkewedClock]] = []
+    stopping: list[asyncio.Task[None]] = []
 
     async def node(number: int) -> None:
         skewed = SkewedClock(clock, dice.randint(-500_000, 500_000))
-        faulty = FaultyStore(_Shared(shared), random.Random(seed * 31 + number))
+        faulty = FaultyStore(SharedStore(shared), random.Random(seed * 31 + number))
         app = Ostinato(
-            faulty, clock=skewed, lease=LEASE, ids=Ids(random.Random(seed * 7 + number).getrandbits), dice=dice
+            faulty,
+            clock=skewed,
+            lease=LEASE,
+            grace=dice.choice([0.1, 1, 10]),
+            ids=Ids(random.Random(seed * 7 + number).getrandbits),
+            dice=dice,
         )
         declare(app, ledger, dice)
         await app._open(node=True)
@@ -117,11 +124,11 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
 
     for number in range(3):
         await node(number)
-    client = Ostinato(_Shared(shared), clock=clock, ids=Ids(random.Random(seed * 13).getrandbits))
+    client = Ostinato(SharedStore(shared), clock=clock, ids=Ids(random.Random(seed * 13).getrandbits))
     declare(client, ledger, dice)
     async with client.connected():
         for step in range(20):
-            match dice.randrange(8):
+            match dice.randrange(9):
                 case 0 | 1 | 2:
                     for _ in range(dice.randint(1, 5)):
                         await client.start("serial", {"key": str(dice.randrange(3))})
@@ -148,27 +155,22 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
                     running = await client.runs(status="active", limit=5)
                     for run in running[:1]:
                         await client.cancel(run.id, "by chance")
+                case 7:  # a node is stopped in good order, which takes its time; another comes
+                    app, _ = nodes.pop(dice.randrange(len(nodes)))
+                    stopping.append(asyncio.create_task(app._close()))
+                    await asyncio.sleep(dice.random() * 3)
+                    await node(200 + step)
                 case _:
                     await asyncio.sleep(dice.random() * 5)
             await asyncio.sleep(dice.random() * 2)
         for app, _ in nodes:
             app.store.lost = app.store.ambiguous = 0  # type: ignore[attr-defined]
         await asyncio.sleep(90)
+        await asyncio.gather(*stopping)
         await check_invariants(client, ledger)
         for app, _ in nodes:
             await app._close()
     await shared.close()
-
-
-class _Shared(FaultyStore):
-    """One store for several apps in a process: closing it is not theirs."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        super().__init__(store, random.Random(0))
-
-    async def open(self) -> None: ...
-
-    async def close(self) -> None: ...
 
 
 def run_seed(path: Path, seed: int) -> None:

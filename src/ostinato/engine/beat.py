@@ -38,6 +38,7 @@ class Beat:
         self.due = asyncio.Event()
         self.at: Micros = 0  # when it last came round
         self._processed: Micros = 0
+        self._stopping = False
         self._store = store
         self._clock = clock
         self._purposes = purposes
@@ -46,10 +47,15 @@ class Beat:
         self._spans = spans
         self._fired = fired
 
+    def stop(self) -> None:
+        """Fire no more: what comes due is another node's. A firing that is on its way is heard out."""
+        self._stopping = True
+        self.due.set()
+
     async def run(self) -> None:
         due: Micros | None = None
         more = False
-        while True:
+        while not self._stopping:
             self.due.clear()
             if not more:
                 due = await self._next_due()
@@ -59,6 +65,8 @@ class Beat:
                 now = self._now_or_later()
                 if due is None or due > now or self.due.is_set():
                     continue
+            if self._stopping:
+                break
             fired = await self._fire(now, due)
             if fired.taken:
                 await asyncio.sleep(0)  # what has begun and is quickly done makes room again
@@ -102,6 +110,8 @@ class Beat:
     async def _fire_one_by_one(self, now: Micros) -> timers.Fired:
         """One of a batch is poison: find it, park it with its reason, let the others go."""
         for count in range(_FIRE):
+            if self._stopping:
+                return timers.Fired(count)
             try:
                 if not (await self._fire_some(now, 1)).timers:
                     return timers.Fired(count)

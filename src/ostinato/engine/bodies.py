@@ -84,13 +84,19 @@ class Bodies:
         self.ends: Committer[End, None] = Committer(self._commit_ends, trouble, instead=self._unwritable)
         self.saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, trouble)
 
+    def tasks(self) -> list[asyncio.Task[None]]:
+        return [one.task for one in self.running.values() if one.task is not None]
+
+    def hand_back(self, runs: Sequence[Run]) -> None:
+        """Runs that were claimed and are not begun: others may take them."""
+        for run in runs:
+            self.ends.put(_handed_back(run))
+
     async def abandon(self, why: Stop) -> None:
         """Stop every body that runs here."""
-        tasks = []
+        tasks = self.tasks()
         for one in list(self.running.values()):
             one.cancel(why)
-            if one.task is not None:
-                tasks.append(one.task)
         if tasks:  # a body that swallows its cancellation is not waited for for ever
             await asyncio.wait(tasks, timeout=self._grace / SECOND)
 
@@ -234,7 +240,7 @@ class Bodies:
         if why.status is Status.READY and self._at_most_once(run):
             return End(run, Status.FAILED, "stopped with its node, and it must be tried at most once")
         if why.status is Status.READY:
-            return End(run, Status.READY, None, finished=False, event="run:handed_back")
+            return _handed_back(run)
         if why.status is Status.CRASHED:
             self.begun.pop(run.id, None)
             return None
@@ -300,6 +306,10 @@ class Bodies:
             self._metrics.refused.inc()
             self.cancel_here(run_id, Stop(Status.CRASHED, None))
         return [None] * len(saves)
+
+
+def _handed_back(run: Run) -> End:
+    return End(run, Status.READY, finished=False, event="run:handed_back")
 
 
 def _unexecuted(problem: Exception) -> str:

@@ -54,7 +54,7 @@ class Claimer:
         self._hungry = True  # the last look found nothing to claim
 
     def stop(self) -> None:
-        """Take no more. A claim that is on its way is heard out; what is being fired is not begun any more."""
+        """Take no more. A claim or a firing that is on its way is heard out, and what it has taken is handed back."""
         self._stopping = True
         self.ready.set()
         self._bodies.room.set()
@@ -87,7 +87,7 @@ class Claimer:
         try:
             with self._bodies.spans.of("claim", queue=queue):
                 runs = await self._store.run(lambda tries: claim(node, token, queue, limit, now, leave, tries))
-            self._begin(runs)
+            self.take(runs)
         finally:
             self._let_go(token, limit)
         if runs:
@@ -101,13 +101,14 @@ class Claimer:
         return Hands(self._node(), self._reach_out(room), room, self._queues, self._handlers)
 
     def give_back(self, hands: Hands, taken: Sequence[Run]) -> None:
-        """What was taken begins. A node that is about to stop hands it to others when it leaves."""
-        if not self._stopping:
-            self._begin(taken)
+        self.take(taken)
         self._let_go(hands.token, hands.room)
 
-    def _begin(self, runs: Sequence[Run]) -> None:
-        if runs:
+    def take(self, runs: Sequence[Run]) -> None:
+        """What this node has claimed begins. A node that stops meanwhile hands it back at once."""
+        if self._stopping:
+            self._bodies.hand_back(runs)
+        elif runs:
             self._metrics.claimed.inc(len(runs))
             for run in runs:
                 self._bodies.begin(run)

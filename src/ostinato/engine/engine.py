@@ -114,6 +114,11 @@ class Engine:
         self.preparations: list[Callable[[], Awaitable[None]]] = []  # to be done before the first beat
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # what else goes on while this is a node
 
+    @property
+    def stopping(self) -> bool:
+        """It takes no more work, though what it has taken may still run."""
+        return self._stopping
+
     def known(self, name: str) -> Handler | Declaration | None:
         """What is known about a job, here or anywhere."""
         return self.handlers.get(name) or self.declared.get(name)
@@ -154,18 +159,19 @@ class Engine:
         await self._close()
 
     async def stop(self) -> None:
-        """Claim no more; let what runs finish for a while, hand back the rest, commit everything, leave."""
+        """Fire and claim no more; let what runs finish for a while, hand back the rest, commit everything, leave."""
         if self._stopping:
             return
         self._stopping = True
         self.claimer.stop()
-        grace = self.settings.grace / SECOND
+        self.beat.stop()
         beat, claims, lease, tend, *others = self._loops
-        # A claim that is on its way is heard out: cancelled, it might be committed all the same.
-        await asyncio.wait([claims], timeout=grace)
-        tasks = [t.task for t in self.bodies.running.values() if t.task is not None]
-        if tasks:
-            await asyncio.wait(tasks, timeout=grace)
+        now = asyncio.get_running_loop().time
+        deadline = now() + self.settings.grace / SECOND
+        # What is on its way is heard out: cancelled, it might be committed all the same.
+        await asyncio.wait([beat, claims], timeout=deadline - now())
+        while (tasks := self.bodies.tasks()) and now() < deadline:
+            await asyncio.wait(tasks, timeout=deadline - now())
         await self.bodies.abandon(Stop(Status.READY, "handed back"))
         for loop in (beat, claims, tend, *others):
             loop.cancel()
@@ -175,9 +181,14 @@ class Engine:
         await asyncio.gather(lease, return_exceptions=True)
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):
-                await self.store.run(lambda _: nodes.leave(self.node, self.clock.now()))
+                await self._leave()
         await self._close()
         log.info("node stopped", action="node_stopped", node=self.node)
+
+    async def _leave(self) -> None:
+        unwritten = dict(self.bodies.begun)
+        while await self.store.run(lambda _: nodes.leave(self.node, unwritten, self.clock.now(), self.ids.new)):
+            pass
 
     async def _drain(self) -> None:
         """Write what is left. A store that stays away is not waited for for ever: the lease sees to the rest."""
@@ -262,12 +273,13 @@ class Engine:
     async def _lost(self, node: str) -> None:
         """Others have taken over: what runs here runs for nothing, so stop it and begin anew, once."""
         async with self._joining:
-            if self._stopping or node != self.node:
+            if node != self.node:
                 return
             log.warning("this node was given up for dead", action="node_lost", node=node)
             await self.bodies.abandon(Stop(Status.CRASHED, None))
             self.bodies.begun.clear()
-            await self._join()
+            if not self._stopping:
+                await self._join()
 
     async def _renew(self) -> None:
         """Keep the lease, and do nothing else: whatever is slow must not cost it."""
@@ -283,6 +295,8 @@ class Engine:
             last = now
             if not self._pulse_seen.alive:
                 await self._lost(node)
+                if self._stopping:
+                    return
                 continue
             self._note(self._pulse_seen)
             await asyncio.sleep(lease / 5 / SECOND)
@@ -353,7 +367,7 @@ class Engine:
         for row in await self.store.read(found):
             run = whole_run(row)
             if run.status is Status.ACTIVE and run.node == self.node and self.bodies.begun.get(run.id) != run.claim:
-                self.bodies.begin(run)
+                self.claimer.take([run])
 
     async def _unpark(self) -> None:
         """Runs that waited for a handler which this node has."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -94,12 +94,18 @@ def recover(node: str, now: Micros, new_id: Callable[[Micros], str]) -> Operatio
     return len(rows)
 
 
-def leave(node: str, now: Micros) -> Operation[int]:
-    """Give back what this node still holds, though nothing of it runs (a claim may have been committed while the
-    node was stopping), and go."""
-    rows = yield sql("active_of_node", node=node, limit=10 * _BITE)
-    yield sql("drop_node", id=node)
-    if rows:
-        held = [End(run, Status.READY, finished=False, event="run:handed_back") for run in map(whole_run, rows)]
-        yield from end(held, node, now)
-    return len(rows)
+def leave(node: str, begun: Mapping[str, int], now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
+    """Give up what this node still holds, a bite of it, and go when nothing is left; returns how much it was. What has
+    never begun (a claim may have been committed while the node was stopping) is handed back. What has `begun` (run,
+    claim) and whose outcome could not be written, or which does not heed its cancellation, has crashed: handed back,
+    the same attempt would be executed twice."""
+    runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=_BITE))]
+    if len(runs) < _BITE:
+        yield sql("drop_node", id=node)
+    crashed = [run for run in runs if begun.get(run.id) == run.claim]
+    unbegun = [run for run in runs if begun.get(run.id) != run.claim]
+    if crashed:
+        yield from outcomes.recover(crashed, node, now, new_id)
+    if unbegun:
+        yield from end([End(run, Status.READY, finished=False, event="run:handed_back") for run in unbegun], node, now)
+    return len(runs) if len(runs) == _BITE else 0
