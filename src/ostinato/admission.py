@@ -10,7 +10,7 @@ from typing import Any
 from ostinato.engine import access
 from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.engine import Engine
-from ostinato.engine.requests import digest, once
+from ostinato.engine.requests import call_id, digest, once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.ids import Ids
@@ -120,10 +120,8 @@ class Admission(ABC):
         await self._once(request_id, f"revoke token {id}", now, revoke)
 
     async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """One transaction; with a request id, done once."""
-        if request is None:
-            answer = await self.store.run(lambda _: work())
-        else:
-            answer = await self.store.run(lambda _: once(self.namespace, request, what, now, work()))
+        """One transaction, done once however often it is tried; with a request id, however often it is called."""
+        own = request or call_id()
+        answer = await self.store.run(lambda _: once(self.namespace, own, what, now, work()))
         self.engine.nudge()
         return answer

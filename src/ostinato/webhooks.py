@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets as chance
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -14,7 +13,7 @@ import orjson
 from ostinato.engine import webhooks
 from ostinato.engine.egress import EgressPolicy, EgressRefused, read_url
 from ostinato.engine.listing import list_runs
-from ostinato.engine.requests import once
+from ostinato.engine.requests import call_id, once
 from ostinato.engine.rows import audit, whole_run
 from ostinato.engine.runs import start
 from ostinato.engine.secrets import SCHEME, check_references, is_reference
@@ -312,7 +311,7 @@ class Webhooks:
 
     async def _once(self, what: str, request: str | None, make: Callable[[], Operation[Any]]) -> Any:
         around, now = self._around, self._around.now()
-        own = request or chance.token_hex(16)
+        own = request or call_id()
         return await around.store.run(lambda _: once(around.namespace, own, f"webhook {what}", now, make()))
 
 

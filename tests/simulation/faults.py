@@ -114,6 +114,33 @@ class SharedStore(FaultyStore):
     async def close(self) -> None: ...
 
 
+class ForgetfulStore:
+    """Commits every transaction, loses the answer, and tries again, as a store does whose connection broke there."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.url = store.url
+
+    async def open(self) -> None:
+        await self._store.open()
+
+    async def close(self) -> None:
+        await self._store.close()
+
+    async def run(self, make: Make[T]) -> T:
+        await self._store.run(make)
+        return await self._store.run(lambda tries: make(tries + 1))
+
+    async def read(self, make: Make[T]) -> T:
+        return await self._store.read(make)
+
+    def on_change(self, wake: Callable[[], None]) -> None:
+        self._store.on_change(wake)
+
+    async def clock_probe(self) -> Micros | None:
+        return None
+
+
 class DroppingStore:
     """Breaks at the n-th statement, those in `leave` apart: before it, or after the whole transaction was committed."""
 

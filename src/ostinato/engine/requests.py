@@ -4,7 +4,8 @@ caller gave to the request."""
 from __future__ import annotations
 
 import hashlib
-from typing import Any, TypeVar
+import secrets
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -15,6 +16,11 @@ from ostinato.when.instants import Micros
 T = TypeVar("T")
 # A dataclass may hold what it has worked out since it was made; `_told` says what it means.
 _PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+def call_id() -> str:
+    """An id for a call that was made without one: it tells its own earlier tries from the calls of others."""
+    return secrets.token_hex(16)
 
 
 def digest(*asked: Any) -> str:
@@ -55,6 +61,24 @@ def begin(namespace: str, request: str, what: str, now: Micros) -> Operation[Any
     return None if not rows or rows[0][1] is None else orjson.loads(rows[0][1])
 
 
-def finish(namespace: str, request: str, answer: Any) -> Operation[None]:
-    """The answer to it, for whoever asks again."""
+def finish(namespace: str, request: str, answer: Any) -> Operation[Any]:
+    """Keep the answer, and return the one that is kept: of several callers with the same id the first one's."""
     yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
+    rows = yield sql("request", namespace=namespace, id=request)
+    return answer if not rows or rows[0][1] is None else orjson.loads(rows[0][1])
+
+
+class Unkept(Generic[T]):
+    """A call whose answer is not JSON, and so is not kept: done once all the same, however often the store has to try.
+    Make one for each call, and an operation of it for each try."""
+
+    def __init__(self, namespace: str, verb: str, now: Micros) -> None:
+        self._row = (namespace, call_id(), now, verb)
+        self._answers: list[T] = []
+
+    def once(self, work: Operation[T]) -> Operation[T]:
+        if not (yield sql("make_request", [self._row])):
+            return self._answers[-1]  # of the try before, which was committed and could not say so
+        answer = yield from work
+        self._answers.append(answer)
+        return answer

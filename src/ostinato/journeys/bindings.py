@@ -5,6 +5,7 @@ is in its own row alone: not in the schedule, not in a run's input, not in an ev
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -280,8 +281,10 @@ def _seen(rows: Sequence[Row]) -> Operation[list[BindingInfo]]:
 
 
 def cancel(call: Call, id: str) -> Operation[Answer]:
-    """No more runs; one that is going finishes, and leaves nothing."""
-    answer = yield from delete(call, "leave")
+    """No more runs; one that is going finishes, and leaves nothing. One that is cancelled stays so."""
+    answer: Answer = {}
+    with suppress(NotFound):
+        answer = yield from delete(call, "leave")
     rows = yield sql("lock_bindings", [(id,)])
     if rows and (binding := Binding(*rows[0])).state == "active":
         yield sql("change_bindings", [replace(binding, state="cancelled", updated=call.now).changed()])

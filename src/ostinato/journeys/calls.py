@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from ostinato.engine.requests import digest
+from ostinato.engine.requests import call_id, digest, once
 from ostinato.engine.runs import stop
 from ostinato.errors import Conflict, OstinatoError
 from ostinato.journeys.asking import asked_to_start, bound, handed_on, step_binding, step_body
@@ -41,6 +42,7 @@ from ostinato.journeys.steps import (
 )
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus, active_steps, status_of
 from ostinato.model import Run, Status, read_length
+from ostinato.schedules import scheduler
 from ostinato.schedules.scheduler import Call
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND
@@ -65,23 +67,33 @@ class Journeys(Looks):
         return [await self.definition(one.definition.name, one.definition.version) for one in ready]
 
     async def deploy_text(
-        self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
+        self,
+        text: str,
+        file: str = "journey.yaml",
+        *,
+        documents: Mapping[str, str] | None = None,
+        request_id: str | None = None,
     ) -> tuple[DefinitionInfo, bool]:
         """One definition by its text, and whether it is new. `documents` are the texts it refers to, by reference."""
         tools = self._around.tools
         ready = await asyncio.to_thread(checked, text, file, tools.plugins, documents or {}, tools.settings)
-        (new,) = await self._keep([ready])
+        (new,) = await self._keep([ready], request_id)
         info = await self.definition(ready.definition.name, ready.definition.version)
         return replace(info, warnings=ready.problems), new
 
-    async def _keep(self, ready: Sequence[Checked]) -> list[bool]:
+    async def _keep(self, ready: Sequence[Checked], request_id: str | None = None) -> list[bool]:
         around = self._around
         for one in ready:
             around.tools.settings.config_for(one.definition)  # what it needs of the platform is there
         if not ready:
             return []
         now = around.engine().clock.now()
-        return await around.store.run(lambda _: keep(ready, around.namespace, around.actor, now))
+        own, what = request_id or call_id(), f"deploy {digest([one.digest for one in ready])}"
+
+        def put(_: int) -> Operation[list[bool]]:
+            return once(around.namespace, own, what, now, keep(ready, around.namespace, around.actor, now))
+
+        return await around.store.run(put)
 
     # Instances
 
@@ -188,10 +200,9 @@ class Journeys(Looks):
         if found.state == "cancelled":
             return found
         now = around.engine().clock.now()
-        call = Call(
-            around.namespace, found.schedule, "delete", "", now, MAKER, lambda: around.new_id(now), actor=around.actor
-        )
-        await around.store.run(lambda _: cancel(call, id))
+        new_id = partial(around.new_id, now)
+        call = Call(around.namespace, found.schedule, "delete", call_id(), now, MAKER, new_id, actor=around.actor)
+        await around.store.run(lambda _: scheduler.once(call, cancel(call, id)))
         around.engine().attend()
         return await self.binding(id)
 

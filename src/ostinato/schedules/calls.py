@@ -4,7 +4,6 @@ what came of it; what the operations do is decided in the modules beside this on
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import orjson
 
-from ostinato.engine.requests import digest
+from ostinato.engine.requests import Unkept, call_id, digest
 from ostinato.errors import OstinatoError, missing_attribute
 from ostinato.schedules import scheduler
 from ostinato.schedules.applying import Moved, applied, planned
@@ -346,8 +345,9 @@ class Schedules(Looks):
         for tries in range(1, _TRIES + 1):
             call = self._call(f"{len(drafts)} schedules", "apply", None)
             work = partial(applied, call, drafts, origins, prune=prune, take=take, leave_taken=leave_taken)
+            unkept: Unkept[Plan] = Unkept(call.namespace, "apply", call.now)
             try:
-                plan = await self._around.store.run(lambda _, work=work: work())  # type: ignore[misc]
+                plan = await self._around.store.run(lambda _, work=work, unkept=unkept: unkept.once(work()))  # type: ignore[misc]
                 break
             except Moved:
                 if tries == _TRIES:
@@ -433,7 +433,7 @@ class Schedules(Looks):
             namespace=around.namespace,
             name=name,
             verb=verb,
-            request=request or secrets.token_hex(16),
+            request=request or call_id(),
             now=now,
             maker=around.doors.maker,
             new_id=lambda: around.new_id(now),

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import RequestCancelWorkflowExecutionRequest, SignalWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCStatusCode
@@ -61,6 +63,45 @@ async def test_a_journey_is_started_signalled_and_waited_for(world: World) -> No
             await bad.result()
         assert isinstance(failed.value.cause, ApplicationError)
         assert (failed.value.cause.type, failed.value.cause.message) == ("REFUSED", "no")
+
+
+async def test_a_request_that_took_effect_is_answered_again_and_nobody_elses_is(world: World) -> None:
+    """Also where the journey is over by it: the answer was lost, not the signal."""
+    async with wired(world) as wire:
+        await wire.app.journeys.deploy(APPROVAL)
+        service = wire.client.workflow_service
+        for id in ("a1", "a2", "a3"):
+            await wire.client.start_workflow("approval", {"who": "ada"}, id=id, **QUEUE)
+        await wire.settle()
+
+        async def signal(id: str, request_id: str) -> None:
+            request = SignalWorkflowExecutionRequest(
+                namespace="default",
+                signal_name="ask",
+                request_id=request_id,
+                workflow_execution=WorkflowExecution(workflow_id=id),
+            )
+            request.input.payloads.add(metadata={"encoding": b"json/plain"}, data=b'{"ok": false}')
+            await service.signal_workflow_execution(request)
+
+        async def cancel(id: str, request_id: str) -> None:
+            request = RequestCancelWorkflowExecutionRequest(
+                namespace="default", request_id=request_id, workflow_execution=WorkflowExecution(workflow_id=id)
+            )
+            await service.request_cancel_workflow_execution(request)
+
+        await signal("a1", "first")
+        await wire.settle()
+        await signal("a1", "first")
+        with refused(RPCStatusCode.NOT_FOUND, "already completed"):
+            await signal("a1", "second")
+        await cancel("a2", "mine")
+        await cancel("a3", "other")
+        await cancel("a2", "mine")
+        with refused(RPCStatusCode.NOT_FOUND, "already completed"):
+            await cancel("a3", "mine")
+        events = await wire.app.events(limit=1000)
+        assert [one.name for one in events].count("journey:input_received") == 1
 
 
 async def test_a_journey_is_started_with_an_input_that_it_takes(world: World) -> None:

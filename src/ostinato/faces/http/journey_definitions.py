@@ -43,7 +43,8 @@ async def deploy_definition(who: Operator, body: NewDefinition, key: Key = None)
     journeys = who.app.journeys
 
     async def deploy() -> DefinitionMade:
-        info, new = await journeys.deploy_text(body.text, body.file, documents=body.documents)
+        own = None if key is None else f"{key}/deploy"
+        info, new = await journeys.deploy_text(body.text, body.file, documents=body.documents, request_id=own)
         shown = DefinitionShown.model_validate(info)
         warnings = [ProblemShown(**one.as_dict()) for one in info.warnings]
         return DefinitionMade(**shown.model_dump(), new=new, warnings=warnings)

@@ -36,5 +36,5 @@ async def done_once(
     if before is not None:
         return shape.model_validate(before)
     answer = await work()
-    await app.store.run(lambda _: finish(app.namespace, key, answer.model_dump(mode="json")))
-    return answer
+    kept = await app.store.run(lambda _: finish(app.namespace, key, answer.model_dump(mode="json")))
+    return shape.model_validate(kept)

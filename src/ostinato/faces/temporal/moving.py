@@ -24,6 +24,7 @@ from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from ostinato.app import Ostinato
 from ostinato.client import Unreachable
+from ostinato.engine.requests import call_id
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.faces.temporal.attributes import NUMBERS, TYPES, registered
 from ostinato.faces.temporal.definitions import Definition, read_definition, write_about, write_schedule
@@ -289,14 +290,16 @@ async def _outgoing(cluster: Cluster, seen: Seen, known: Mapping[str, str], paus
     told: dict[str, Any] = {"namespace": cluster.namespace, "schedule_id": name, "schedule": wanted, "memo": memo}
     told["search_attributes"] = search
     service = cluster.client.workflow_service
-    request_id = f"ostinato-{seen.schedule.id}-{seen.schedule.token}"
+    request_id = call_id()  # of this step: the client tries again by itself, and must not be refused for its own change
     if there is None:
         create = CreateScheduleRequest(request_id=request_id, identity="ostinato export", **told)
         words = f"{seen.schedule.spec.describe()} → {seen.schedule.action.job}"
         return Step(name, "create", words, lambda: service.create_schedule(create, retry=True)), used
     if _same(there, wanted, memo, search):
         return Step(name, "unchanged"), used
-    update = UpdateScheduleRequest(conflict_token=there.conflict_token, identity="ostinato export", **told)
+    update = UpdateScheduleRequest(
+        conflict_token=there.conflict_token, request_id=request_id, identity="ostinato export", **told
+    )
     return Step(name, "update", "its definition differs", lambda: service.update_schedule(update, retry=True)), used
 
 

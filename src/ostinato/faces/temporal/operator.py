@@ -12,6 +12,7 @@ from temporalio.api.operatorservice.v1 import (
 )
 
 from ostinato.engine.access import Role
+from ostinato.engine.requests import call_id, digest, once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.faces.temporal.attributes import NUMBERS, OF_RUNS, OF_SCHEDULES, TYPES, reserved
@@ -67,18 +68,20 @@ class OperatorCalls(Calls):
     @call(Role.ADMIN)
     async def RemoveSearchAttributes(self, request: Any, call: Call) -> RemoveSearchAttributesResponse:
         """What schedules and runs say of them stays with them, and is not found by it any more."""
-        there = await call.attributes()
-        for name in request.search_attributes:
-            if name not in there:
-                raise NotFound(f"search attribute {name!r} is not registered in namespace {call.app.namespace!r}")
-        app, now = call.app, call.app.engine.clock.now()
+        app, now, own = call.app, call.app.engine.clock.now(), call_id()
+        names = sorted(set(request.search_attributes))
 
-        def remove(_: int) -> Operation[None]:
-            names = sorted(set(request.search_attributes))
+        def remove() -> Operation[None]:
+            yield sql("lock_workflow", namespace=app.namespace, id="search attributes")
+            there = {row[0] for row in (yield sql("search_attributes", namespace=app.namespace))}
+            for name in names:
+                if name not in there:
+                    raise NotFound(f"search attribute {name!r} is not registered in namespace {app.namespace!r}")
             if names:
                 yield sql("drop_search_attributes", [(app.namespace, name) for name in names])
                 told = [audit(now, app.namespace, "search_attribute:removed", name, app.actor) for name in names]
                 yield sql("insert_events", told)
 
-        await app.store.run(remove)
+        what = f"remove search attributes {digest(names)}"
+        await app.store.run(lambda _: once(app.namespace, own, what, now, remove()))
         return RemoveSearchAttributesResponse()

@@ -44,6 +44,7 @@ from ostinato.faces.temporal.queries import read_query
 from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
 from ostinato.faces.temporal.times import read_length
 from ostinato.faces.temporal.workflows import Asked, Workflow, look, start_by_id
+from ostinato.journeys.steps import StepNotActive
 from ostinato.model import Status
 from ostinato.schedules.making import JOURNEY
 from ostinato.store.contract import Operation, sql
@@ -132,7 +133,7 @@ class RunCalls(Calls):
         try:
             workflow = await _going(call, request)
         except NotFound:
-            if request_id is not None and await _asked_before(call, request_id):
+            if request_id is not None and await _asked_before(call, request, request_id):
                 return RequestCancelWorkflowExecutionResponse()  # the answer to that was lost, not the cancel
             raise
         _in_time(await call.app.cancel(workflow.run_id, request.reason, request_id=request_id), Status.CANCELLED)
@@ -147,10 +148,19 @@ class RunCalls(Calls):
     @call(Role.OPERATOR)
     async def SignalWorkflowExecution(self, request: Any, call: Call) -> Any:
         read_id(request.signal_name, "signal_name")
-        workflow = await _going(call, request)
+        request_id = read_request_id(request.request_id)
+        # By its id a signal that was taken is known, also when the journey is over by it.
+        workflow = await (_going(call, request) if request_id is None else _there(call, request))
         if workflow.run.kind == JOURNEY:
-            await signal(call, workflow.run, request)
+            try:
+                await signal(call, workflow.run, request)
+            except StepNotActive:
+                if workflow.over:
+                    raise NotFound(_OVER) from None
+                raise
             return SignalWorkflowExecutionResponse()
+        if workflow.over:
+            raise NotFound(_OVER)
         raise Conflict(
             f"workflow type {workflow.run.name!r} is a job, and a job takes no signals; signal {request.signal_name!r} "
             "was not delivered"
@@ -239,14 +249,20 @@ async def _named(call: Call, execution: Any, run_id: str = "") -> Workflow:
 
 async def _going(call: Call, request: Any) -> Workflow:
     """The one that a call is about, if it is not over."""
+    workflow = await _there(call, request)
+    if workflow.over:
+        raise NotFound(_OVER)
+    return workflow
+
+
+async def _there(call: Call, request: Any) -> Workflow:
+    """The one that a call is about."""
     execution = request.workflow_execution
     read_id(execution.workflow_id, "workflow_execution.workflow_id")
     workflow = await look(call.app, execution.workflow_id, execution.run_id)
     first = getattr(request, "first_execution_run_id", "")
     if first and first != workflow.run_id:
         raise NotFound(f"workflow not found for ID: {workflow.id} with first run id {first!r}")
-    if workflow.over:
-        raise NotFound(_OVER)
     return workflow
 
 
@@ -256,10 +272,13 @@ def _in_time(stands: str, wanted: Status) -> None:
         raise NotFound(_OVER)
 
 
-async def _asked_before(call: Call, request_id: str) -> bool:
+async def _asked_before(call: Call, request: Any, request_id: str) -> bool:
+    """Whether this very request has asked for this very run to be cancelled, and the answer was lost."""
+    workflow = await _there(call, request)
+
     def found(_: int) -> Operation[bool]:
         rows = yield sql("request", namespace=call.app.namespace, id=request_id)
-        return bool(rows) and str(rows[0][0]).startswith(f"{Status.CANCELLED.value} ")
+        return bool(rows) and str(rows[0][0]).startswith(f"{Status.CANCELLED.value} {workflow.run_id} ")
 
     return await call.app.store.read(found)
 
