@@ -66,6 +66,11 @@ class Serving:
         return self._hear(r"listening on (http\S+)")
 
     @property
+    def store(self) -> str:
+        """What a worker works on, once it does."""
+        return self._hear(r"works on (\S+)")
+
+    @property
     def wire(self) -> str:
         """Where Temporal's clients are answered, once they are."""
         found = self._hear(r"Temporal's protocol on (\S+)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import random
 import secrets
 import signal
@@ -311,7 +312,9 @@ class Ostinato(Reading, Admission):
 
     def run(self) -> None:
         """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C does not wait for the
-        runs that are going."""
+        runs that are going. Where the script has not configured logging, log lines go to standard error."""
+        if not logging.getLogger().handlers:
+            logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)-7s %(name)s  %(message)s")
         asyncio.run(self._run_until_stopped())
 
     async def _run_until_stopped(self) -> None:

@@ -1,9 +1,9 @@
 """Every Python and shell block of the README and the docs runs.
 
-Blocks of one page share their names, in order. A YAML or text block whose first line is `# some.file` is that file for
-the blocks after it, and every YAML or TOML block of ours is read. `make test` would run this very test again, so it is
-only checked to be a target; the demo gets a bounded time. A line that serves goes on for the rest of its page, on a
-free port in place of the one that the page names, and must end in good order after it.
+Blocks of one page share their names, in order. A block whose first line is `# some.file` is that file for the blocks
+after it, a Python block too, and every YAML or TOML block of ours is read. `make test` would run this very test again,
+so it is only checked to be a target; the demo gets a bounded time. A line that serves goes on for the rest of its page,
+on a free port in place of the one that the page names, and must end in good order after it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with ExitStack() as serving:
         for block in blocks(page):
             body = PORTS.sub(lambda found: {PORT: port, WIRE: wire}[found[0]], block.body)
+            if block.language not in ("json", "sh") and (file := FILE.match(body)):
+                Path(tmp_path, file["name"]).write_text(body, encoding="utf-8")
             match block.language:
                 case "python":
                     code = compile("\n" * block.line + body, str(page), "exec")
@@ -74,8 +76,6 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                             run(command, tmp_path)
                 case language:
                     assert language in NOT_RUN, f"{page.name}:{block.line}: what language is {language!r}?"
-                    if language != "json" and (file := FILE.match(body)):
-                        Path(tmp_path, file["name"]).write_text(body, encoding="utf-8")
                     if language == "yaml" and "schedules:" in body:
                         assert parse_schedules(body, f"{page.name}:{block.line}").entries
                     if language == "yaml" and body.startswith("apiVersion: v1"):
@@ -104,7 +104,7 @@ def serve(found: re.Match[str], folder: Path, port: str) -> Serving:
     if args[0] == "serve":
         settings.setdefault("OSTINATO_PORT", port)
     serving = Serving(folder, *args, **settings)
-    assert serving.address if args[0] == "serve" else serving
+    assert serving.address if args[0] == "serve" else serving.store
     return serving
 
 
