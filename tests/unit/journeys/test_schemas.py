@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+import tracemalloc
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -50,8 +53,8 @@ def test_a_schema_that_has_no_end_is_refused_and_one_that_refers_to_itself_is_no
     [
         ({"properties": {"a": {"pattern": "^(?=.*x)y"}}}, ("properties", "a", "pattern"), "looks around"),
         ({"pattern": r"(a)\1"}, ("pattern",), "refers back"),
-        ({"patternProperties": {"[": {}}}, ("patternProperties", "["), "not a regular expression"),
-        ({"pattern": "(a{1,1000}){1,1000}"}, ("pattern",), "not a regular expression"),
+        ({"patternProperties": {"[": {}}}, ("patternProperties", "["), "is not a regular expression"),
+        ({"pattern": "(a{1,1000}){1,1000}"}, ("pattern",), "is not a regular expression"),
         ({"$ref": "#/$defs/none"}, (), "'/$defs/none' does not exist"),
         ({"type": "thing"}, ("type",), "'thing' cannot stand here"),
     ],
@@ -65,3 +68,125 @@ def test_what_cannot_be_used_is_told_with_its_place(schema: dict[str, Any], plac
 def test_a_pattern_is_looked_for_anywhere_in_a_text() -> None:
     assert matches("b+", "abc")
     assert not matches("^b", "abc")
+
+
+def _nested(depth: int, leaf: Any = 1) -> Any:
+    for _ in range(depth):
+        leaf = {"a": leaf}
+    return leaf
+
+
+def _one(n: int) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"], "maxProperties": n + 2}
+
+
+ALTERNATIVES = [_one(n) for n in range(5)] + [{"type": "string"}]
+EXPLOSIVE: dict[str, dict[str, Any]] = {
+    "any of": {"anyOf": ALTERNATIVES},
+    "one of": {"oneOf": ALTERNATIVES},
+    "all of": {"allOf": [{"properties": {"a": {"$ref": "#"}}} for _ in range(5)], "type": ["object", "string"]},
+    "not not": {"allOf": [{"not": {"not": one}} for one in ALTERNATIVES[:-1]]},
+    "if": {"if": _one(1), "then": _one(2), "else": {"anyOf": [_one(3), {"type": "string"}]}},
+    "dynamic": {
+        "$dynamicAnchor": "n",
+        "anyOf": [{**_one(n), "properties": {"a": {"$dynamicRef": "#n"}}} for n in range(5)],
+    },
+    "unevaluated": {"anyOf": ALTERNATIVES, "unevaluatedProperties": {"$ref": "#"}},
+    "in turn": {
+        "$defs": {
+            f"d{i}": {"anyOf": [{**_one(j), "properties": {"a": {"$ref": f"#/$defs/d{j}"}}} for j in range(5)]}
+            for i in range(5)
+        },
+        "$ref": "#/$defs/d0",
+    },
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", EXPLOSIVE)
+def test_a_schema_that_refers_to_itself_again_and_again_takes_no_time_and_no_memory(name: str) -> None:
+    """Five alternatives at each of 30 levels: their reasons would be 5 ** 30."""
+    schema = EXPLOSIVE[name]
+    assert list(problems(schema)) == []
+    tracemalloc.start()
+    begin = time.perf_counter()
+    with pytest.raises(NotValid, match=r"it does not fit its schema|is not"):
+        validate(_nested(30), schema, "the input")
+    assert time.perf_counter() - begin < 2
+    assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("schema", [{"type": "integer"}, EXPLOSIVE["all of"], {}])
+def test_a_value_that_nests_too_deeply_is_refused_or_fits(schema: dict[str, Any]) -> None:
+    with suppress(NotValid):
+        validate(_nested(5000), schema, "the input")
+
+
+def test_a_few_alternatives_are_told_as_they_are() -> None:
+    with pytest.raises(NotValid, match="the input as a whole: 5 is not valid under any of the schemas"):
+        validate(5, EXPLOSIVE["any of"], "the input")
+    tree = {"properties": {"left": {"$ref": "#"}, "name": {"type": "string"}}, "required": ["name"]}
+    with pytest.raises(NotValid, match='/left/left: "name" is a required property'):
+        validate({"name": "a", "left": {"name": "b", "left": {}}}, tree, "the input")
+
+
+@pytest.mark.timeout(20)
+def test_of_many_mistakes_the_first_is_told() -> None:
+    fields = {f"p{n}": {"type": "integer", "minimum": 0} for n in range(20)}
+    schema = {"type": "array", "items": {"type": "object", "properties": fields}}
+    begin = time.perf_counter()
+    with pytest.raises(NotValid, match='/0/p0: "x" is not of type'):
+        validate([dict.fromkeys(fields, "x")] * 5000, schema, "the input")
+    good: list[Any] = [dict.fromkeys(fields, 1) for _ in range(5000)]
+    good[4321]["p7"] = -1
+    with pytest.raises(NotValid, match="/4321/p7: -1 is less than"):
+        validate(good, schema, "the input")
+    assert time.perf_counter() - begin < 2
+
+
+@pytest.mark.timeout(20)
+def test_regular_expressions_take_so_much_memory_together_and_no_more() -> None:
+    many = {f"p{n}": {"pattern": f"(?:a{{{150 + n}}}){{200}}"} for n in range(100)}
+    ((_, message),) = problems({"properties": many})
+    assert message == "with it, the schema's regular expressions take more than 32 MiB; repeat less in them"
+    ((path, message),) = problems({"properties": {**many, "last": {"pattern": "(?:a{1000}){1000}"}}})
+    assert path == ("properties", "last", "pattern")
+    assert "is too large" in message
+    assert list(problems({"enum": [{"pattern": "("}]})) == []
+    same = {f"p{n}": {"pattern": "^.{1,255}$"} for n in range(1000)}
+    assert list(problems({"properties": same})) == []
+
+
+@pytest.mark.timeout(20)
+def test_a_schema_with_many_mistakes_is_told_one() -> None:
+    assert len(list(problems({"properties": {f"p{n}": {"type": "thing"} for n in range(10)}}))) == 10
+    assert len(list(problems({"properties": {f"p{n}": {"type": "thing"} for n in range(10_000)}}))) == 1
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"items": {"anyOf": [{"const": n} for n in range(5000)]}}, [-1] * 200_000),
+        ({"items": {"enum": list(range(20_000))}}, [19_999] * 200_000),
+        (EXPLOSIVE["in turn"], _nested(1000, "s")),
+        (EXPLOSIVE["any of"], {"a": [_nested(60)] * 500}),
+    ],
+    ids=["alternatives", "enumeration", "depth", "width"],
+)
+def test_what_would_take_long_to_judge_is_refused(schema: dict[str, Any], value: Any) -> None:
+    assert list(problems(schema)) == []
+    begin = time.perf_counter()
+    with pytest.raises(NotValid, match=r"too many (parts|for its schema)|does not fit"):
+        validate(value, schema, "the input")
+    assert time.perf_counter() - begin < 2
+
+
+def test_large_values_are_judged() -> None:
+    fields = {f"p{n}": {"type": "string", "maxLength": 5} for n in range(20)}
+    schema = {"type": "array", "items": {"type": "object", "properties": fields, "required": list(fields)}}
+    validate([dict.fromkeys(fields, "a") for _ in range(4000)], schema, "the input")
+    tree = {"properties": {"children": {"items": {"$ref": "#"}}, "name": {"type": "string"}}, "required": ["name"]}
+    forest = {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}] * 20}] * 40}
+    validate(forest, tree, "the input")
