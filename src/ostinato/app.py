@@ -843,6 +843,7 @@ class Ostinato(Reading, Admission):
         self.engine.hint()
         return findings
 
-    async def backup(self, path: str, progress: Progress | None = None) -> None:
-        """Copy the embedded store to a file while it is in use."""
-        await backup(self.store, path, progress)
+    async def backup(self, path: str, progress: Progress | None = None, *, overwrite: bool = False) -> None:
+        """Copy the embedded store to a file while it is in use. A file that exists is a `Conflict`; with `overwrite`,
+        an older backup is replaced."""
+        await backup(self.store, path, progress, overwrite=overwrite)

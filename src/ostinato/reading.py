@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ostinato.engine.listing import list_runs
-from ostinato.engine.nodes import NodeInfo, list_nodes
 from ostinato.engine.rows import read_event, whole_run
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.model import Event, Run, Status, Timer
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.views import LogLine, RunInfo, run_info
 from ostinato.when.instants import to_datetime
+
+if TYPE_CHECKING:
+    from ostinato.engine.nodes import NodeInfo
 
 
 class Reading:
@@ -109,6 +111,8 @@ class Reading:
         return await self.store.read(last)
 
     async def nodes(self) -> tuple[NodeInfo, ...]:
+        from ostinato.engine.nodes import list_nodes
+
         return await self.store.read(lambda _: list_nodes())
 
     async def _newest(self, id: str) -> Run:

@@ -21,7 +21,7 @@ def lines(caplog: pytest.LogCaptureFixture, action: str) -> list[Any]:
 async def test_every_failed_attempt_is_a_warning_with_its_traceback_and_what_follows(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    @world.app.job(retry=Retry(attempts=2, delay=5_000_000, jitter=0))
+    @world.app.job(retry=Retry(attempts=2, delay="5s", jitter=0))
     async def charge() -> None:
         raise ValueError("no money")
 

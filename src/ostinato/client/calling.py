@@ -13,12 +13,13 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-import httpx
-
 from ostinato.errors import Conflict, NotFound, OstinatoError
+
+if TYPE_CHECKING:  # loaded when a call is sent: a command that looks at a store sends none
+    import httpx
 
 Json: TypeAlias = dict[str, Any]
 Moment: TypeAlias = datetime | str
@@ -86,6 +87,8 @@ class Calling:
         **params: Any,
     ) -> httpx.Response:
         """The same, with the answer as it came."""
+        import httpx
+
         told = dict(headers or {}) if if_match is None else {**(headers or {}), "If-Match": f'"{if_match}"'}
         if method != "GET":
             told["Idempotency-Key"] = key or secrets.token_hex(16)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Self
-
-import httpx
+from typing import TYPE_CHECKING, Any, Self
 
 from ostinato.client.calling import Calling, Json, Moment, Unreachable, error_of, part, without_none
 from ostinato.client.journeys import Journeys
 from ostinato.client.schedules import Schedules
 from ostinato.client.webhooks import Webhooks
 from ostinato.errors import OstinatoError
+
+if TYPE_CHECKING:
+    import httpx
 
 DEFAULT_SERVER = "http://127.0.0.1:8471"
 _ALL = 1_000_000
@@ -42,6 +43,8 @@ class Client:
     ) -> None:
         if not server.startswith(("http://", "https://")):
             raise OstinatoError(f"the server {server!r} is not a URL; write {DEFAULT_SERVER}")
+        import httpx
+
         self.server = server.rstrip("/")
         http = httpx.AsyncClient(
             base_url=f"{self.server}/api/v1",
@@ -52,10 +55,13 @@ class Client:
             transport=transport,
             mounts=_DIRECT,
         )
-        self._calling = Calling(self.server, http, patience)
-        self.schedules = Schedules(self._calling)
-        self.webhooks = Webhooks(self._calling)
-        self.journeys = Journeys(self._calling)
+        self._use(Calling(self.server, http, patience))
+
+    def _use(self, calling: Calling) -> None:
+        self._calling = calling
+        self.schedules = Schedules(calling)
+        self.webhooks = Webhooks(calling)
+        self.journeys = Journeys(calling)
 
     async def __aenter__(self) -> Self:
         return self
@@ -141,6 +147,8 @@ class Client:
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
     ) -> AsyncIterator[Json]:
         """Facts as they happen, for ever. A stream that breaks off is taken up where it was; nothing is missed."""
+        import httpx
+
         loop = asyncio.get_running_loop()
         if after is None:  # asked for, not left to the stream: one that breaks off before the first fact loses nothing
             found = await self.events(newest=True, limit=1)
@@ -158,6 +166,8 @@ class Client:
             await asyncio.sleep(0.5)
 
     async def _stream(self, pattern: str, subject: str | None, after: int) -> AsyncIterator[Json]:
+        import httpx
+
         asked = without_none(pattern=pattern, subject=subject, after=after)
         timeout = httpx.Timeout(30.0, read=_SILENCE)
         async with self._calling.http.stream("GET", "/events/stream", params=asked, timeout=timeout) as answer:

@@ -10,9 +10,10 @@ import orjson
 
 from ostinato.engine.rows import timer_row
 from ostinato.model import Timer
-from ostinato.schedules.carrying import carry_out, live_of
+from ostinato.schedules.carrying import carry_out
 from ostinato.schedules.decide import BACKFILL, decide, give_up, settled
 from ostinato.schedules.holding import free_schedules, park
+from ostinato.schedules.live import live_of
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule, State
 from ostinato.schedules.rows import event_row, read_schedule

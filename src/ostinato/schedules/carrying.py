@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -15,9 +14,10 @@ from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.decide import BACKFILL, Decision, Fresh, Live, Passed
+from ostinato.schedules.live import live_of as live_of
 from ostinato.schedules.making import BEHIND, Maker, kind_of, named
 from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule
-from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key, read_detail
+from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key
 from ostinato.schedules.targets import unfit
 from ostinato.schedules.workflow_ids import workflow_row
 from ostinato.store.contract import Operation, Row, sql
@@ -30,29 +30,6 @@ Inputs = Mapping[str, Mapping[str, Any] | None]  # other arguments than the acti
 
 def next_timer(schedule: Schedule, due: Micros) -> Timer:
     return Timer("schedule", schedule.id, "next", due, schedule.namespace)
-
-
-def live_of(ids: Sequence[str], *, hold: bool = False, first: int | None = None) -> Operation[dict[str, list[Live]]]:
-    """What is not over, of each of these schedules; with `first`, only so many of those that wait. With `hold`, for who
-    decides about them, nobody claims before that is committed what no node holds yet: what is stopped then makes place
-    at once, what runs does not."""
-    found: dict[str, list[Live]] = {id: [] for id in ids}
-    if not ids:
-        return found
-    owners = [(id,) for id in ids]
-    if first is None:
-        rows = yield sql("live_of_schedules", owners)
-    else:
-        rows = yield sql("first_of_schedules", owners, first=first)
-    for schedule_id, id, root_id, status, held, due, _, detail in rows:
-        waits = status == "buffered" and held == "overlap"
-        found[schedule_id].append(Live(id, root_id, Status(status), waits, due, read_detail(detail)))
-    free = [one for live in found.values() for one in live if not one.waiting and one.status is not Status.ACTIVE]
-    if hold and free:
-        stands = {row[0]: row[1] for row in (yield sql("hold_runs", [(one.id,) for one in free]))}
-        for id, live in found.items():
-            found[id] = [replace(one, status=Status(stands.get(one.id, one.status))) for one in live]
-    return found
 
 
 def carry_out(

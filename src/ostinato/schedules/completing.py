@@ -14,8 +14,9 @@ from ostinato.engine.log import log
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import AFTER_END, After, Ended
 from ostinato.model import Status, Timer
-from ostinato.schedules.carrying import carry_out, live_of
+from ostinato.schedules.carrying import carry_out
 from ostinato.schedules.decide import Decision, decide, decide_by_the_first, first_ones_tell, settled
+from ostinato.schedules.live import live_of
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Outcomes, Schedule
 from ostinato.schedules.plain import plain_success

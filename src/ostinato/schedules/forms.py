@@ -19,8 +19,8 @@ from ostinato.schedules.decide import Live
 from ostinato.schedules.define import define
 from ostinato.schedules.looks import newest_of
 from ostinato.schedules.model import Overlap, Schedule
-from ostinato.schedules.rows import dump, key_range, read_anyway, write_action
-from ostinato.schedules.scheduler import Call, Edit, not_found
+from ostinato.schedules.rows import dump, key_range, not_found, read_anyway, write_action
+from ostinato.schedules.scheduler import Call, Edit
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 

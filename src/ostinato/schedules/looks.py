@@ -9,22 +9,16 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ostinato.engine.rows import whole_run
 from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
-from ostinato.schedules.backfiller import read_backfill
-from ostinato.schedules.carrying import live_of
 from ostinato.schedules.decide import Live
-from ostinato.schedules.declaring import Declarations
-from ostinato.schedules.define import Doors
-from ostinato.schedules.explain import Explanation, explain
 from ostinato.schedules.finding import Filter, page
 from ostinato.schedules.generator import upcoming
+from ostinato.schedules.live import live_of
 from ostinato.schedules.model import Schedule
-from ostinato.schedules.rows import key_range, read_anyway
-from ostinato.schedules.scheduler import not_found
-from ostinato.schedules.simulate import RunTime, Simulation, Span, simulate
+from ostinato.schedules.rows import key_range, not_found, read_anyway
 from ostinato.schedules.views import (
     BackfillInfo,
     Coming,
@@ -42,12 +36,25 @@ from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.durations import Length
 from ostinato.when.instants import Micros, read_instant, to_datetime
 
+# What only some calls need is loaded when they are made: a command that looks at schedules is there to be quick.
+if TYPE_CHECKING:
+    from ostinato.schedules.declaring import Declarations
+    from ostinato.schedules.define import Doors
+    from ostinato.schedules.explain import Explanation
+    from ostinato.schedules.simulate import RunTime, Simulation, Span
+
 Moment = datetime | str
 RunTimeLike = Length | Sequence[Length] | Callable[[random.Random], Length]
 _PAGE = 500
 _BEYOND = "~"  # after every id
 _SHOWN = 50  # of what was triggered at one moment
 _STRETCHES = 10  # a stretch may have single rows within it, of times that came out of order
+
+
+def _no_declarations() -> Declarations:
+    from ostinato.schedules.declaring import Declarations
+
+    return Declarations()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ class Surroundings:
     nudge: Callable[[], None]
     namespace: str = DEFAULT_NAMESPACE
     actor: str | None = None
-    declarations: Declarations = field(default_factory=Declarations)
+    declarations: Declarations = field(default_factory=_no_declarations)
 
 
 class Looks:
@@ -151,6 +158,8 @@ class Looks:
     async def backfills(self, name: str, *, before: str | None = None, limit: int = 100) -> list[BackfillInfo]:
         """Its backfills, newest first; those that are done stay on record. `before` is the id of the last one of the
         page before."""
+        from ostinato.schedules.backfiller import read_backfill
+
         schedule = await self._get(name)
 
         def found(_: int) -> Operation[list[Row]]:
@@ -160,6 +169,8 @@ class Looks:
 
     async def explain(self, name: str, at: Moment) -> Explanation:
         """Why it ran at a moment, why it did not, or whether it will."""
+        from ostinato.schedules.explain import explain
+
         nominal = read_instant(at, "at")
         schedule = await self._get(name)
         # Those of this very time; and the newest that the clock brought up to it, one of which may be a stretch.
@@ -183,6 +194,8 @@ class Looks:
         """What would happen: a schedule by name, or a draft, played through a period by the engine's own decisions.
         `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random` that returns
         one; numbers are seconds."""
+        from ostinato.schedules.simulate import simulate
+
         one = await self._get(schedule) if isinstance(schedule, str) else schedule
         # In a thread: a long period takes seconds of thinking, and the node in this loop has a lease to keep.
         return await asyncio.to_thread(

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from ostinato.errors import NotFound
 from ostinato.schedules.model import (
     Action,
     CatchUp,
@@ -309,3 +310,7 @@ def key_range(schedule_id: str, first: Micros | None = None, last: Micros | None
 def read_detail(text: str | None) -> Mapping[str, Any]:
     found: Mapping[str, Any] = {} if text is None else orjson.loads(text)
     return found
+
+
+def not_found(name: str, namespace: str) -> NotFound:
+    return NotFound(f"there is no schedule {name!r} in namespace {namespace!r}")

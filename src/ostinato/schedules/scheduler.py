@@ -24,7 +24,7 @@ from ostinato.schedules.finding import relabel
 from ostinato.schedules.generator import generate, next_time, occurrence, pending
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason, Schedule, State
-from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, read_anyway, read_schedule
+from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, not_found, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros, format_instant
@@ -179,10 +179,6 @@ def load_locked(call: Call, mends: bool) -> Operation[Schedule]:
     if call.token is not None and call.token != schedule.token:
         raise TokenMismatch(call.name, call.token, schedule.token)
     return schedule
-
-
-def not_found(name: str, namespace: str) -> NotFound:
-    return NotFound(f"there is no schedule {name!r} in namespace {namespace!r}")
 
 
 Settled: TypeAlias = tuple[Schedule, list[Live], list[Row]]

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ostinato.model import Run
-from ostinato.schedules.backfiller import Backfill
 from ostinato.schedules.decide import Live, advance
 from ostinato.schedules.generator import BATCH, upcoming
 from ostinato.schedules.model import Policies, Schedule, State
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
+
+if TYPE_CHECKING:
+    from ostinato.schedules.backfiller import Backfill
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,19 @@ def backfill_info(one: Backfill) -> BackfillInfo:
         reason=one.reason,
         actor=one.actor,
     )
+
+
+def shown_policies(policies: Policies) -> dict[str, Any]:
+    """Policies as JSON; lengths in seconds."""
+    catchup = policies.catchup
+    window = None if catchup.window is None else catchup.window / SECOND
+    return {
+        "overlap": policies.overlap.value,
+        "catchup": {"mode": catchup.mode, "window": window, "most": catchup.most, "pace": catchup.pace},
+        "pause_after_failures": policies.pause_after_failures,
+        "max_buffer": policies.max_buffer,
+        "keep": policies.keep,
+    }
 
 
 def _moment(instant: Micros | None) -> datetime | None:

@@ -8,20 +8,47 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from ostinato.errors import StoreError
+from ostinato.errors import Conflict, StoreError
 from ostinato.store.contract import Store
+from ostinato.store.migrate import sqlite_version
 from ostinato.store.sqlite import SqliteStore, check_file, explain
 
 _PAGES = 1000  # copied between two looks at whether someone writes
 Progress = Callable[[int, int], None]  # pages done, pages in all
 
 
-async def backup(store: Store, path: str | Path, progress: Progress | None = None) -> None:
+async def backup(store: Store, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False) -> None:
     """Copy the store to a file while it is in use. The copy is what was committed at one moment, checked, and
-    appears under its name only when it is whole."""
+    appears under its name only when it is whole.
+
+    Raises `Conflict` where the file exists. With `overwrite` it replaces an older backup, and nothing else.
+    """
     if not isinstance(store, SqliteStore):
         raise StoreError(f"back up {store.url} with pg_dump; tables of Ostinato begin with ostinato_")
-    await asyncio.to_thread(_copy, store.path, Path(path), progress)
+    await asyncio.to_thread(_back_up, store.path, Path(path), progress, overwrite)
+
+
+def _back_up(source: str, target: Path, progress: Progress | None, overwrite: bool) -> None:
+    if target.exists():
+        if target.samefile(source):
+            raise Conflict(f"{target} is the store itself; name another file for the copy")
+        if not overwrite:
+            raise Conflict(f"{target} exists; replacing an older backup needs overwrite (--overwrite)")
+        if not _is_backup(target):
+            raise Conflict(f"{target} exists and is not a copy of a store; remove it, or name another file")
+    _copy(source, target, progress)
+
+
+def _is_backup(path: Path) -> bool:
+    """Whether a file is a store of Ostinato's; nothing is changed by looking."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            return bool(sqlite_version(connection))
+        finally:
+            connection.close()
+    except (sqlite3.Error, OSError, ValueError):
+        return False
 
 
 async def restore(path: str | Path, url: str, *, overwrite: bool = False) -> None:

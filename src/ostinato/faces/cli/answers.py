@@ -12,7 +12,6 @@ from typing import Any
 
 import typer
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -93,6 +92,8 @@ class Answers:
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Any:
         """A bar on standard error, where someone is there to see it."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         shown = Console(stderr=True)
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
         with Progress(*columns, console=shown, disable=not sys.stderr.isatty(), transient=True) as bar:

@@ -14,13 +14,18 @@ from ostinato.store.backup import restore as put_back
 from ostinato.store.urls import open_url
 
 
-async def backup(place: Where, out: Answers, file: Annotated[str, typer.Argument(help="Where the copy goes.")]) -> None:
-    """Copy the store to a file while it is in use."""
+async def backup(
+    place: Where,
+    out: Answers,
+    file: Annotated[str, typer.Argument(help="Where the copy goes.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older backup of that name.")] = False,
+) -> None:
+    """Copy the store to a file while it is in use. A file that exists is left alone."""
     url = place.only_a_store("backup")
     must_exist(url)
     store = open_url(url)
     with out.progress("pages") as tell:
-        await copy(store, file, tell)
+        await copy(store, file, tell, overwrite=overwrite)
     out.say({"store": store.url, "file": file}, f"copied {store.url} to {file}")
 
 

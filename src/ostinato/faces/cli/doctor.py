@@ -48,6 +48,9 @@ async def _store(url: str) -> list[Json]:
     if schema.found > schema.known:
         remedy = "the store was made by a newer Ostinato: upgrade this one"
         return [*found, _check("schema", "wrong", words, remedy)]
+    if schema.foreign:
+        remedy = "name Ostinato's store; to keep its tables beside the others, `ostinato migrate` makes them"
+        return [*found, _check("schema", "wrong", "there are tables, and none of them is Ostinato's", remedy)]
     if schema.pending:
         remedy = "`ostinato migrate` brings it up to date; so does the next node that starts. Then look again"
         return [*found, _check("schema", "notice", words, remedy)]

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ostinato.errors import StoreError
 from ostinato.faces.cli.answers import Answers
 from ostinato.faces.cli.target import Where
-from ostinato.store.schema import Schema, look
+from ostinato.store.schema import NoStore, Schema, look
 from ostinato.store.urls import open_url
 
 
@@ -34,8 +33,8 @@ async def migrate(
 async def _found(url: str, *, must_exist: bool) -> int:
     try:
         schema: Schema = await look(url)
-    except StoreError as problem:
-        if must_exist or "there is no store" not in str(problem):
+    except NoStore:
+        if must_exist:
             raise
         return 0
     return schema.found

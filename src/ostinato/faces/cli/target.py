@@ -1,6 +1,6 @@
-"""What a command works on: a store, or a server. Both are reached through the one client, because a store is reached
-by running the API inside this process, with nothing listening. So a command is written once, and what it prints as
-JSON is the API's answer either way."""
+"""What a command works on: a store, or a server. Both are reached through the one client, so a command is written once,
+and what it prints as JSON is the API's answer either way. On a store, most looks are answered by `looking`, which loads
+no web framework; everything else by the API itself, run inside this process with nothing listening."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import inspect
 import logging
 import os
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-import httpx
 import typer
 
 from ostinato.client import Client, Json
+from ostinato.client.calling import Calling, without_none
 from ostinato.errors import OstinatoError, StoreUnavailable
 from ostinato.faces.cli.answers import Answers
 
@@ -62,7 +62,8 @@ def where(
 
 @asynccontextmanager
 async def reach(place: Where, *, create: bool = False) -> AsyncIterator[Client]:
-    """A client for the place. A store that is not there is made only by what puts something into it."""
+    """A client for the place. Only what puts something into a store (`create`) makes one, or brings an older one up to
+    date; nothing but a node or `migrate` makes tables in a database of somebody else's."""
     if place.server is not None:
         verify: Any = True
         if place.ca is not None:
@@ -75,19 +76,13 @@ async def reach(place: Where, *, create: bool = False) -> AsyncIterator[Client]:
         ) as client:
             yield client
         return
-    # Only what works on a store pays for loading the API.
-    from ostinato.app import Ostinato
-    from ostinato.faces.http.server import api
+    from ostinato.store.schema import check_usable
 
     if not create:
         must_exist(place.store)
-    app = Ostinato(place.store)
-    async with app.connected():
-        client = _Within(
-            "http://localhost", namespace=place.namespace, transport=httpx.ASGITransport(api(app, inside=True))
-        )
-        async with client:
-            yield client
+    await check_usable(place.store, create=create)
+    async with AsyncExitStack() as opened:
+        yield _StoreClient(place, opened)
 
 
 def must_exist(store: str) -> None:
@@ -104,11 +99,63 @@ def is_there(store: str) -> bool:
     return "://" in path or Path(path).exists()
 
 
-class _Within(Client):
-    """The client of an API in this process: nothing is streamed through it, so it looks again and again."""
+class _OnStore(Calling):
+    """Calls on a store in this process: looks by `looking`, the rest by the API, each loaded when it is needed."""
 
-    def __init__(self, server: str, **options: Any) -> None:
-        super().__init__(server, patience=0, timeout=600, **options)
+    def __init__(self, place: Where, opened: AsyncExitStack) -> None:
+        self.server = place.store
+        self.patience = 0.0
+        self._place = place
+        self._opened = opened
+        self._looking: Any = None
+        self._api_is_up = False
+
+    async def call(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None, **more: Any
+    ) -> Any:
+        if method == "GET" and not self._api_is_up:
+            from ostinato.faces.cli.looking import Looking, answer_for
+
+            found = answer_for(path)
+            if found is not None:
+                if self._looking is None:
+                    self._looking = Looking(self._place.store, self._place.namespace)
+                    self._opened.push_async_callback(self._looking.close)
+                    await self._looking.open()
+                answer, names = found
+                return await answer(self._looking, *names, **without_none(**more))
+        return await super().call(method, path, body, key=key, **more)
+
+    async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **more: Any) -> Any:
+        if not self._api_is_up:
+            await self._run_api()
+        return await super().ask(method, path, body, **more)
+
+    async def _run_api(self) -> None:
+        import httpx
+
+        from ostinato.app import Ostinato
+        from ostinato.faces.http.server import api
+
+        app = await self._opened.enter_async_context(Ostinato(self._place.store).connected())
+        named = {} if self._place.namespace is None else {"namespace": self._place.namespace}
+        self.http = await self._opened.enter_async_context(
+            httpx.AsyncClient(
+                base_url="http://localhost/api/v1",
+                params=named,
+                timeout=600,
+                transport=httpx.ASGITransport(api(app, inside=True)),
+            )
+        )
+        self._api_is_up = True
+
+
+class _StoreClient(Client):
+    """The client of a store in this process: nothing is streamed through it, so it looks again and again."""
+
+    def __init__(self, place: Where, opened: AsyncExitStack) -> None:
+        self.server = place.store
+        self._use(_OnStore(place, opened))
 
     async def follow(
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None

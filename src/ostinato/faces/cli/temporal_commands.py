@@ -13,6 +13,7 @@ from rich.text import Text
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import Answers, table
 from ostinato.faces.cli.target import Where, must_exist
+from ostinato.store.schema import check_usable
 
 if TYPE_CHECKING:
     from ostinato.app import Ostinato
@@ -73,7 +74,9 @@ async def export_temporal(
         plan: Moving = await moving.plan_export(app, cluster, match=match, paused=paused)
         return plan
 
-    must_exist(place.only_a_store("export temporal"))
+    store = place.only_a_store("export temporal")
+    must_exist(store)
+    await check_usable(store, create=False)
     there = (address, temporal_namespace, tls, tls_ca, api_key)
     await _move(place, out, there, planned, apply_now)
 
@@ -96,6 +99,7 @@ async def _move(
 
     address, space, tls, ca, key = there
     store = place.only_a_store("moving schedules from and to a cluster")
+    await check_usable(store, create=apply_now)
     wrong: dict[str, str] = {}
     async with Ostinato(store, namespace=place.namespace or "default").connected() as app:
         certificates = _certificates(ca) if ca else None

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.shapes.common import Given, Length, Moment, Object, Overlap, Shown, Text
 from ostinato.schedules.model import Policies
+from ostinato.schedules.views import shown_policies
 from ostinato.when import Spec
 
 
@@ -28,17 +29,7 @@ class PoliciesShown(BaseModel):
 
 
 def _policies(value: Any) -> Any:
-    if not isinstance(value, Policies):
-        return value
-    catchup = value.catchup
-    window = None if catchup.window is None else catchup.window / 1_000_000
-    return {
-        "overlap": value.overlap.value,
-        "catchup": {"mode": catchup.mode, "window": window, "most": catchup.most, "pace": catchup.pace},
-        "pause_after_failures": value.pause_after_failures,
-        "max_buffer": value.max_buffer,
-        "keep": value.keep,
-    }
+    return shown_policies(value) if isinstance(value, Policies) else value
 
 
 def _spec(value: Any) -> Any:

@@ -1,0 +1,251 @@
+"""Answers of the API about a store, without the API: what a command that only looks needs, and nothing else loaded.
+
+Each answer is what `GET` of the same path gives, and is made from the same calls; `test_looking.py` holds the two
+together. A path that is not here is answered by the API itself, run in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from ostinato.clock import SharedClock, SystemClock
+from ostinato.engine import access
+from ostinato.errors import NotFound
+from ostinato.model import DEFAULT_NAMESPACE
+from ostinato.reading import Reading
+from ostinato.schedules.looks import Looks, Surroundings
+from ostinato.schedules.model import Policies
+from ostinato.schedules.views import shown_policies
+from ostinato.store.urls import open_url
+from ostinato.when import Spec
+from ostinato.when.instants import Micros, read_instant, to_datetime
+
+Json: TypeAlias = dict[str, Any]
+_LIMIT = 100
+
+
+class Looking(Reading):
+    """A store that is open for looking, in one namespace."""
+
+    def __init__(self, url: str, namespace: str | None) -> None:
+        self.store = open_url(url)
+        self.namespace = namespace or DEFAULT_NAMESPACE
+        self._clock = SharedClock(SystemClock())
+        unused: Any = None  # what only changes need
+        around = Surroundings(
+            self.store,
+            self._clock.now,
+            new_id=unused,
+            doors=unused,
+            nudge=unused,
+            namespace=self.namespace,
+            declarations=unused,
+        )
+        self.schedules = Looks(around)
+
+    async def open(self) -> None:
+        await self.store.open()
+        before = self._clock.local.now()
+        shared = await self.store.clock_probe()
+        if shared is not None:
+            self._clock.measured(before, shared, self._clock.local.now())
+        if self.namespace != DEFAULT_NAMESPACE:
+            known = await self.store.read(lambda _: access.list_namespaces())
+            if self.namespace not in {one.name for one in known}:
+                raise NotFound(f"there is no namespace {self.namespace!r}")
+
+    async def close(self) -> None:
+        await self.store.close()
+
+    def now(self) -> Micros:
+        return self._clock.now()
+
+
+Answer: TypeAlias = Callable[..., Awaitable[Json]]
+
+
+def answer_for(path: str) -> tuple[Answer, list[str]] | None:
+    """What answers `GET` of a path, and the names within it; None where only the API itself does."""
+    parts = [unquote(part) for part in path.strip("/").split("/")]
+    pattern = "/".join("*" if at == 1 else part for at, part in enumerate(parts))
+    found = ANSWERS.get(pattern)
+    return None if found is None else (found, parts[1:2])
+
+
+# Schedules
+
+
+async def _schedules(
+    look: Looking,
+    match: str = "*",
+    tag: str | None = None,
+    state: str | None = None,
+    job: str | None = None,
+    after: str = "",
+    limit: int = _LIMIT,
+) -> Json:
+    found = await look.schedules.list(match=match, tag=tag, state=state, job=job, after=after, limit=limit)
+    return _page(found, limit, lambda last: last.name)
+
+
+async def _schedule(look: Looking, name: str, recent: int = 10) -> Json:
+    return dict(shown(await look.schedules.get(name, recent=recent)))
+
+
+async def _history(
+    look: Looking,
+    name: str,
+    first: Any = None,
+    last: Any = None,
+    before: str | None = None,
+    limit: int = _LIMIT,
+) -> Json:
+    found = await look.schedules.history(name, first=first, last=last, before=before, limit=limit)
+    return _page(found, limit, lambda last: last.cursor)
+
+
+async def _times(look: Looking, name: str, first: Any, last: Any, after: Any = None, limit: int = 1000) -> Json:
+    begin = to_datetime(read_instant(first, "first"))
+    if after is not None:
+        begin = max(begin, to_datetime(read_instant(after, "after")) + timedelta(microseconds=1))
+    found = await look.schedules.times(name, begin, last, limit=limit)
+    return _page(found, limit, shown)
+
+
+async def _explain(look: Looking, name: str, at: Any) -> Json:
+    found = await look.schedules.explain(name, at)
+    return {part: shown(getattr(found, part)) for part in ("outcome", "reason", "nominal", "sentences", "records")}
+
+
+async def _backfills(look: Looking, name: str, before: str | None = None, limit: int = _LIMIT) -> Json:
+    found = await look.schedules.backfills(name, before=before, limit=limit)
+    return _page(found, limit, lambda last: last.id)
+
+
+async def _upcoming(look: Looking, limit: int = 50) -> Json:
+    return {"items": shown(await look.schedules.upcoming(limit))}
+
+
+# Runs
+
+
+async def _runs(
+    look: Looking,
+    name: str | None = None,
+    status: str | None = None,
+    parent: str | None = None,
+    attempts: bool = False,
+    before: str | None = None,
+    limit: int = _LIMIT,
+) -> Json:
+    found = await look.runs(name=name, status=status, parent=parent, attempts=attempts, before=before, limit=limit)
+    return _page(found, limit, lambda last: last.run_id)
+
+
+async def _run(look: Looking, id: str) -> Json:
+    return dict(shown(await look.get(id)))
+
+
+async def _attempts(look: Looking, id: str, after: int | None = None, limit: int = _LIMIT) -> Json:
+    found = [one for one in await look.attempts(id) if after is None or one.attempt > after]
+    return _first(found, limit, lambda last: last.attempt)
+
+
+async def _log(look: Looking, id: str, after: int = 0, limit: int = 1000) -> Json:
+    lines = (await look.logs(id))[after:]
+    return {"items": shown(lines[:limit]), "next": after + limit if len(lines) > limit else None}
+
+
+# Whom it is for, and who does it
+
+
+async def _namespaces(look: Looking, after: str | None = None, limit: int = _LIMIT) -> Json:
+    found = await look.store.read(lambda _: access.list_namespaces())
+    items = [{**shown(one), "created": shown(_moment(one.created))} for one in found]
+    return _first(_after(items, "name", after), limit, lambda last: last["name"])
+
+
+async def _tokens(look: Looking, after: str | None = None, limit: int = _LIMIT) -> Json:
+    found = await look.store.read(lambda _: access.list_tokens())
+    moments = ("created", "expires", "used", "revoked")
+    items = [{**shown(one), **{name: shown(_moment(getattr(one, name))) for name in moments}} for one in found]
+    for item in items:
+        del item["bound"]
+    return _first(_after(items, "id", after), limit, lambda last: last["id"])
+
+
+async def _nodes(look: Looking, after: str | None = None, limit: int = _LIMIT) -> Json:
+    items = []
+    for node in await look.nodes():
+        item = {**shown(node), "alive": node.lease_until >= look.now()}
+        item |= {name: shown(_moment(getattr(node, name))) for name in ("started", "lease_until")}
+        item["jobs"] = item.pop("handlers")
+        items.append(item)
+    return _first(_after(items, "id", after), limit, lambda last: last["id"])
+
+
+ANSWERS: dict[str, Answer] = {
+    "schedules": _schedules,
+    "schedules/*": _schedule,
+    "schedules/*/history": _history,
+    "schedules/*/times": _times,
+    "schedules/*/explain": _explain,
+    "schedules/*/backfills": _backfills,
+    "upcoming": _upcoming,
+    "runs": _runs,
+    "runs/*": _run,
+    "runs/*/attempts": _attempts,
+    "runs/*/log": _log,
+    "namespaces": _namespaces,
+    "tokens": _tokens,
+    "nodes": _nodes,
+}
+
+
+# Values as JSON
+
+
+def shown(value: Any) -> Any:
+    """A value as the API shows it."""
+    match value:
+        case Enum():
+            return value.value
+        case str() | int() | float() | None:
+            return value
+        case datetime():
+            return value.isoformat().replace("+00:00", "Z")
+        case Spec():
+            return value.to_json()
+        case Policies():
+            return shown_policies(value)
+        case Mapping():
+            return {name: shown(one) for name, one in value.items()}
+        case list() | tuple():
+            return [shown(one) for one in value]
+        case _ if is_dataclass(value):
+            return {one.name: shown(getattr(value, one.name)) for one in fields(value)}
+        case _:
+            raise TypeError(f"{value!r} has no form as JSON")
+
+
+def _moment(at: Micros | None) -> datetime | None:
+    return None if at is None else to_datetime(at)
+
+
+def _page(found: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
+    """A page that was read up to its limit: there may be more behind it."""
+    return {"items": shown(found), "next": cursor(found[-1]) if found and len(found) == limit else None}
+
+
+def _first(found: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
+    """A page of what was read whole."""
+    return {"items": shown(found[:limit]), "next": cursor(found[limit - 1]) if len(found) > limit else None}
+
+
+def _after(items: Iterable[Json], key: str, after: str | None) -> list[Json]:
+    return sorted((one for one in items if after is None or one[key] > after), key=lambda one: one[key])
