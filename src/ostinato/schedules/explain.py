@@ -19,6 +19,7 @@ _WHY = {
     "catchup_window": "it came too late: nobody was there to fire it, and the catch-up policy was {policy}",
     "coalesced": "it came late, and a later run stands for it (catch-up policy {policy})",
     "paused": "the schedule was paused",
+    "parked": "the schedule was parked, because something about it could not be read or decided; its state says what",
     "exhausted": "the schedule had no actions left",
     "buffer_full": "{policy} others were waiting already, which is all that max_buffer allowed",
     "asked": "someone asked for this one to be left out",

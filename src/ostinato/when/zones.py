@@ -56,10 +56,6 @@ class Zone:
     def segment(self, second: int) -> int:
         return bisect_right(self.starts, second) - 1
 
-    def segment_before(self, second: int) -> int:
-        """The segment of the last second before this one."""
-        return bisect_left(self.starts, second) - 1
-
     def offset(self, second: int) -> int:
         return self.offsets[self.segment(second)]
 

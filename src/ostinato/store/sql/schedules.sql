@@ -80,10 +80,6 @@ SELECT s.id FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
 -- schedule_by_name: an open schedule. Uses ostinato_schedules_name.
 SELECT * FROM ostinato_schedules WHERE namespace = :namespace AND name = :name AND closed IS NULL
 
--- schedule_names: ids of open schedules by name.
-SELECT s.name, s.id FROM {rows r(namespace text, name text)}
-JOIN ostinato_schedules s ON s.namespace = r.namespace AND s.name = r.name AND s.closed IS NULL
-
 -- schedules_by_name: open schedules by their names. Uses ostinato_schedules_name.
 SELECT s.* FROM {rows r(namespace text, name text)}
 JOIN ostinato_schedules s ON s.namespace = r.namespace AND s.name = r.name AND s.closed IS NULL
