@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ import httpcore
 import httpx
 
 from ostinato.engine.addresses import NEGOTIABLE, Address, Kind, Network, kind_of, meant
+from ostinato.engine.names import resolve
 from ostinato.errors import OstinatoError, shown
 from ostinato.version import __version__
 
@@ -172,12 +172,6 @@ def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
     return f"{host if text == host else repr(host)} ({', '.join(told)})" if told else host
 
 
-async def resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses of a name as the system knows them; it also reads `2130706433` and `0x7f.1`."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
-
-
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
     """Where httpcore opens its connections: the only place that knows the address, so the check is made here."""
 
@@ -194,7 +188,11 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        addresses = await self._addresses(host, port)
+        try:
+            async with asyncio.timeout(timeout):
+                addresses = await self._addresses(host, port)
+        except TimeoutError:
+            raise httpcore.ConnectTimeout(f"no address found for {host!r} in time") from None
         for n, address in enumerate(addresses):
             patience = None if timeout is None else timeout / len(addresses)
             try:

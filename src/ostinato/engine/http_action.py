@@ -6,6 +6,7 @@ request is made; from then on every text that leaves this module, a result or an
 
 from __future__ import annotations
 
+import codecs
 import inspect
 import re
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,10 @@ _START_OF_BODY = 200
 _KEPT_HEADERS = frozenset(
     "content-type content-length content-encoding date etag last-modified location retry-after request-id x-request-id"
     " traceparent".split()
+)
+_LINEAR = re.compile(
+    r"utf-(8|16|32)(-(le|be|sig))?|ascii|iso8859-\d+|cp\d+|koi8-[rut]|mac-\w+|big5(hkscs)?|gb2312|gbk|gb18030|hz"
+    r"|shift_jis\w*|euc_\w+|iso2022_\w+|johab"
 )
 _CHARSET = re.compile(r"charset=\"?([\w.:-]+)", re.IGNORECASE)
 _OURS = frozenset({"ostinato-run", "ostinato-attempt", "ostinato-schedule", "ostinato-nominal-time"})
@@ -132,15 +137,22 @@ def _about(ctx: Context) -> dict[str, str]:
     return told
 
 
+def _charset(content_type: str) -> str:
+    """The charset that a header names, if it is one that is decoded in linear time; else UTF-8. Python knows others:
+    punycode takes a time that grows with the square of the text."""
+    named = _CHARSET.search(content_type)
+    try:
+        name = codecs.lookup(named[1]).name if named else "utf-8"
+    except (LookupError, UnicodeError):
+        return "utf-8"
+    return name if _LINEAR.fullmatch(name) else "utf-8"
+
+
 def text_of(answer: Answer, found: Resolved) -> str | None:
     """The body as text without secrets; None where it is compressed, though nobody asked for that."""
     if answer.headers.get("content-encoding", "identity").lower() != "identity":
         return None
-    named = _CHARSET.search(answer.headers.get("content-type", ""))
-    try:
-        text = answer.content.decode(named[1] if named else "utf-8", "replace")
-    except (LookupError, UnicodeError):
-        text = answer.content.decode("utf-8", "replace")
+    text = answer.content.decode(_charset(answer.headers.get("content-type", "")), "replace")
     if answer.truncated:
         text = text.rstrip("\ufffd")  # half a character, which would keep the start of a secret from being seen
     hidden: str = redact(clean(text), found.secrets, cut=answer.truncated)

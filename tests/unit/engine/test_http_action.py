@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given as given_by
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from ostinato.engine.egress import Egress
-from ostinato.engine.http_action import check_http, http_handler, read_retry_after
+from ostinato.engine.egress import Answer, Egress
+from ostinato.engine.http_action import check_http, http_handler, read_retry_after, text_of
+from ostinato.engine.secrets import Resolved
 from ostinato.errors import OstinatoError
 from ostinato.when.instants import SECOND, read_instant
 
@@ -133,3 +136,22 @@ def test_only_an_error_that_people_can_read_comes_out(given: dict[str, Any]) -> 
 )
 def test_the_pause_a_server_asks_for_is_read_and_bounded(value: str | None, seconds: int | None) -> None:
     assert read_retry_after(value, NOW) == (None if seconds is None else seconds * SECOND)
+
+
+@pytest.mark.parametrize(
+    "charset", "punycode idna utf-7 unicode_escape base64 zlib nonsense utf-8".split()
+)
+def test_an_answer_in_a_charset_that_takes_long_is_read_as_utf_8(charset: str) -> None:
+    content = b"a-" + b"\xc3\xa9" + b"zz99" * 50_000
+    answer = Answer(200, httpx.Headers({"content-type": f"text/plain; charset={charset}"}), content, False, 0)
+    begin = time.perf_counter()
+    assert (text_of(answer, Resolved(None, frozenset())) or "").startswith("a-ézz99")
+    assert time.perf_counter() - begin < 1
+
+
+@pytest.mark.parametrize("charset", "latin-1 windows-1252 utf-16 Shift_JIS euc-jp gb18030 koi8-r iso-8859-15".split())
+def test_an_answer_is_read_in_the_charset_that_it_names(charset: str) -> None:
+    text = "ж日" if charset in ("Shift_JIS", "euc-jp", "gb18030") else "ж" if charset == "koi8-r" else "abc"
+    headers = httpx.Headers({"content-type": f"text/plain; charset={charset}"})
+    answer = Answer(200, headers, text.encode(charset), False, 0)
+    assert text_of(answer, Resolved(None, frozenset())) == text
