@@ -138,9 +138,7 @@ def test_the_pause_a_server_asks_for_is_read_and_bounded(value: str | None, seco
     assert read_retry_after(value, NOW) == (None if seconds is None else seconds * SECOND)
 
 
-@pytest.mark.parametrize(
-    "charset", "punycode idna utf-7 unicode_escape base64 zlib nonsense utf-8".split()
-)
+@pytest.mark.parametrize("charset", "punycode idna utf-7 unicode_escape base64 zlib nonsense utf-8".split())
 def test_an_answer_in_a_charset_that_takes_long_is_read_as_utf_8(charset: str) -> None:
     content = b"a-" + b"\xc3\xa9" + b"zz99" * 50_000
     answer = Answer(200, httpx.Headers({"content-type": f"text/plain; charset={charset}"}), content, False, 0)
