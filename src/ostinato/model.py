@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ostinato.errors import OstinatoError
 from ostinato.when.durations import Length, parse_duration
@@ -15,6 +15,22 @@ from ostinato.when.instants import SECOND, Micros
 Json: TypeAlias = Any
 DEFAULT_NAMESPACE = "default"
 DEFAULT_QUEUE = "default"
+
+
+StatusName: TypeAlias = Literal[
+    "buffered",
+    "ready",
+    "active",
+    "waiting",
+    "succeeded",
+    "failed",
+    "timed_out",
+    "cancelled",
+    "terminated",
+    "crashed",
+    "skipped",
+    "missed",
+]
 
 
 class Status(StrEnum):

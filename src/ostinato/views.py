@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.model import Run
+from ostinato.model import Run, StatusName
 from ostinato.when.instants import Micros, to_datetime
 
 
@@ -21,7 +21,7 @@ class RunInfo:
     kind: str
     namespace: str
     key: str | None
-    status: str
+    status: StatusName
     reason: str | None
     attempt: int
     queue: str

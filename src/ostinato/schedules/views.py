@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from ostinato.model import Run
+from ostinato.model import Run, StatusName
 from ostinato.schedules.decide import Live, advance
 from ostinato.schedules.generator import BATCH, upcoming
 from ostinato.schedules.model import Policies, Schedule, State
@@ -29,7 +29,7 @@ class OccurrenceInfo:
     nominal: datetime
     due: datetime
     origin: str
-    status: str
+    status: StatusName
     reason: str | None
     run_id: str
     attempt: int
@@ -104,7 +104,7 @@ class ScheduleInfo:
     id: str
     name: str
     namespace: str
-    state: str
+    state: Literal["running", "paused", "completed", "parked", "closed"]
     reason: str | None
     spec: Spec
     words: str
