@@ -52,6 +52,7 @@ from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.standard import standard_plugins
 from ostinato.journeys.tasks.kafka import KafkaPublisher
 from ostinato.model import DEFAULT_NAMESPACE, Limit, Retry, Run, Status, Timer, read_length, read_retry
+from ostinato.pending import START_ONE, why_not_over
 from ostinato.reading import Reading
 from ostinato.schedules import keeping
 from ostinato.schedules.calls import Schedules
@@ -80,6 +81,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 C = TypeVar("C", bound=Callback)
 RULES[JOURNEY] = JOURNEY_RULE
+_TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class JobOptions(TypedDict, total=False):
@@ -109,9 +111,16 @@ class RunHandle(Generic[T_co]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> T_co:
-        """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed."""
-        async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
-            ended = await self._app.engine.waiters.wait(self.id)
+        """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed, and
+        `TimeoutError`, with what the run waits for, if it is not over in time.
+
+        Where no node is at work on the store, the log says so: a wait without a `timeout` would then have no end.
+        """
+        try:
+            async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
+                ended = await self._app._ended(self.id)
+        except TimeoutError:
+            raise TimeoutError(f"run {self.id} is not over: {await self._app._why_not_over(self.id)}") from None
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
@@ -779,6 +788,30 @@ class Ostinato(Reading, Admission):
             if handler.function is function:
                 return handler.name
         raise OstinatoError(f"{function!r} is not a job of this app; declare it with @app.job()")
+
+    # Waiting
+
+    async def _ended(self, id: str) -> Ended:
+        """Wait for a chain to end. Warn if it is not over and no node is there to do it."""
+        if not self._is_node:
+            await self._warn_without_nodes(id)
+        return await self.engine.waiters.wait(id)
+
+    async def _warn_without_nodes(self, id: str) -> None:
+        now = self.engine.clock.now()
+        if any(node.lease_until >= now for node in await self.nodes()):
+            return
+        run = await self.get(id)
+        if not run.over:
+            words = f"waiting for a run of job {run.name!r}, and no node is at work on this store; {START_ONE}"
+            log.warning(words, action="no_node", run=run.id)
+
+    async def _why_not_over(self, id: str) -> str:
+        try:
+            async with asyncio.timeout(_TO_EXPLAIN):
+                return why_not_over(await self.get(id), await self.nodes(), self.engine.clock.now())
+        except (OstinatoError, TimeoutError) as problem:
+            return f"where it stands cannot be read: {problem}"
 
     # Stopping
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -56,9 +57,10 @@ class SyncCalls:
 
 
 class SyncOstinato:
-    """`with SyncOstinato(app) as sync:` opens the store; with `node=True` it also does the work."""
+    """`with SyncOstinato(app) as sync:` runs a node, as `async with app:` does; `with SyncOstinato(app).connected() as
+    sync:` only opens the store, to start and watch runs that other processes do."""
 
-    def __init__(self, app: Ostinato, *, node: bool = False) -> None:
+    def __init__(self, app: Ostinato, *, node: bool = True) -> None:
         self.app = app
         self._node = node
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -74,6 +76,12 @@ class SyncOstinato:
             self._end()
             raise
         return self
+
+    @contextmanager
+    def connected(self) -> Iterator[SyncOstinato]:
+        """Open the store without running anything here."""
+        with SyncOstinato(self.app, node=False) as opened:
+            yield opened
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

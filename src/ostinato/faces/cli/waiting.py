@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+import typer
+
 from ostinato.client import Json
 from ostinato.errors import NotFound
 from ostinato.faces.cli.target import Session
@@ -15,13 +17,22 @@ OPEN = ("running", "paused")
 
 async def run_over(session: Session, id: str) -> Json:
     """The run, once it is over. A job that tells how far it is moves the bar."""
+    told = False
     with session.out.progress("waiting", 1.0) as tell:
         while True:
             found = await session.client.run(id)
             if found["finished"] is not None:
                 return found
+            if not told:
+                told = True
+                await _say_without_nodes(session)
             tell((found["progress"] or {}).get("done", 0.0), words=found["status"])
             await asyncio.sleep(_LOOK)
+
+
+async def _say_without_nodes(session: Session) -> None:
+    if not any(node["alive"] for node in await session.client.nodes()):
+        typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
 
 
 async def backfills_made(session: Session, wanted: Sequence[tuple[str, str]]) -> list[Json]:

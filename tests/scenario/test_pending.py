@@ -1,0 +1,77 @@
+"""Waiting for a run that nobody does: it is said, and what it waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ostinato import Ostinato, SyncOstinato
+from ostinato.testing import World
+
+
+async def test_a_timeout_says_what_the_run_waits_for(world: World) -> None:
+    @world.app.job(concurrency=1)
+    async def slow() -> None:
+        await asyncio.sleep(1000)
+
+    running = await world.start("slow")
+    line = await world.start("slow")
+    unknown = await world.start("unknown")
+    later = await world.app.start("slow", at="2030-01-01T00:00:00Z")
+    elsewhere = await world.start("slow", queue="other")
+    told = {}
+    for run in (running, line, unknown, later, elsewhere):
+        with pytest.raises(TimeoutError) as problem:
+            await run.result(timeout=5)
+        told[run.id] = str(problem.value)
+    assert told[running.id].startswith(f"run {running.id} is not over: it is running on node ")
+    assert "it stands in line: limit" in told[line.id]
+    assert told[unknown.id].endswith("it waits: no node knows the job 'unknown'")
+    assert told[later.id].endswith("it waits until 2030-01-01T00:00:00Z")
+    assert "in line" in told[elsewhere.id] or "no node serves queue 'other'" in told[elsewhere.id]
+
+
+async def test_a_queue_that_nobody_serves_is_named(world: World) -> None:
+    @world.app.job(queue="other")
+    async def work() -> None: ...
+
+    run = await world.start("work")
+    with pytest.raises(TimeoutError, match="no node serves queue 'other'; there are nodes for default"):
+        await run.result(timeout=5)
+
+
+async def test_waiting_without_a_node_is_a_warning_at_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    @world.app.job()
+    async def work() -> int:
+        return 42
+
+    done = await world.start("work")
+    await done.result()
+    await world.down()
+    caplog.clear()
+    async with world.app.connected():
+        run = await world.app.start("work")
+        with pytest.raises(TimeoutError, match="it is ready, and no node is at work on this store; start one"):
+            await run.result(timeout=5)
+        (line,) = [record for record in caplog.records if record.name == "ostinato"]
+        assert "waiting for a run of job 'work', and no node is at work on this store" in line.getMessage()
+        caplog.clear()
+        assert await done.result() == 42  # what is over needs no node
+        assert not caplog.records
+
+
+def test_the_sync_facade_runs_a_node_unless_it_only_connects(tmp_path: Path) -> None:
+    app = Ostinato(f"sqlite:///{tmp_path}/s.db")
+
+    @app.job()
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    with SyncOstinato(app) as sync:
+        assert sync.start("add", {"a": 40, "b": 2}).result(timeout=30) == 42
+    with SyncOstinato(app).connected() as sync:
+        with pytest.raises(TimeoutError, match="no node is at work on this store"):
+            sync.start("add", {"a": 1, "b": 1}).result(timeout=0.2)
+        assert sync.call(app.nodes()) == ()
