@@ -412,17 +412,25 @@ def test_a_loser_is_null_to_the_mapper() -> None:
         ("strategy: allOf, errorPolicy: failFast", "next: done", "FAILED"),
         ("strategy: allOf, errorPolicy: collectAll", "next: done", "RUNNING"),
         ("strategy: allOf, errorPolicy: ignoreErrors", "next: done", "RUNNING"),
-        ("strategy: anyOf", "next: done", "SUCCEEDED"),
+        ("strategy: anyOf", "next: done", "FAILED"),
         ("strategy: anyOf", "", "FAILED"),
         ("strategy: anyOf, errorPolicy: failFast", "next: done", "FAILED"),
         ("strategy: anyOf, errorPolicy: ignoreErrors", "next: done", "RUNNING"),
-        ("strategy: anyOf, errorPolicy: collectAll", "next: done", "RUNNING"),
-        ("strategy: firstCompleted", "next: done", "SUCCEEDED"),
+        ("strategy: anyOf, errorPolicy: collectAll", "next: done", "FAILED"),
+        ("strategy: anyOf, errorPolicy: collectAll", "", "FAILED"),
+        ("strategy: anyOf, errorPolicy: collectAll, MAPPED", "next: done", "SUCCEEDED"),
+        ("strategy: anyOf, MAPPED", "next: done", "FAILED"),
+        ("strategy: allOf, errorPolicy: collectAll, MAPPED", "next: done", "RUNNING"),
+        ("strategy: firstCompleted", "next: done", "FAILED"),
+        ("strategy: firstCompleted, errorPolicy: ignoreErrors", "next: done", "SUCCEEDED"),
+        ("strategy: firstCompleted, errorPolicy: collectAll", "next: done", "FAILED"),
+        ("strategy: firstCompleted, errorPolicy: collectAll, MAPPED", "next: done", "SUCCEEDED"),
         ("strategy: firstCompleted", "", "FAILED"),
         ("strategy: firstCompleted, errorPolicy: failFast", "next: done", "FAILED"),
     ],
 )
 def test_a_branch_that_fails_while_another_goes_on(join: str, after: str, phase: str) -> None:
+    join = join.replace("MAPPED", "mapper: {lang: py, expr: outcomes}, resultVar: r")
     assert play(parallel({"bad": FAILS, "sleep": SLEEPS}, join, after)).instance.phase == phase
 
 
@@ -432,7 +440,6 @@ def test_a_branch_that_fails_while_another_goes_on(join: str, after: str, phase:
         ("strategy: allOf, errorPolicy: collectAll", "FAILED"),
         ("strategy: allOf, errorPolicy: ignoreErrors", "SUCCEEDED"),
         ("strategy: anyOf, errorPolicy: ignoreErrors", "SUCCEEDED"),
-        ("strategy: anyOf, errorPolicy: collectAll", "SUCCEEDED"),
     ],
 )
 def test_a_branch_that_failed_when_the_other_succeeds(join: str, phase: str) -> None:
@@ -444,6 +451,27 @@ def test_a_branch_that_failed_when_the_other_succeeds(join: str, phase: str) -> 
 )
 def test_all_branches_fail(join: str, phase: str) -> None:
     assert play(parallel({"one": FAILS, "two": FAILS}, f"strategy: {join}")).instance.phase == phase
+
+
+def test_a_join_mapper_sees_how_every_branch_ended() -> None:
+    seen = 'errorPolicy: collectAll, mapper: {lang: py, expr: "[outcomes, branches]"}, resultVar: r'
+    failed = {"status": "failed", "error": {"code": "BAD", "reason": "bad"}}
+    cancelled = {"status": "cancelled", "error": None}
+    raced = play(parallel({"bad": FAILS, "sleep": SLEEPS}, f"strategy: anyOf, {seen}")).instance
+    assert raced.context == {"r": [{"bad": failed, "sleep": cancelled}, {"bad": None, "sleep": None}]}
+    awaited = play(parallel({"bad": FAILS, "sleep": SLEEPS}, f"strategy: allOf, {seen}")).fire().instance
+    succeeded = {"status": "succeeded", "error": None}
+    assert awaited.context == {"r": [{"bad": failed, "sleep": succeeded}, {"bad": None, "sleep": {}}]}
+    assert awaited.phase == "SUCCEEDED"
+
+
+def test_a_deadline_in_a_branch_ends_what_nobody_answers() -> None:
+    """The race of a wait and a timer whose branch fails: the failure decides when its time has come."""
+    late = f"{SLEEPS.replace('next: y', 'next: z')}, z: {{type: fail, errorCode: LATE, reason: too late}}"
+    found = play(parallel({"wait": WAITS, "late": late}, "strategy: anyOf, errorPolicy: collectAll", "")).fire()
+    assert found.instance.ending
+    assert (found.instance.phase, found.instance.ending.code) == ("FAILED", "LATE")
+    assert (found.timers, list(found.instance.frames)) == ({}, ["0"])
 
 
 def test_without_next_the_deciding_branch_is_the_outcome() -> None:
@@ -463,7 +491,7 @@ def test_a_failure_in_a_branch_below_a_branch_clears_everything_below() -> None:
     found = play(parallel({"deep": inner, "wait": wait, "sleep": SLEEPS}, "strategy: anyOf"))
     assert len(found.timers) == 2
     found.give(Submitted("x", {}))
-    assert (found.instance.phase, found.timers, list(found.instance.frames)) == ("SUCCEEDED", {}, ["0"])
+    assert (found.instance.phase, found.timers, list(found.instance.frames)) == ("FAILED", {}, ["0"])
 
 
 def test_a_loop_that_never_pauses_is_stopped() -> None:

@@ -18,7 +18,7 @@ from ostinato.journeys.expressions.suggestions import suggestion
 from ostinato.model import Json
 
 _LONGEST_S = 3600.0
-BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcome", "output"})
+BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcomes", "outcome", "output"})
 
 
 def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Language]:

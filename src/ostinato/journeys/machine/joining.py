@@ -3,17 +3,16 @@
 | strategy | errorPolicy | decided when | a branch failed |
 |---|---|---|---|
 | allOf | failFast (default) | all ended, or one failed | the parallel fails as the first did |
-| allOf | collectAll | all ended | the parallel fails as the first did |
+| allOf | collectAll | all ended | the mapper decides; without one the parallel fails as the first did |
 | allOf | ignoreErrors | all ended | its part is missing |
-| anyOf | none (default) | one ended, however | its part is missing |
-| anyOf | failFast | one ended | the parallel fails |
-| anyOf | collectAll | one succeeded, or all ended | the parallel fails if all did |
+| anyOf | failFast (default) | one ended | if it is that one, the parallel fails |
+| anyOf | collectAll | one ended | the mapper decides; without one, if it is that one, the parallel fails |
 | anyOf | ignoreErrors | one succeeded, or all ended | its part is missing |
-| firstCompleted | none, ignoreErrors | one ended, however | its part is missing |
-| firstCompleted | failFast, collectAll | one ended | the parallel fails |
+| firstCompleted | failFast (default), collectAll | as anyOf | as anyOf |
+| firstCompleted | ignoreErrors | one ended | its part is missing |
 
-Where the parallel has no `next`, the deciding branch's end is the end of what the parallel stands in: a failure
-included, whatever the policy.
+Where the parallel has no `next`, the mapper is not asked: the deciding branch's end is the end of what the parallel is
+in, a failure included, whatever the policy.
 """
 
 from __future__ import annotations
@@ -35,31 +34,31 @@ class Joined:
     failed: Ending | None
 
 
-def joined(join: Join, branches: Sequence[Frame]) -> Joined | None:
-    """What the branches that ended so far decide, or None."""
+def joined(join: Join, branches: Sequence[Frame], *, mapped: bool = False) -> Joined | None:
+    """What the branches that ended so far decide, or None. `mapped`: the join's mapper will be evaluated, and with
+    `collectAll` it is what judges failures."""
     ended = sorted((one for one in branches if one.ending), key=_order)
     if not ended:
         return None
     good = [one for one in ended if one.ending and one.ending.succeeded]
     bad = [one for one in ended if one.ending and not one.ending.succeeded]
     every = len(ended) == len(branches)
-    policy = join.error_policy or ("failFast" if join.strategy == "allOf" else None)
-    failure = bad[0].ending if bad else None
+    policy = join.error_policy or "failFast"
+    fails = policy == "failFast" or (policy == "collectAll" and not mapped)
     match join.strategy:
         case "allOf":
-            if policy == "failFast" and bad:
-                return Joined(bad[0], failure)
+            if bad and policy == "failFast":
+                return Joined(bad[0], bad[0].ending)
             if not every:
                 return None
-            if bad and policy == "collectAll":
-                return Joined(bad[0], failure)
+            if bad and fails:
+                return Joined(bad[0], bad[0].ending)
             return Joined(good[-1] if good else ended[-1], None)
-        case "anyOf" if policy in ("collectAll", "ignoreErrors"):
+        case "anyOf" if policy == "ignoreErrors":
             if good:
                 return Joined(good[0], None)
-            return Joined(bad[0], failure if policy == "collectAll" else None) if every else None
+            return Joined(bad[0], None) if every else None
     first = ended[0]
-    fails = policy == "failFast" or (policy == "collectAll" and join.strategy == "firstCompleted")
     return Joined(first, first.ending if fails and first in bad else None)
 
 
@@ -69,6 +68,19 @@ def parts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Jso
     heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
     good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
     return {one.name: good.get(one.name) for one in split.branches}
+
+
+def outcomes(split: Split, ended: Sequence[Frame]) -> dict[str, Json]:
+    """What the join's mapper sees as `outcomes`: how each branch ended. One that had not when the join was decided was
+    cancelled by that."""
+    endings = {one.branch: one.ending for one in ended if one.ending is not None}
+    return {one.name: _outcome(endings.get(one.name)) for one in split.branches}
+
+
+def _outcome(ending: Ending | None) -> dict[str, Json]:
+    if ending is None:
+        return {"status": "cancelled", "error": None}
+    return {"status": "succeeded" if ending.succeeded else "failed", "error": ending.error}
 
 
 def together(join: Join, base: Mapping[str, Json], branches: Sequence[Frame], by: Frame) -> Mapping[str, Json]:

@@ -312,7 +312,8 @@ class Moving:
 
     def _join(self, frame: Frame, state: Parallel, branches: list[Frame]) -> None:
         join = state.parallel.join
-        found = joined(join, branches)
+        mapped = join.mapper is not None and state.next is not None
+        found = joined(join, branches, mapped=mapped)
         if found is None:
             return None
         for loser in branches:
@@ -321,7 +322,7 @@ class Moving:
                 del self.frames[loser.id]
         if found.failed is not None:
             return self._end(frame.id, found.failed)
-        if join.mapper is not None and state.next is not None:
+        if mapped:
             self.frames[frame.id] = replace(frame, rest=Rest.JOINING, decided_by=found.by.id)
             return None
         context = together(join, frame.context, branches, found.by)

@@ -9,7 +9,7 @@ from typing import Any
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Call, Choice, Parallel, Task, Timer, Transform
 from ostinato.journeys.machine.decision import Effect, Evaluate, RunTask
-from ostinato.journeys.machine.joining import parts
+from ostinato.journeys.machine.joining import outcomes, parts
 from ostinato.journeys.machine.model import Compensating, Frame, Instance, Rest
 from ostinato.model import Json
 
@@ -64,7 +64,9 @@ def _wanted(definition: Definition, instance: Instance, frame: Frame) -> Effect 
             asked = (state.subjourney.input,)
         case Parallel():
             asked = (state.parallel.join.mapper,)
-            known["branches"] = parts(state.parallel, instance.children(frame.id), frame.decided_by)
+            ended = instance.children(frame.id)
+            known["branches"] = parts(state.parallel, ended, frame.decided_by)
+            known["outcomes"] = outcomes(state.parallel, ended)
         case _:
             return None
     return Evaluate(frame.id, frame.visit, tuple(one for one in asked if isinstance(one, Expression)), known)
