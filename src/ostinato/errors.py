@@ -90,6 +90,10 @@ class StoreUnavailable(StoreError):
     """The store does not answer for now. What was acknowledged is safe; the call may be tried again."""
 
 
+class StoreRefused(StoreError):
+    """The store will not take a value that it was given: the same call would be refused again."""
+
+
 class Conflict(OstinatoError):
     """What was asked for contradicts what is there."""
 

@@ -189,6 +189,7 @@ async def chaos(url: str, folder: Path) -> None:
             for _ in range(4):
                 four.add()
             editing = four.add("edit")
+            await at_work(app)
             deadline = asyncio.get_running_loop().time() + SECONDS
             while asyncio.get_running_loop().time() < deadline:
                 await asyncio.sleep(dice.random() * 3)
@@ -209,6 +210,16 @@ async def chaos(url: str, folder: Path) -> None:
             times += check_one(events[0].data["name"], events, created, await records(app, id))
         assert times > SCHEDULES * SECONDS / 10
         assert await app.check(repair=False) == []
+
+
+async def at_work(app: Ostinato) -> None:
+    """Until all of them are there, however long a busy machine takes to start them."""
+    edits = ("schedule:updated", "schedule:paused", "schedule:resumed")
+    async with asyncio.timeout(60):
+        while len(await app.nodes()) < 4 or not [
+            one for one in await app.events(limit=5000, after=SCHEDULES) if one.name in edits
+        ]:
+            await asyncio.sleep(0.2)
 
 
 async def close(app: Ostinato) -> None:

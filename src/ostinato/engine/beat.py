@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from ostinato.clock import Clock
 from ostinato.engine import timers
 from ostinato.engine.claimer import Claimer
+from ostinato.engine.commits import is_trouble
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.log import log
 from ostinato.engine.telemetry import Metrics, Spans
-from ostinato.errors import StoreUnavailable
 from ostinato.model import Run
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
@@ -86,9 +86,9 @@ class Beat:
         try:
             with self._spans.of("beat", lag_ms=(now - begin) // 1000):
                 fired = await self._fire_some(now, _FIRE)
-        except StoreUnavailable:
-            raise
         except Exception as problem:
+            if is_trouble(problem):  # of the store, and no timer's own
+                raise
             log.warning("timers failed together; one by one now", action="batch_failed", problem=repr(problem))
             fired = await self._fire_one_by_one(now)
         self._metrics.fired.inc(fired.timers)

@@ -6,16 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from ostinato.errors import OstinatoError, StoreError
+from ostinato.errors import OstinatoError, StoreError, StoreRefused
 
 T = TypeVar("T")
 R = TypeVar("R")
 _MOST = 500
+_LATER = 30.0  # seconds until what cannot be written is tried again
 
 
 class Committer(Generic[T, R]):
-    """Gathers items and hands them to `commit` in batches, which answers for each of them. A store that is away is
-    waited for, unless `hopeful` is false: then its trouble is the caller's."""
+    """Gathers items and hands them to `commit` in batches, which answers for each of them. What is wrong with the store
+    is waited out, unless `hopeful` is false: then it is the caller's trouble. Any other problem is one item's own, a
+    poison: the others of its batch go on without it, and for it comes what `instead` makes of it, if anything. Where
+    nobody waits for an item that cannot be written and nothing comes instead, it is tried again later."""
 
     def __init__(
         self,
@@ -34,9 +37,15 @@ class Committer(Generic[T, R]):
         self._none = asyncio.Event()
         self._none.set()
         self._task: asyncio.Task[None] | None = None
+        self._later: list[asyncio.TimerHandle] = []  # what cannot be written for now
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    @property
+    def unwritable(self) -> int:
+        """How many items nobody could write so far; each is tried again."""
+        return len(self._later)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._loop())
@@ -64,6 +73,9 @@ class Committer(Generic[T, R]):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
+        for timer in self._later:
+            timer.cancel()
+        self._later.clear()
         for _, done in self._waiting:
             if done is not None and not done.done():
                 done.set_exception(OstinatoError("the app was closed before this was written"))
@@ -81,35 +93,50 @@ class Committer(Generic[T, R]):
     async def _persist(self, batch: list[tuple[T, asyncio.Future[R] | None]]) -> None:
         """Until it is written: these are facts already, and only the store can keep them."""
         pause = 0.05
-        answers: Sequence[R] = ()
-        problem: Exception | None = None
         while True:
             try:
                 answers = await self._commit([item for item, _ in batch])
-            except StoreError as trouble:
-                if self._hopeful:
-                    self._trouble(trouble)
+            except Exception as problem:
+                if is_trouble(problem) and self._hopeful:
+                    self._trouble(problem)
                     await asyncio.sleep(pause)
                     pause = min(2.0, pause * 2)
                     continue
-                problem = trouble
-            except Exception as trouble:
-                problem = trouble
-            break
-        if problem is not None and len(batch) > 1 and not isinstance(problem, StoreError):
-            for one in batch:  # one of them is poison: let the others go on
-                await self._persist([one])
+                if is_trouble(problem) or len(batch) == 1:
+                    await self._give_up(batch, problem)
+                    return
+                for one in batch:  # one of them is poison: let the others go on
+                    await self._persist([one])
+                return
+            for (_, done), answer in zip(batch, answers, strict=True):
+                if done is not None and not done.done():
+                    done.set_result(answer)
             return
-        if problem is not None and self._hopeful:
+
+    async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
+        """What cannot be written: trouble that is the callers', or a poison alone."""
+        item, done = batch[0]
+        if self._hopeful:
             self._trouble(problem)
-            item = batch[0][0]
             other = None if self._instead is None else self._instead(item, problem)
             if other is not None:
-                await self._persist([(other, batch[0][1])])
+                await self._persist([(other, done)])
                 return
-        for at, (_, done) in enumerate(batch):
-            if done is not None and not done.done():
-                if problem is None:
-                    done.set_result(answers[at])
-                else:
-                    done.set_exception(problem)
+            if done is None:
+                self._put_again(item)
+        for _, one in batch:
+            if one is not None and not one.done():
+                one.set_exception(problem)
+
+    def _put_again(self, item: T) -> None:
+        def again() -> None:
+            self._later.remove(timer)
+            self.put(item)
+
+        timer = asyncio.get_running_loop().call_later(_LATER, again)
+        self._later.append(timer)
+
+
+def is_trouble(problem: Exception) -> bool:
+    """Whether something is wrong with the store, and not with what it was given."""
+    return isinstance(problem, StoreError) and not isinstance(problem, StoreRefused)

@@ -1,6 +1,8 @@
 """The store to grow onto: PostgreSQL, through asyncpg.
 
-A lost connection or a deadlock is answered by trying the operation again; it is made so that it may.
+A lost connection or a deadlock is answered by trying the operation again; it is made so that it may. What is wrong
+with the server or the connection is never the operation's word: whatever an operation makes of such an error, it is
+the error that counts. Only a value that the server will not take is the fault of who gave it.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from ostinato.errors import StoreError, StoreUnavailable
-from ostinato.store.contract import Make, Operation, Rows, Statement, drive_async
+from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
+from ostinato.store.contract import Make, Operation, Rows, Statement, drive_async, sql
 from ostinato.store.migrate import migrate_postgres
 from ostinato.store.sql import Query, queries
 from ostinato.when.instants import Micros
@@ -37,15 +39,19 @@ SETTINGS = {
 _LOST = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # what a connection that ends in the middle of a statement may raise
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.TooManyConnectionsError,
     ConnectionError,
     OSError,
+    EOFError,
     TimeoutError,
 )
+_DRIVER = (asyncpg.PostgresError, *_LOST)  # whatever a statement may raise
 _IDLE = "25P03"  # the server has ended a transaction that stood still for too long
+_VALUES = ("21", "22", "23", "54")  # classes of errors that a value causes: cardinality, data, integrity, size
 _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
@@ -151,7 +157,9 @@ class PostgresStore:
                 ) from problem
             except asyncpg.ReadOnlySQLTransactionError as problem:
                 raise StoreUnavailable(f"the store {self.url} is read-only (a standby?): {problem}") from problem
-            except (asyncpg.PostgresError, *_LOST) as problem:
+            except _DRIVER as problem:
+                if _of_a_value(problem):
+                    raise StoreRefused(f"the store {self.url} will not take a value: {problem}") from problem
                 if isinstance(problem, asyncpg.PostgresError) and not _passing(problem):
                     raise StoreError(f"the store {self.url} refused: {problem}") from problem
                 tries += 1
@@ -163,20 +171,29 @@ class PostgresStore:
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
         """One transaction, begun with the first statement that is not one by itself."""
         transaction: Any = None
+        trouble: Exception | None = None  # the first error of a statement: what comes after it is its consequence
 
         async def execute(statement: Statement) -> Rows:
-            nonlocal transaction
-            if transaction is None and not statement.alone and self._queries[statement.name].text:
-                beginning = connection.transaction()
-                await beginning.start()
-                transaction = beginning  # only now: one whose beginning was cancelled cannot be rolled back
-            return await execute_postgres(connection, self._queries[statement.name], statement)
+            nonlocal transaction, trouble
+            try:
+                if transaction is None and not statement.alone and self._queries[statement.name].text:
+                    beginning = connection.transaction()
+                    await beginning.start()
+                    transaction = beginning  # only now: one whose beginning was cancelled cannot be rolled back
+                return await execute_postgres(connection, self._queries[statement.name], statement)
+            except _DRIVER as problem:
+                trouble = trouble or problem
+                raise
 
         try:
             found = await drive_async(operation, execute)
-        except BaseException:
+            if trouble is not None:
+                raise trouble
+        except BaseException as problem:
             if transaction is not None:
-                await transaction.rollback()
+                await _roll_back(transaction, connection)
+            if trouble is not None and isinstance(problem, Exception) and not _of_a_value(trouble):
+                raise trouble from None
             raise
         if transaction is not None:
             await transaction.commit()
@@ -190,10 +207,10 @@ class PostgresStore:
         self._wakes.append(wake)
 
     async def clock_probe(self) -> Micros | None:
-        if self._pool is None:
-            return None
-        async with self._pool.acquire() as connection:
-            return int(await connection.fetchval("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"))
+        def look(_: int) -> Operation[Micros]:
+            return int((yield sql("store_clock"))[0][0])
+
+        return await self.read(look)
 
     async def _listen(self) -> None:
         """Hints from other nodes, on a connection of its own that comes back when the server does."""
@@ -206,7 +223,7 @@ class PostgresStore:
                 await connection.add_listener("ostinato", self._heard)
                 self._wake()  # whatever was said while nobody listened
                 await gone.wait()
-            except _LOST:
+            except _DRIVER:
                 pass
             finally:
                 if connection is not None and not connection.is_closed():
@@ -227,6 +244,20 @@ def _passing(problem: asyncpg.PostgresError) -> bool:
     """Trouble of the server's own that passes: connections, resources, locks, an operator, the system."""
     state = problem.sqlstate or ""
     return state[:2] in ("08", "53", "55", "57", "58") or state == _IDLE or isinstance(problem, _LOST)
+
+
+def _of_a_value(problem: Exception) -> bool:
+    """Whether a value that was given is at fault, and not the server or the way to it."""
+    return isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "")[:2] in _VALUES
+
+
+async def _roll_back(transaction: Any, connection: Any) -> None:
+    """Without a word about it: the error that brought it here says what is wrong. A connection on which this fails is
+    not used again."""
+    try:
+        await transaction.rollback()
+    except _DRIVER:
+        connection.terminate()
 
 
 async def _leave_as_it_is(connection: Any) -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ostinato.errors import StoreError, StoreUnavailable
+from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
 from ostinato.store.contract import Make, Operation, Row, Rows, Statement
 from ostinato.store.migrate import migrate_sqlite
 from ostinato.store.sql import Query, queries
@@ -28,6 +28,7 @@ _ROWS = 100  # in one statement: more gain nothing
 _TOGETHER = 64  # operations in one transaction
 _TOLD = frozenset({"notify", "created_events"})  # what others on an inline store are to hear of
 _PATIENCE = 60.0  # seconds to wait for a locked file before saying so
+_VALUES = (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE)
 
 
 class SqliteStore:
@@ -194,16 +195,21 @@ class SqliteStore:
 
     def _transaction(self, makes: list[Make[Any]]) -> list[Any]:
         connection = self._connection
-        execute = self._executor(connection)
+        trouble: list[sqlite3.Error] = []  # errors of statements: what comes after the first is its consequence
+        execute = self._executor(connection, trouble)
         self._notified = False
         try:
             _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 found = [drive(make(0), execute) for make in makes]
+                if trouble:
+                    raise trouble[0]
                 _patiently(lambda: connection.execute("COMMIT"))
-            except BaseException:
+            except BaseException as problem:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+                if trouble and isinstance(problem, Exception) and not _of_a_value(trouble[0]):
+                    raise trouble[0] from None
                 raise
         except sqlite3.Error as problem:
             raise explain(problem, self.path) from problem
@@ -223,13 +229,20 @@ class SqliteStore:
             except BaseException as problem:
                 job.refuse(problem)
 
-    def _executor(self, connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
+    def _executor(
+        self, connection: sqlite3.Connection, trouble: list[sqlite3.Error] | None = None
+    ) -> Callable[[Statement], Rows]:
         found = self._queries
 
         def execute(statement: Statement) -> Rows:
             if statement.name in _TOLD:
                 self._notified = True
-            return execute_sqlite(connection, found[statement.name], statement)
+            try:
+                return execute_sqlite(connection, found[statement.name], statement)
+            except sqlite3.Error as problem:
+                if trouble is not None:
+                    trouble.append(problem)
+                raise
 
         return execute
 
@@ -358,9 +371,18 @@ def _patiently(action: Callable[[], T]) -> T:
             time.sleep(0.002)
 
 
+def _of_a_value(problem: sqlite3.Error) -> bool:
+    """Whether a value that was given is at fault, and not the file or the way to it."""
+    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+    unbound = isinstance(problem, sqlite3.InterfaceError | sqlite3.ProgrammingError | sqlite3.DataError)
+    return code in _VALUES or (unbound and code in (0, sqlite3.SQLITE_MISUSE))
+
+
 def explain(problem: sqlite3.Error, path: str) -> StoreError:
     """What an error of SQLite means for the person who runs this."""
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+    if _of_a_value(problem):
+        return StoreRefused(f"the store {path} will not take a value: {problem}")
     match code:
         case sqlite3.SQLITE_FULL:
             return StoreUnavailable(f"the disk of the store {path} is full; nothing is lost, make room and it goes on")
@@ -370,6 +392,8 @@ def explain(problem: sqlite3.Error, path: str) -> StoreError:
             return StoreError(f"the store {path} is damaged or not a SQLite file; restore it from a backup")
         case sqlite3.SQLITE_CANTOPEN:
             return StoreError(f"the store {path} cannot be opened; check that its folder exists and may be written")
+        case sqlite3.SQLITE_NOMEM | sqlite3.SQLITE_PROTOCOL | sqlite3.SQLITE_INTERRUPT:
+            return StoreUnavailable(f"the store {path} does not answer for now: {problem}")
         case sqlite3.SQLITE_IOERR:
             return StoreUnavailable(f"the disk of the store {path} fails: {problem}")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:

@@ -23,3 +23,8 @@ DELETE FROM ostinato_nodes WHERE id = :id
 
 -- known_node: whether this node is still on record.
 SELECT id FROM ostinato_nodes WHERE id = :id
+
+-- store_clock [sqlite]: the store has no clock of its own; the machine's counts.
+
+-- store_clock [postgres]: what time it is to the database, in microseconds.
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
