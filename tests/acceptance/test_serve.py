@@ -25,6 +25,10 @@ from tests.serving import OSTINATO, Serving, clean_environment, until
 
 JOBS = """
 import asyncio
+import logging
+import threading
+import time
+import warnings
 from ostinato import Ostinato
 
 app = Ostinato("sqlite:///jobs.db")
@@ -36,9 +40,31 @@ async def nap(seconds: float) -> str:
     return "rested"
 
 
+@app.job()
+def block(seconds: float) -> None:
+    time.sleep(seconds)
+
+
 @app.job(queue="mail")
 async def send() -> str:
     return "sent"
+
+
+@app.job()
+def in_a_thread() -> None:
+    logging.getLogger("shop").info("sold")
+    warnings.warn("old ways")
+    threading.Thread(target=lambda: 1 / 0, name="lost").start()
+    raise ValueError("no luck")
+
+
+def in_a_child() -> None:
+    logging.getLogger("shop").warning("sold elsewhere")
+    warnings.warn("older ways")
+
+
+app.job(process=True)(in_a_child)
+logging.basicConfig(format="of its own: %(message)s")
 """
 
 
@@ -110,15 +136,17 @@ async def status(folder: Path, id: str) -> str:
         return (await app.get(id)).status
 
 
-def test_a_second_signal_is_not_patient(folder: Path) -> None:
+@pytest.mark.parametrize(("how", "job"), [(signal.SIGTERM, "nap"), (signal.SIGINT, "block")])
+def test_a_second_signal_is_not_patient(folder: Path, how: signal.Signals, job: str) -> None:
     with Serving(folder, "serve", "--app", "jobs:app", "--port", "0", "--grace", "10m") as server:
         with SyncClient(server.address) as client:
-            run = client.start("nap", {"seconds": 600})
+            run = client.start(job, {"seconds": 600})
             stands(client, run["id"], "active")
-        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(how)
         until(lambda: _refused(server.port), "a closed door")
         assert server.process.poll() is None
-        assert server.stop(signal.SIGTERM) == -signal.SIGTERM
+        assert "stopping: waits up to 600 s for 1 run; again Ctrl-C: at once\n" in server.said
+        assert server.stop(how) == -how
 
 
 def _refused(port: str) -> bool:
@@ -143,13 +171,42 @@ def test_the_api_alone_and_a_worker_beside_it(folder: Path) -> None:
 
 
 def test_logs_as_json_are_json_to_the_last_line(folder: Path) -> None:
-    with Serving(folder, "serve", "--log-format", "json", "--port", "0") as server:
+    with Serving(folder, "serve", "--app", "jobs:app", "--log-format", "json", "--port", "0") as server:
         address = server.address.rstrip('",)(')
-        assert httpx.get(f"{address}/api/v1/health/live").status_code == 200
+        with SyncClient(address) as client:
+            failed, done = client.start("in_a_thread"), client.start("in_a_child")
+            stands(client, failed["id"], "failed")
+            stands(client, done["id"], "succeeded")
+            assert [line["message"].split(": ")[-1].splitlines()[0] for line in client.log(failed["id"])] == [
+                "sold",
+                "old ways",
+            ]
+            kept = [line["message"] for line in client.log(done["id"])]
+            assert kept[0] == "sold elsewhere"
+            assert "older ways" in kept[1]
+        with socket.create_connection(("127.0.0.1", int(server.port.rstrip('",)(')))) as raw:
+            raw.sendall(b"not HTTP\r\n\r\n")
+            raw.recv(1000)
         assert server.stop() == 0
     found = [json.loads(line) for line in server.said]
     (line,) = [one for one in found if one.get("action") == "listening"]
     assert line["address"] == address
+    actions = [one.get("action") for one in found]
+    assert {"node_started", "run_failed", "thread_failed", "node_stopped"} <= set(actions)
+    (failure,) = [one for one in found if one.get("action") == "run_failed"]
+    assert failure["exception"].endswith("ValueError: no luck")
+    assert {"sold", "sold elsewhere"} <= {one["event"] for one in found if one["logger"] == "shop"}
+    assert sum(one["logger"] == "py.warnings" for one in found) == 2
+    refused = ostinato(folder, "worker", "--app", "jobs:none", "--log-format", "json")
+    assert (refused.returncode, json.loads(refused.stderr)["action"]) == (2, "not_started")
+
+
+def test_a_node_without_jobs_says_so(folder: Path) -> None:
+    with Serving(folder, "worker") as worker:
+        assert worker.store
+        until(lambda: any("It has no jobs of its own: name your app with --app" in line for line in worker.said), "it")
+        assert worker.stop() == 0
+        assert "stopping\n" in worker.said
 
 
 def test_flags_environment_and_file_in_their_order(folder: Path) -> None:

@@ -65,8 +65,7 @@ class ChildContext(Occurrence):
 
 
 def _forward_logs(context: ChildContext, level: int) -> None:
-    """Log lines go to the parent, which keeps them and writes them in its own format, whatever the module that was
-    imported has set up."""
+    """Send log lines to the parent, which keeps them and writes them in its own format."""
     root = logging.getLogger()
     root.handlers = [Forward(context.forward)]
     root.setLevel(level)
@@ -89,15 +88,16 @@ def main() -> None:
     os.dup2(2, 1)  # whatever the function prints must not get between the lines
     start = json.loads(sys.stdin.readline())
     try:
-        function = find(module, qualname, path)
-        given = start["input"]
         context = ChildContext(out, start["saved"], start["known"])
+        _forward_logs(context, start["log_level"])
+        function = find(module, qualname, path)
+        _forward_logs(context, start["log_level"])  # whatever the module has set up
+        given = start["input"]
         types = input_types(function, start["context"]) if given else None
         if types is not None:
             given = types.read(json.dumps(given), qualname)
         if start["context"]:
             given[start["context"]] = context
-        _forward_logs(context, start["log_level"])
         value = function(**given)
         if inspect.iscoroutine(value):
             value = asyncio.run(value)

@@ -166,7 +166,7 @@ async def _log(look: Looking, id: str, after: int = 0, limit: int = 1000) -> Jso
 
 async def _namespaces(look: Looking, after: str | None = None, limit: int = _LIMIT) -> Json:
     found = await look.store.read(lambda _: access.list_namespaces())
-    items = [{**shown(one), "created": shown(_moment(one.created))} for one in found]
+    items = [{**shown(one), "created": shown(_moment(one.created or None))} for one in found]
     return _first(_after(items, "name", after), limit, lambda last: last["name"])
 
 

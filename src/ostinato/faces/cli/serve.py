@@ -1,7 +1,7 @@
 """`ostinato serve` and `ostinato worker`: the engine with the API, and the engine alone.
 
-A signal ends them in good order: not ready, streams end, requests finish, the engine drains. A second one is not
-patient.
+A signal ends them in good order: not ready, streams end, requests finish, the engine drains. A second one ends the
+process at once, as a crash would: what it ran is taken over when its lease has run out.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
-from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,12 +22,14 @@ from ostinato.faces.cli import demo as the_demo
 from ostinato.faces.cli.configuration import Configuration, configuration
 from ostinato.faces.cli.loading import load_app
 from ostinato.faces.cli.logs import configure_logs
+from ostinato.when.instants import SECOND
 
 if TYPE_CHECKING:  # only what serves pays for loading the faces
     from ostinato.faces.door import Door
     from ostinato.faces.http.server import Listening
     from ostinato.faces.temporal.server import WireServer
 
+_BUILT_IN = {"http", "webhook"}  # jobs that every app has
 _APP = Annotated[str | None, typer.Option("--app", help="Your app, as module:name. [default: one without jobs]")]
 _STORE = Annotated[
     str | None, typer.Option(help="Where everything is kept. [default: the app's own, else sqlite:///ostinato.db]")
@@ -90,7 +92,8 @@ def serve(
         _until_a_signal(lambda stop: _demonstrate(settings, stop, any_port=port is None), demo_seconds)
         return
     configure_logs(settings.log_format, settings.log_level)
-    _until_a_signal(lambda stop: _serve(settings, stop))
+    with _errors_as_lines(settings):
+        _until_a_signal(lambda stop: _serve(settings, stop))
 
 
 def worker(
@@ -111,7 +114,8 @@ def worker(
     given = {name: value for name, value in locals().items() if name != "config"}
     settings = configuration(given, config)
     configure_logs(settings.log_format, settings.log_level)
-    _until_a_signal(lambda stop: _work(settings, stop))
+    with _errors_as_lines(settings):
+        _until_a_signal(lambda stop: _work(settings, stop))
 
 
 def make_app(settings: Configuration) -> Ostinato:
@@ -127,8 +131,10 @@ async def _work(settings: Configuration, stop: asyncio.Event) -> None:
     app = make_app(settings)
     async with app:
         _announce(settings, f"Ostinato works on {app.store.url}", "working", store=app.store.url)
+        _say_without_jobs(app, settings)
         _settle()
         await stop.wait()
+        _say_stopping(app, settings)
 
 
 async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
@@ -139,6 +145,8 @@ async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
         what = "the API only" if settings.no_engine else "engine and API"
         words = f"Ostinato is listening on {address} ({what}, {app.store.url})"
         _announce(settings, words, "listening", address=address)
+        if not settings.no_engine:
+            _say_without_jobs(app, settings)
 
     await _answer(app, settings, stop, listening, engine=not settings.no_engine)
 
@@ -209,8 +217,15 @@ async def _answer(
                 address = await faces.enter_async_context(wire.serving())
                 words = f"Ostinato speaks Temporal's protocol on {address}"
                 _announce(settings, words, "listening_temporal", address=address)
-            await serve(app, where, door, stop, listening=heard, linger=settings.linger, entry=entry)
+            leaving = asyncio.create_task(_when_stopping(app, settings, stop)) if beside is None else None
+            try:
+                await serve(app, where, door, stop, listening=heard, linger=settings.linger, entry=entry)
+            finally:
+                if leaving is not None:
+                    leaving.cancel()
             await asyncio.gather(*tasks)
+            if beside is not None:  # its picture is off the screen now
+                _say_stopping(app, settings)
 
 
 def _settle() -> None:
@@ -251,7 +266,40 @@ def _wire(settings: Configuration, entry: Door) -> WireServer | None:
     return WireServer(entry.beside(open_on_loopback=where.open), where)
 
 
-def _announce(settings: Configuration, words: str, action: str, **more: str) -> None:
+def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
+    if not app.engine.handlers.keys() - _BUILT_IN:
+        words = "It has no jobs of its own: name your app with --app module:name. Jobs wait for a node that knows them."
+        _announce(settings, words, "no_jobs")
+
+
+async def _when_stopping(app: Ostinato, settings: Configuration, stop: asyncio.Event) -> None:
+    await stop.wait()
+    _say_stopping(app, settings)
+
+
+def _say_stopping(app: Ostinato, settings: Configuration) -> None:
+    running = len(app.engine.bodies.running)
+    grace = f"{app.settings.grace / SECOND:g} s"
+    runs = "1 run" if running == 1 else f"{running} runs"
+    words = f"stopping: waits up to {grace} for {runs}; again Ctrl-C: at once" if running else "stopping"
+    _announce(settings, words, "stopping", runs=running)
+
+
+@contextmanager
+def _errors_as_lines(settings: Configuration) -> Iterator[None]:
+    """What keeps the process from starting is a line of the log where that is JSON."""
+    try:
+        yield
+    except OstinatoError as problem:
+        if settings.log_format != "json":
+            raise
+        from ostinato.faces.cli.main import code_of
+
+        log.critical(str(problem), action="not_started")
+        raise typer.Exit(code_of(problem)) from None
+
+
+def _announce(settings: Configuration, words: str, action: str, **more: str | int) -> None:
     if settings.log_format == "json":
         log.info(words, action=action, **more)
     else:
@@ -266,8 +314,9 @@ def _until_a_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], 
 
         def end() -> None:
             stop.set()
-            for one in signals:  # the next one finds no handler and ends the process at once
+            for one in signals:
                 loop.remove_signal_handler(one)
+                signal.signal(one, signal.SIG_DFL)  # the next one ends the process, whatever its threads do
 
         for one in signals:
             loop.add_signal_handler(one, end)

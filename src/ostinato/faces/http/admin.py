@@ -37,7 +37,7 @@ def _moment(at: Micros | None) -> Any:
 
 
 def _namespace(one: NamespaceInfo) -> NamespaceShown:
-    return NamespaceShown(name=one.name, notes=one.notes, created=to_datetime(one.created), actor=one.actor)
+    return NamespaceShown(name=one.name, notes=one.notes, created=_moment(one.created or None), actor=one.actor)
 
 
 def _token(one: TokenInfo) -> dict[str, Any]:

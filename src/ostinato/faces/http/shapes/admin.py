@@ -45,7 +45,7 @@ class Nodes(BaseModel):
 class NamespaceShown(BaseModel):
     name: str
     notes: str
-    created: datetime
+    created: datetime | None = Field(description="null for `default`, which is there from the beginning.")
     actor: str | None
 
 
