@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -25,6 +25,7 @@ from ostinato.journeys.library import (
     whole_definition_info,
 )
 from ostinato.journeys.machine.model import Compensating, Instance
+from ostinato.journeys.moves import KIND
 from ostinato.journeys.outcomes import outcome_id
 from ostinato.journeys.plugins import Request
 from ostinato.journeys.problems import Problem
@@ -135,6 +136,44 @@ class Looks:
         if not seen.kept.instance.over or await self._is_withheld(seen):
             raise NotOver(f"journey {id!r} is not over; it is at {seen.kept.instance.current_state!r}")
         return await self._outcome(seen)
+
+    async def hidden(
+        self, ids: Iterable[str], request: Request | None, names: Mapping[str, str] | None = None
+    ) -> set[str]:
+        """Of these runs, those of journeys whose read guard does not let the caller see them. `names` are the names of
+        runs that may no longer be on record, by id: one of a guarded journey is hidden, since nothing is left to ask
+        the guard about."""
+        around, wanted = self._around, list(dict.fromkeys(ids))
+
+        def found(_: int) -> Operation[tuple[set[str], list[Looked]]]:
+            rows = {row[0]: row for row in (yield sql("journey_versions", [(id,) for id in wanted]))} if wanted else {}
+            gone: set[str] = set()
+            asked: list[Looked] = []
+            for id in wanted:
+                _, kind, name, version = rows.get(id, (id, KIND, (names or {}).get(id), None))
+                if kind != KIND or name is None or not (yield from self._is_guarded(name, version)):
+                    continue
+                if id not in rows:
+                    gone.add(id)
+                    continue
+                try:
+                    asked.append((yield from look(id, around.namespace, around.tools.shelf)))
+                except OstinatoError:  # it never began: there is nothing to show, and nobody to ask
+                    gone.add(id)
+            return gone, asked
+
+        gone, asked = await around.store.read(found)
+        for one in asked:
+            if not await may_read(around.tools, one.definition, one.kept.instance, request):
+                gone.add(one.run.id)
+        return gone
+
+    def _is_guarded(self, name: str, version: str | None) -> Operation[bool]:
+        try:
+            definition = yield from find(self._around.namespace, name, version, self._around.tools.shelf)
+        except NotFound:
+            return False
+        return definition.spec.access.read is not None
 
     async def instance(
         self, id: str, *, request: Request | None = None, guarded: bool = False

@@ -14,9 +14,13 @@ from schemathesis.openapi.checks import JsonSchemaError
 
 from ostinato import Conflict, Ostinato
 from ostinato.client import Client
+from ostinato.engine.access import Role
 from ostinato.engine.egress import EgressPolicy
+from ostinato.faces.door import Who
+from ostinato.faces.http.events import _stream
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.server import Listening
+from ostinato.journeys.plugins import Request as Inbound
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
 from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE, REPEATING
 from tests.service import Received, Reply, Service
@@ -228,6 +232,57 @@ def test_who_may_not_read_a_journey_learns_nothing_of_it(tmp_path: Path) -> None
         assert (await web.get(f"/journeys/{id}/result", headers={"X-Api-Key": "k1"})).status_code == 409
         page = (await web.get("/journeys?limit=1")).json()
         assert (page["items"], page["next"]) == ([], id)  # what is hidden does not end the list
+
+    run(main, tmp_path, settings=JourneySettings(api_keys=keys))
+
+
+def test_a_read_guard_covers_every_place_where_a_journey_shows(tmp_path: Path) -> None:
+    keys = {"default": ApiKeyProfile(keys={"ada": hash_api_key("k1")})}
+
+    async def main(web: Api) -> None:
+        await deployed(web, HIDDEN)
+        one, other = [(await web.post("/journeys/hidden/start")).json()["journeyId"] for _ in range(2)]
+        ada, nobody = {"X-Api-Key": "k1"}, {"X-Api-Key": "k2"}
+        missing = (await web.get("/runs/nobody")).json()
+        for path in (f"/runs/{one}", f"/runs/{one}/attempts", f"/runs/{one}/log"):
+            assert (await web.get(path, headers=ada)).status_code == 200
+            found = await web.get(path, headers=nobody)
+            assert (found.status_code, found.json()["title"]) == (404, missing["title"])
+        for verb in ("cancel", "terminate"):
+            assert (await web.post(f"/runs/{one}/{verb}", {}, headers=nobody)).status_code == 404
+        assert [run["id"] for run in (await web.get("/runs", headers=ada)).json()["items"]] == [other, one]
+        page = (await web.get("/runs?limit=1", headers=nobody)).json()
+        assert (page["items"], page["next"]) == ([], other)
+
+        async def subjects(headers: dict[str, str], path: str = "/events?limit=1000") -> set[str]:
+            return {event["subject"] for event in (await web.get(path, headers=headers)).json()["items"]}
+
+        assert {one, other} <= await subjects(ada)
+        assert not {one, other} & await subjects(nobody)
+        assert "hidden" in await subjects(nobody), "that it was deployed is no secret"
+        assert await subjects(nobody, f"/events?subject={one}") == set()
+
+        async def streamed(headers: dict[str, str]) -> bytes:
+            """The stream up to its first silence."""
+            who, closing = Who(web.app, Role.READER, "test", None, "default"), asyncio.Event()
+            lines = b""
+            async with asyncio.timeout(5):
+                async for line in _stream(who, Inbound(headers), "*", None, 0, closing):
+                    lines += line
+                    if b"webhook:created" in line:
+                        break
+            return lines
+
+        await web.app.webhooks.create("https://example.org/last", ["nothing"])
+        assert one.encode() in await streamed({"x-api-key": "k1"})
+        assert one.encode() not in await streamed({"x-api-key": "k2"})
+        heard = (await web.post(f"/journeys/{one}/steps/hold", {}, headers=nobody)).json()
+        assert heard == {"journeyId": one, "journeyName": "hidden"}
+        stopped = (await web.post(f"/journeys/{other}/steps/cancel", {}, headers=nobody)).json()
+        assert stopped == {"journeyId": other, "journeyName": "hidden"}
+        assert (await web.get(f"/journeys/{one}", headers=ada)).json()["phase"] == "SUCCEEDED"
+        again = await web.post(f"/journeys/{other}/steps/cancel", {}, headers=ada)
+        assert again.json()["phase"] == "FAILED"
 
     run(main, tmp_path, settings=JourneySettings(api_keys=keys))
 

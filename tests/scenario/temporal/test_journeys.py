@@ -104,6 +104,46 @@ async def test_a_request_that_took_effect_is_answered_again_and_nobody_elses_is(
         assert [one.name for one in events].count("journey:input_received") == 1
 
 
+GUARDED = text(
+    "hold: {type: wait, wait: {channel: manual, input: {schema: {type: object}}}, next: good}\ngood: {type: succeed}",
+    start="hold",
+    name="guarded",
+    spec="""
+    access: {read: {guardRef: owner}}
+    subjourneys:
+      owner:
+        start: look
+        states:
+          look:
+            type: transform
+            transform:
+              mapper: {lang: py, expr: "{'allowed': context['open']}"}
+              target: {kind: var}
+              resultVar: said
+            next: done
+          done: {type: succeed, outputVar: said}
+    """,
+)
+
+
+async def test_a_read_guard_hides_a_journey_from_clients(world: World) -> None:
+    async with wired(world) as wire:
+        await wire.app.journeys.deploy(GUARDED)
+        shut = await wire.client.start_workflow("guarded", {"open": False}, id="shut", **QUEUE)
+        open = await wire.client.start_workflow("guarded", {"open": True}, id="open", **QUEUE)
+        await wire.settle()
+        assert (await open.describe()).status is WorkflowExecutionStatus.RUNNING
+        with refused(RPCStatusCode.NOT_FOUND, "workflow not found"):
+            await shut.describe()
+        with refused(RPCStatusCode.NOT_FOUND, "workflow not found"):
+            await shut.fetch_history()
+        assert [one.id async for one in wire.client.list_workflows()] == ["open"]
+        assert [one.id async for one in wire.client.list_workflows("WorkflowId = 'shut'")] == []
+        await shut.signal("hold", {})
+        await wire.settle()
+        assert (await wire.app.runs(name="guarded"))[-1].status == "succeeded"
+
+
 async def test_a_journey_is_started_with_an_input_that_it_takes(world: World) -> None:
     async with wired(world) as wire:
         await wire.app.journeys.deploy(APPROVAL)

@@ -13,9 +13,11 @@ from fastapi.responses import StreamingResponse
 
 from ostinato.engine.access import Role, still_good
 from ostinato.faces.door import Refused, Who
+from ostinato.faces.http.hiding import seen_by, shown_events
 from ostinato.faces.http.paging import Limit
 from ostinato.faces.http.shapes.admin import Events, EventShown
-from ostinato.faces.http.who import Reader, declared
+from ostinato.faces.http.who import JourneyReader, declared
+from ostinato.journeys.plugins import Request as Inbound
 from ostinato.model import Event
 from ostinato.when.instants import to_datetime
 
@@ -40,7 +42,8 @@ def shown(event: Event) -> EventShown:
 
 @router.get("/events", **READ)
 async def list_events(
-    who: Reader,
+    request: Request,
+    who: JourneyReader,
     after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
     subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
     limit: Limit = 100,
@@ -49,7 +52,8 @@ async def list_events(
     """Facts in the order of their commits."""
     found = await who.app.events(after=after, subject=subject, limit=limit, newest=newest)
     more = len(found) == limit and not newest
-    return Events(items=[shown(one) for one in found], next=found[-1].seq if more else None)
+    items = await shown_events(who, seen_by(request, who), found)
+    return Events(items=[shown(one) for one in items], next=found[-1].seq if more else None)
 
 
 @router.get(
@@ -60,7 +64,7 @@ async def list_events(
 )
 async def stream_events(
     request: Request,
-    who: Reader,
+    who: JourneyReader,
     pattern: Annotated[str, Query(max_length=200, description="Names, such as `schedule:*`.")] = "*",
     subject: Annotated[str | None, Query(max_length=512)] = None,
     after: Annotated[int | None, Query(ge=0, le=1 << 62, description="Begin after this seq; without it, now.")] = None,
@@ -74,12 +78,12 @@ async def stream_events(
     if after is None:
         after = await who.app.last_event()
     closing: asyncio.Event = request.app.state.closing
-    body = _stream(who, pattern, subject, after, closing)
+    body = _stream(who, seen_by(request, who), pattern, subject, after, closing)
     return StreamingResponse(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
 async def _stream(
-    who: Who, pattern: str, subject: str | None, after: int, closing: asyncio.Event
+    who: Who, seen: Inbound, pattern: str, subject: str | None, after: int, closing: asyncio.Event
 ) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
     said = checked = loop.time()
@@ -88,11 +92,11 @@ async def _stream(
         while not closing.is_set():
             some.clear()
             found = await who.app.events(after=after, subject=subject, limit=_PAGE)
-            for event in found:
-                after = event.seq
-                if fnmatchcase(event.name, pattern):
-                    yield _said(event)
-                    said = loop.time()
+            wanted = [event for event in found if fnmatchcase(event.name, pattern)]
+            for event in await shown_events(who, seen, wanted):
+                yield _said(event)
+                said = loop.time()
+            after = found[-1].seq if found else after
             if len(found) == _PAGE:
                 continue
             if loop.time() - checked > _ALIVE:

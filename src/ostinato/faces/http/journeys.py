@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import Before, Limit
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
+    JourneyHeard,
     JourneyOutcomeShown,
     JourneysShown,
     JourneyStartResponse,
@@ -201,7 +203,7 @@ async def _way(who: Who, instance: Instance) -> list[dict[str, Any]]:
     return found
 
 
-@router.post("/journeys/{id}/steps/cancel", response_model=JourneyStatusShown, **WRITE)
+@router.post("/journeys/{id}/steps/cancel", response_model=JourneyStatusShown | JourneyHeard, **WRITE)
 async def cancel_journey(
     request: Request, who: JourneyOperator, id: Id, body: Reason | None = None, key: Key = None
 ) -> Response:
@@ -211,10 +213,11 @@ async def cancel_journey(
     async def cancel() -> Answer:
         return Answer(status=200, body=status_form(request, await who.app.journeys.cancel(id, reason)))
 
-    return (await done_once(who.app, key, f"cancel journey {digest(id, reason)}", Answer, cancel)).response()
+    answer = await done_once(who.app, key, f"cancel journey {digest(id, reason)}", Answer, cancel)
+    return JSONResponse(await _told(request, who, id, answer.body), answer.status)
 
 
-@router.post("/journeys/{id}/steps/{step}", response_model=JourneyStatusShown, **WRITE)
+@router.post("/journeys/{id}/steps/{step}", response_model=JourneyStatusShown | JourneyHeard, **WRITE)
 async def submit_step(
     request: Request,
     who: JourneyOperator,
@@ -230,7 +233,18 @@ async def submit_step(
     journeys = who.app.journeys
     seen = inbound(request, journeys.settings)
     status = await journeys.submit(id, step, body, key=key, wait=wait, request=seen)
-    return give_cookies(JSONResponse(status_form(request, status)), seen)
+    told = await _told(request, who, id, status_form(request, status), status.more)
+    return give_cookies(JSONResponse(told), seen)
+
+
+async def _told(
+    request: Request, who: Who, id: str, form: dict[str, Any], more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The answer to a caller who has moved a journey. One whom the read guard does not let read it is told only that it
+    was heard, and what the step shows to whoever brings its input."""
+    if not await who.app.journeys.hidden([id], inbound(request, who.app.journeys.settings)):
+        return form
+    return {**(more or {}), "journeyId": form["journeyId"], "journeyName": form["journeyName"]}
 
 
 # Envelopes

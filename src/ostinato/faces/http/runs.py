@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.guard import named
+from ostinato.faces.http.hiding import shown_run, shown_runs
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, AfterNumber, Before, Limit, page
 from ostinato.faces.http.shapes.common import Stop
@@ -27,7 +28,7 @@ from ostinato.faces.http.shapes.runs import (
     StartMany,
     Stopped,
 )
-from ostinato.faces.http.who import Operator, Reader, declared
+from ostinato.faces.http.who import JourneyOperator, JourneyReader, Operator, Reader, declared
 from ostinato.model import Status
 from ostinato.views import RunInfo
 
@@ -47,7 +48,8 @@ def shown(run: RunInfo) -> RunShown:
 
 @router.get("/runs", **READ)
 async def list_runs(
-    who: Reader,
+    request: Request,
+    who: JourneyReader,
     name: Annotated[str | None, Query(max_length=512)] = None,
     status: Status | None = None,
     parent: Annotated[str | None, Query(max_length=512)] = None,
@@ -64,44 +66,52 @@ async def list_runs(
         before=before,
         limit=limit,
     )
-    return Runs(items=[shown(run) for run in found], next=found[-1].run_id if len(found) == limit else None)
+    items = await shown_runs(request, who, found)
+    return Runs(items=[shown(run) for run in items], next=found[-1].run_id if len(found) == limit else None)
 
 
 @router.get("/runs/{id}", **READ)
-async def read_run(who: Reader, id: Id) -> RunShown:
+async def read_run(request: Request, who: JourneyReader, id: Id) -> RunShown:
     """A run: its newest attempt."""
-    return shown(await who.app.get(id))
+    return shown(await shown_run(request, who, id))
 
 
 @router.get("/runs/{id}/attempts", **READ)
-async def list_attempts(who: Reader, id: Id, after: AfterNumber = None, limit: Limit = 100) -> Attempts:
+async def list_attempts(
+    request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 100
+) -> Attempts:
     """Every attempt of a run, the first one first."""
+    await shown_run(request, who, id)
     found, more = page(await who.app.attempts(id), lambda one: one.attempt, after, limit)
     return Attempts(items=[shown(run) for run in found], next=more)
 
 
 @router.get("/runs/{id}/log", **READ)
-async def read_log(who: Reader, id: Id, after: AfterNumber = None, limit: Limit = 1000) -> Log:
+async def read_log(request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 1000) -> Log:
     """What every attempt has logged."""
+    await shown_run(request, who, id)
     lines, more = page(enumerate(await who.app.logs(id), 1), lambda numbered: numbered[0], after, limit)
     return Log(items=[LogShown.model_validate(line) for _, line in lines], next=more)
 
 
 @router.post("/runs/{id}/cancel", **WRITE)
-async def cancel_run(who: Operator, id: Id, body: Stop, key: Key = None) -> Stopped:
+async def cancel_run(request: Request, who: JourneyOperator, id: Id, body: Stop, key: Key = None) -> Stopped:
     """Ask a run to stop. Doing it again changes nothing."""
+    await shown_run(request, who, id)
     return Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/terminate", **WRITE)
-async def terminate_run(who: Operator, id: Id, body: Stop, key: Key = None) -> Stopped:
+async def terminate_run(request: Request, who: JourneyOperator, id: Id, body: Stop, key: Key = None) -> Stopped:
     """End a run at once, whatever it is doing. Doing it again changes nothing."""
+    await shown_run(request, who, id)
     return Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/retry", status_code=201, **WRITE)
-async def retry_run(who: Operator, id: Id, key: Key = None) -> Started:
+async def retry_run(request: Request, who: JourneyOperator, id: Id, key: Key = None) -> Started:
     """Do a run that is over once more, as another run with the same input."""
+    await shown_run(request, who, id)
     handle = await who.app.retry(id, request_id=key)
     return Started(id=handle.id, new=handle.new)
 

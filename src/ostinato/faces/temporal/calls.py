@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any
 from urllib.parse import unquote
@@ -11,14 +11,16 @@ from urllib.parse import unquote
 from google.protobuf.message import Message
 
 from ostinato.app import Ostinato
-from ostinato.engine.access import Role
+from ostinato.engine.access import PREFIX, Role
 from ostinato.errors import NotFound, shown
 from ostinato.faces.door import Door, Who
 from ostinato.faces.temporal.attributes import registered
 from ostinato.faces.temporal.errors import Absent, NoNamespace, Wrong, refuse
+from ostinato.journeys.plugins import Request
 from ostinato.schedules.forms import Forms
 
 LARGEST = 4 << 20  # bytes of a message
+_OF_PROXIES = ("client-cert", "client-cert-chain")
 _ID = 1000  # bytes of an id or a request id
 
 
@@ -60,6 +62,18 @@ class Call:
     async def attributes(self) -> dict[str, str]:
         """The search attributes that are registered in the namespace, with their types."""
         return await registered(self.app)
+
+    async def hidden(self, ids: Iterable[str]) -> set[str]:
+        """Of these runs, those of journeys whose read guard does not let the caller see them. The guard sees the call's
+        metadata as headers, but for the token that opened our own door."""
+        wanted = list(ids)
+        if not wanted:
+            return set()
+        headers: dict[str, str] = {}
+        for name, value in self.context.invocation_metadata() or ():
+            if isinstance(value, str) and name not in _OF_PROXIES and not (name == "authorization" and PREFIX in value):
+                headers[name] = value
+        return await self.app.journeys.hidden(wanted, Request(headers, peer=_host(self.context.peer())))
 
     def remaining(self, most: float) -> float:
         """How many seconds may be spent on waiting before an answer, even an empty one, is due."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
@@ -15,6 +15,7 @@ from ostinato.faces.temporal.definitions import scheduled_by, status_of
 from ostinato.faces.temporal.payloads import value_of
 from ostinato.faces.temporal.queries import Query
 from ostinato.faces.temporal.workflows import Workflow, find_all, shown, workflows_of
+from ostinato.schedules.making import JOURNEY
 from ostinato.store.contract import Operation, Row, sql
 
 _SCAN = 500
@@ -33,7 +34,7 @@ async def matching(call: Call, query: Query, known: Mapping[str, str], before: s
     app = call.app
     wanted = query.exactly.get("WorkflowId")
     if wanted is not None:
-        for one in await app.store.read(lambda _: find_all(app.namespace, wanted)):
+        for one in await _visible(call, await app.store.read(lambda _: find_all(app.namespace, wanted))):
             if (before is None or one.run.id < before) and query(values_of(one, known)):
                 yield one
         return
@@ -47,11 +48,17 @@ async def matching(call: Call, query: Query, known: Mapping[str, str], before: s
             return found, runs[-1].id if len(runs) == _SCAN else None
 
         found, before = await app.store.read(page)
-        for one in found:
+        for one in await _visible(call, found):
             if query(values_of(one, known)):
                 yield one
         if before is None:
             return
+
+
+async def _visible(call: Call, found: Sequence[Workflow]) -> list[Workflow]:
+    """Those that no read guard hides from the caller."""
+    hidden = await call.hidden(one.run_id for one in found if one.run.kind == JOURNEY)
+    return [one for one in found if one.run_id not in hidden]
 
 
 def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], Any]:

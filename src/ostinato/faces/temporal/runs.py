@@ -43,7 +43,7 @@ from ostinato.faces.temporal.payloads import pack, payload_of
 from ostinato.faces.temporal.queries import read_query
 from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
 from ostinato.faces.temporal.times import read_length
-from ostinato.faces.temporal.workflows import Asked, Workflow, look, start_by_id
+from ostinato.faces.temporal.workflows import Asked, Workflow, look, not_found, start_by_id
 from ostinato.journeys.steps import StepNotActive
 from ostinato.model import Status
 from ostinato.schedules.making import JOURNEY
@@ -244,7 +244,10 @@ async def _waits_for(call: Call, workflow: Workflow) -> str:
 
 async def _named(call: Call, execution: Any, run_id: str = "") -> Workflow:
     id = read_id(execution.workflow_id, "execution.workflow_id")
-    return await look(call.app, id, execution.run_id or run_id)
+    workflow = await look(call.app, id, execution.run_id or run_id)
+    if workflow.run.kind == JOURNEY and await call.hidden([workflow.run_id]):
+        raise not_found(id, execution.run_id or run_id)
+    return workflow
 
 
 async def _going(call: Call, request: Any) -> Workflow:

@@ -82,7 +82,7 @@ def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Workfl
     runs = [run for run in map(whole_run, newest) if run.namespace == namespace and shown(run)]
     found = yield from workflows_of(runs)
     if not found or found[0].id != workflow_id or (run_id and found[0].run_id != run_id):
-        raise _not_found(workflow_id, run_id)
+        raise not_found(workflow_id, run_id)
     return found[0]
 
 
@@ -97,7 +97,7 @@ def find_all(namespace: str, workflow_id: str) -> Operation[list[Workflow]]:
     return (yield from workflows_of(sorted(runs, key=lambda run: run.root_id, reverse=True)))
 
 
-def _not_found(workflow_id: str, run_id: str) -> NotFound:
+def not_found(workflow_id: str, run_id: str) -> NotFound:
     of = f" with run id {run_id!r}" if run_id else ""
     return NotFound(f"workflow not found for ID: {workflow_id}{of}")
 

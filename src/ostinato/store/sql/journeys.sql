@@ -31,6 +31,10 @@ WHERE ostinato_journeys.run_id = r.run_id
 -- journeys_by_ids: these instances. Uses the primary key.
 SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.run_id
 
+-- journey_versions: which of these are runs, of what kind, and of which version of a journey. Uses the primary keys.
+SELECT u.id, u.kind, u.name, j.version FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id
+LEFT JOIN ostinato_journeys j ON j.run_id = u.id
+
 -- lock_journeys [sqlite]: these instances, to be moved; no other writer can come between on SQLite.
 SELECT j.* FROM {rows r(run_id text)} JOIN ostinato_journeys j ON j.run_id = r.run_id
 

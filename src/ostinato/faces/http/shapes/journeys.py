@@ -39,6 +39,10 @@ class JourneyStatusShown(_Linked):
     attributes: dict[str, str] | None = None
 
 
+class JourneyHeard(_Linked):
+    """The answer to a caller whom the journey's read guard does not let read it."""
+
+
 class JourneyError(BaseModel):
     model_config = ConfigDict(extra="allow")
 
