@@ -1,16 +1,31 @@
 # `make run` and `make test` need Python 3.11+ and make; they set up everything else in .venv.
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
-	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+# The newest Python that Ostinato is tested with; set PYTHON to take another.
+PYTHON ?= $(firstword $(shell .ci/pythons))
 BIN := .venv/bin
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+PIP := -m pip install --disable-pip-version-check --progress-bar=on -c constraints.txt
 
-.PHONY: run test check bench soak clean
+.PHONY: run test floors mutants check bench soak clean
 .DEFAULT_GOAL := test
 
-.venv/ready: pyproject.toml constraints.txt
-	@test -n "$(PYTHON)" || { echo "Ostinato needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ical,temporal,test]'
+# What running needs.
+.venv/run-ready: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Ostinato needs Python 3.11, 3.12 or 3.13; none was found. Set PYTHON=/path/to/python3."; exit 1; }
+	@echo "1/2 Making .venv with $(PYTHON)"
+	@test "$$($(BIN)/python -V 2>&1)" = "$$($(PYTHON) -V)" || $(PYTHON) -m venv --clear .venv
+	@echo "2/2 Installing Ostinato and what it needs"
+	@$(BIN)/python $(PIP) -e . | $(BRIEFLY)
 	@touch $@
+
+# What the tests need beyond that.
+.venv/ready: .venv/run-ready
+	@echo "Installing what the tests need (some 500 MB)"
+	@$(BIN)/python $(PIP) -e '.[ical,temporal,test]' | $(BRIEFLY)
+	@touch $@
+
+# One line for each package as it comes, none for what is there already.
+BRIEFLY := sed -nu -e 's/^Collecting \([^ ;]*\).*/  \1/p' -e '/^Successfully/p' -e '/^ERROR/p'
 
 # The older client that the wire is tested with, beside the newest.
 .venv-temporal-1.34/ready: constraints.txt | .venv/ready
@@ -19,7 +34,7 @@ BIN := .venv/bin
 	.venv-temporal-1.34/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-temporal-1.34/constraints.txt temporalio
 	@touch $@
 
-run: .venv/ready  ## the engine and the API on ostinato.db with a few demo schedules, living in the terminal
+run: .venv/run-ready  ## the engine and the API on ostinato-demo.db with a few demo schedules, living in the terminal
 	@$(BIN)/ostinato serve --demo
 
 check: .venv/ready  ## style, types and layers
@@ -29,17 +44,34 @@ check: .venv/ready  ## style, types and layers
 	$(BIN)/lint-imports
 
 test: check .venv-temporal-1.34/ready  ## everything
-	$(BIN)/pytest -n 2 -m "not soak"
+	$(BIN)/pytest -n 2 -m "not soak" --durations=15
+
+# An environment of another Python: .venv-3.12/ready.
+.venv-3.%/ready: pyproject.toml constraints.txt
+	$(shell .ci/pythons 3.$*) -m venv .venv-3.$*
+	.venv-3.$*/bin/python $(PIP) --quiet -e '.[ical,temporal,test]'
+	@touch $@
+
+# What differs between Pythons: the event loop, sqlite3, types. The rest is the newest one's.
+floors-3.%: .venv-3.%/ready
+	.venv-3.$*/bin/pytest -n 2 -q -m "not soak" -k "not postgres" tests/unit/when tests/unit/schedules tests/store tests/scenario
+
+floors:  ## the fast floors on every other Python of this machine
+	@for python in $(filter-out $(PYTHON),$(shell .ci/pythons)); do \
+		$(MAKE) --no-print-directory floors-$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; done
+
+mutants: .venv/ready  ## breaks the engine on purpose, one thing at a time, and shows that the tests see it
+	$(BIN)/python -m tests.mutants
 
 soak: .venv/ready  ## the longer proofs
 	$(BIN)/pytest -n 2 -m soak
 
 .venv/peers: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python $(PIP) --quiet -e '.[bench]'
 	@touch $@
 
 bench: .venv/peers  ## figures, as ratios, in one run
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf .venv .venv-temporal-1.34 .mypy_cache .ruff_cache .pytest_cache dist
+	rm -rf .venv .venv-3.* .venv-temporal-1.34 .mypy_cache .ruff_cache .pytest_cache dist

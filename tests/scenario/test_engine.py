@@ -164,9 +164,9 @@ def test_spans_are_made_where_tracing_is_set_up() -> None:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
 
-    async def main() -> None:
-        world = World()
+    world = World()
 
+    async def main() -> None:
         @world.app.job()
         async def work() -> None: ...
 
@@ -176,7 +176,7 @@ def test_spans_are_made_where_tracing_is_set_up() -> None:
         await (await world.start("work")).result()
         await world.close()
 
-    run_virtual(main())
+    run_virtual(main(), world.clock)
     spans = {span.name: span for span in exporter.get_finished_spans()}
     assert set(spans) == {"run work", "claim"}
     span = spans["run work"]

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
@@ -373,3 +374,22 @@ def test_who_gives_a_node_up_is_not_waited_for(postgres_url: str) -> None:
         await store.close()
 
     asyncio.run(main())
+
+
+def test_a_file_that_cannot_be_opened_leaves_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "no.db"
+    path.write_bytes(b"this is not a database" * 100)
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def counted(*args: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    with pytest.raises(StoreError):
+        asyncio.run(SqliteStore(str(path)).open())
+    assert opened
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("SELECT 1")

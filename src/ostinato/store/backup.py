@@ -6,6 +6,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from ostinato.errors import Conflict, StoreError
@@ -76,18 +77,16 @@ def _copy(source: str, target: Path, progress: Progress | None) -> None:
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
-        origin = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
-        copy = sqlite3.connect(partial)
-        try:
+        with (
+            closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as origin,
+            closing(sqlite3.connect(partial)) as copy,
+        ):
             # One view of the file for the whole copy: without it, every commit of another process begins it anew.
             origin.execute("BEGIN")
             origin.execute("SELECT count(*) FROM sqlite_master").fetchone()
             tell = None if progress is None else lambda _, left, total: progress(total - left, total)
             origin.backup(copy, pages=_PAGES, progress=tell)
             check_file(copy, str(partial))
-        finally:
-            copy.close()
-            origin.close()
     except sqlite3.Error as problem:
         partial.unlink(missing_ok=True)
         raise explain(problem, source) from problem

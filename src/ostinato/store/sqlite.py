@@ -87,10 +87,7 @@ class SqliteStore:
             for thread in self._threads:
                 await asyncio.to_thread(thread.join)
             self._threads = []
-        for connection in (self._writer, self._reader, self._watcher):
-            if connection is not None:
-                connection.close()
-        self._writer = self._reader = self._watcher = None
+        self._disconnect()
         self._wakes.clear()
 
     def _connect(self) -> None:
@@ -104,9 +101,14 @@ class SqliteStore:
                 self._reader = connect(self.path)
                 self._watcher = connect(self.path)
         except BaseException:
-            self._writer.close()
-            self._writer = None
+            self._disconnect()
             raise
+
+    def _disconnect(self) -> None:
+        for connection in (self._writer, self._reader, self._watcher):
+            if connection is not None:
+                connection.close()
+        self._writer = self._reader = self._watcher = None
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -330,16 +332,24 @@ def connect(path: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, cached_statements=1024, timeout=5.0
         )
-        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA temp_store = MEMORY")  # where statements put what they return: a tenth less time
-        connection.execute("PRAGMA cache_size = -32000")
-        connection.execute("PRAGMA journal_size_limit = 67108864")
-        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: those that change often are moved less often
+        try:
+            _set_up(connection)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.Error as problem:
         raise explain(problem, path) from problem
     return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")  # where statements put what they return: a tenth less time
+    connection.execute("PRAGMA cache_size = -32000")
+    connection.execute("PRAGMA journal_size_limit = 67108864")
+    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: those that change often are moved less often
 
 
 def check_version() -> None:

@@ -1,15 +1,19 @@
-"""For pytest: the fixture `world`, and async tests that use it run on its virtual time."""
+"""For pytest: the fixture `world`. An async test that takes it runs on its virtual time, and so do the async fixtures
+of such a test. Other plugins for async tests, such as pytest-asyncio and anyio's, then have nothing to run."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any
 
 import pytest
 
 from ostinato.testing.virtual import VirtualLoop
 from ostinato.testing.world import World
+
+_RUNNERS: dict[World, asyncio.Runner] = {}
 
 
 @pytest.fixture
@@ -18,19 +22,96 @@ def world() -> World:
     return World()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    found = pyfuncitem.funcargs.get("world")
-    if not isinstance(found, World) or not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
-    with asyncio.Runner(loop_factory=lambda: VirtualLoop(found.clock)) as runner:
-        runner.run(_run(pyfuncitem.obj, arguments, found))
-    return True
-
-
-async def _run(test: Any, arguments: dict[str, Any], world: World) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    world = pyfuncitem.funcargs.get("world")
+    function = pyfuncitem.obj
+    test = inspect.unwrap(function, stop=inspect.iscoroutinefunction)  # pytest-asyncio wraps it in a plain function
+    if not isinstance(world, World) or not inspect.iscoroutinefunction(test):
+        return (yield)
+    pyfuncitem.obj = _synchronous(world, test)
     try:
-        await test(**arguments)
+        return (yield)
     finally:
-        await world.close()
+        pyfuncitem.obj = function
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    function: Any = fixturedef.func
+    world = request.getfixturevalue("world") if _on_virtual_time(fixturedef, request) else None
+    if not isinstance(world, World):
+        value = yield
+        if isinstance(value, World):
+            fixturedef.addfinalizer(lambda: _close(value))
+        return value
+    bound = function.__func__.__get__(request.instance) if inspect.ismethod(function) else function
+    wrap = _synchronous if inspect.iscoroutinefunction(function) else _synchronous_generator
+    fixturedef.func = wrap(world, bound)  # type: ignore[misc]
+    try:
+        return (yield)
+    finally:
+        fixturedef.func = function  # type: ignore[misc]
+
+
+def _on_virtual_time(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> bool:
+    """Whether a fixture runs on the world's loop: if it is async, made for one test, and not what the world needs."""
+    function = fixturedef.func
+    return (
+        (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
+        and fixturedef.scope == "function"
+        and "world" in request.fixturenames
+        and fixturedef.argname not in _needs(request, "world")
+    )
+
+
+def _needs(request: pytest.FixtureRequest, name: str) -> set[str]:
+    """A fixture and all that it needs, by name."""
+    fixtures = request.node._fixtureinfo.name2fixturedefs
+    names, left = set[str](), [name]
+    while left:
+        name = left.pop()
+        if name not in names:
+            names.add(name)
+            left += fixtures[name][-1].argnames if name in fixtures else ()
+    return names
+
+
+def _synchronous(world: World, function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
+    def run(**arguments: Any) -> Any:
+        return _run(world, function(**arguments))
+
+    return run
+
+
+def _synchronous_generator(world: World, function: Callable[..., AsyncGenerator[Any]]) -> Callable[..., Any]:
+    def generate(**arguments: Any) -> Generator[Any]:
+        generator = function(**arguments)
+
+        async def following(*end: Any) -> Any:
+            return await anext(generator, *end)
+
+        yield _run(world, following())
+        ended = object()
+        if _run(world, following(ended)) is not ended:
+            raise ValueError(f"the fixture {function.__name__} yields more than once")
+
+    return generate
+
+
+def _run(world: World, coroutine: Coroutine[Any, Any, Any]) -> Any:
+    if world not in _RUNNERS:
+        _RUNNERS[world] = asyncio.Runner(loop_factory=lambda: VirtualLoop(world.clock))
+    runner = _RUNNERS[world]
+    loop = runner.get_loop()
+    assert isinstance(loop, VirtualLoop)
+    return runner.run(loop.watch(coroutine))
+
+
+def _close(world: World) -> None:
+    try:
+        _run(world, world.close())
+    finally:
+        _RUNNERS.pop(world).close()

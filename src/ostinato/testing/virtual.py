@@ -2,6 +2,7 @@
 
 When nothing can run, the loop does not wait: it moves the clock to the next deadline. `asyncio.sleep(3600)` takes no
 time, and neither does a year of schedules. While a thread or a call to a real service is under way, time stands still.
+A coroutine that waits for something that cannot come ends with `Stuck`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from ostinato.testing.watching import Patience, Stuck, Watched
 from ostinato.when.instants import SECOND, Micros, read_instant
 
 T = TypeVar("T")
@@ -52,8 +54,9 @@ class SkewedClock:
 class _JumpingSelector(selectors.BaseSelector):
     """Asked to wait, it looks once; if there is nothing and nothing is under way, it moves the clock instead."""
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: VirtualClock, patience: Patience) -> None:
         self._clock = clock
+        self._patience = patience
         self._real = selectors.DefaultSelector()
         self.under_way = 0
 
@@ -61,9 +64,13 @@ class _JumpingSelector(selectors.BaseSelector):
         events = self._real.select(0)
         if events or (timeout is not None and timeout <= 0):
             return events
-        if self.under_way or timeout is None:
+        if self.under_way:
             return self._real.select(0.5)
-        self._clock.advance(max(1, round(timeout * SECOND)))
+        if timeout is None:
+            # The loop's own pipe, through which threads wake it, is the one file that is always there.
+            return self._real.select(0.5) if self._patience.waits_outside(len(self._real.get_map()) - 1) else []
+        if self._patience.moves():
+            self._clock.advance(max(1, round(timeout * SECOND)))
         return []
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
@@ -86,14 +93,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop on a virtual clock."""
 
     def __init__(self, clock: VirtualClock) -> None:
-        self._virtual = clock
-        self._jumping = _JumpingSelector(clock)
+        self.clock = clock
+        self.patience = Patience(clock)
+        self._jumping = _JumpingSelector(clock, self.patience)
         super().__init__(self._jumping)
         # asyncio adds this to its time to see what is due; a nanosecond is lost in a float after half a year.
         self._clock_resolution = 1 / SECOND
 
     def time(self) -> float:
-        return (self._virtual.now() - self._virtual.begin) / SECOND
+        return (self.clock.now() - self.clock.begin) / SECOND
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
@@ -104,6 +112,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         finally:
             self._jumping.under_way -= 1
 
+    async def watch(self, main: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine; raise `Stuck` if it waits for something that cannot come."""
+        watched = Watched(main, self)
+        self.patience.watch(watched)
+        try:
+            return await watched
+        except asyncio.CancelledError as cancelled:
+            if watched.given_up is None:
+                raise
+            raise Stuck(watched.given_up) from cancelled
+        finally:
+            self.patience.watch(None)
+
     def run_in_executor(self, executor: Any, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
         self._jumping.under_way += 1
         future = super().run_in_executor(executor, func, *args)
@@ -113,9 +134,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _thread_done(self, _: Any) -> None:
         self._jumping.under_way -= 1
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Wait until the threads have ended. From Python 3.12 on a runner gives a `timeout`, which this loop would
+        measure by the virtual clock: it would be over at once."""
+        with self.standing_still():
+            await super().shutdown_default_executor()
+
 
 def run_virtual(main: Coroutine[Any, Any, T], clock: VirtualClock | None = None) -> T:
     """Run a coroutine on virtual time."""
     moving = clock or VirtualClock()
-    with asyncio.Runner(loop_factory=lambda: VirtualLoop(moving)) as runner:
-        return runner.run(main)
+    loop = VirtualLoop(moving)
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        return runner.run(loop.watch(main))

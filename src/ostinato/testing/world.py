@@ -46,7 +46,8 @@ class World:
     # Running
 
     async def up(self) -> None:
-        """Start the node, if it is not running."""
+        """Start the node, if it is not running. Raises RuntimeError on an event loop that goes by another clock."""
+        self._check_loop()
         if not self._up:
             await self.app.__aenter__()
             self._up = True
@@ -86,6 +87,7 @@ class World:
 
     async def settle(self) -> None:
         """Return when nothing is left to do at this moment."""
+        self._check_loop()
         for _ in range(3):
             await asyncio.sleep(2 / SECOND)
 
@@ -96,6 +98,18 @@ class World:
         await self._sleep_to(read_instant(last, "last"))
         await self.up()
         await self.settle()
+
+    def _check_loop(self) -> None:
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, VirtualLoop) and loop.clock is self.clock:
+            return
+        is_real = "goes by real time" if not isinstance(loop, VirtualLoop) else "goes by another world's clock"
+        raise RuntimeError(
+            f"a world has a clock of its own, and this event loop ({type(loop).__name__}) {is_real}, so nothing would "
+            "ever become due. In pytest, take the fixture `world` in the test itself: Ostinato then runs the test and "
+            "its async fixtures on virtual time, whatever plugin is installed; a fixture of your own that makes a "
+            "World is a plain function, named `world`. Elsewhere: ostinato.testing.run_virtual(main(), world.clock)."
+        )
 
     async def _sleep_to(self, instant: Micros) -> None:
         await asyncio.sleep(max(0, instant - self.clock.now()) / SECOND)

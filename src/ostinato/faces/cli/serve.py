@@ -153,7 +153,7 @@ async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
 
 async def _demonstrate(settings: Configuration, stop: asyncio.Event, *, any_port: bool) -> None:
     configure_logs("text", "critical")
-    url = settings.store or "sqlite:///ostinato.db"
+    url = settings.store or "sqlite:///ostinato-demo.db"  # not where a user of the command keeps things
     app = the_demo.build(url)
     before = 0
 
