@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,8 @@ from typing import Literal
 from ostinato.app import Ostinato
 from ostinato.engine.nodes import NodeInfo
 from ostinato.engine.scanner import Finding
+from ostinato.engine.stalls import blocked
+from ostinato.schedules.rows import read_outcomes
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.store.sqlite import SqliteStore
 from ostinato.when import rules_in_force
@@ -23,6 +26,10 @@ State = Literal["ok", "notice", "wrong"]
 _MOST = 200
 _NAMED = 5
 _OVERDUE: Micros = 10 * SECOND
+_DAY: Micros = 86_400 * SECOND
+_AGAIN_AND_AGAIN = 3  # failures in a row
+_READ = 10_000
+_LENGTH = 80  # characters of a reason
 _MEGABYTE = 1 << 20
 _LITTLE = 100 * _MEGABYTE
 
@@ -46,6 +53,9 @@ async def diagnose(app: Ostinato, *, repair: bool = False) -> list[Check]:
         _nodes(nodes, alive),
         _zone_rules(alive),
         await _overdue(app, now, bool(alive)),
+        await _unserved(app, alive, now),
+        await _failing(app),
+        await _blocking(app, now),
         await _parked_schedules(app),
         await _parked_timers(app),
         await _handlers(app),
@@ -107,6 +117,53 @@ async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
         else "no node is at work: start one. `ostinato upcoming --late` says what will become of what is late"
     )
     return Check("overdue_schedules", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
+    """Runs that are ready, in queues that nobody serves."""
+
+    def ready(_: int) -> Operation[list[Row]]:
+        return (yield sql("ready_queues"))
+
+    served = {queue for node in alive for queue in node.queues}
+    rows = [row for row in await app.store.read(ready) if row[0] not in served and row[2] <= now - _OVERDUE]
+    if not rows:
+        return Check("unserved_queues", "ok", "none")
+    told = _some([f"{queue} ({count} runs)" for queue, count, _ in rows])
+    remedy = "start a node that serves it: `ostinato worker --app … --queue NAME`; without --queue it serves `default`"
+    return Check("unserved_queues", "wrong", f"runs are ready, and no node serves their queue: {told}", remedy)
+
+
+async def _failing(app: Ostinato) -> Check:
+    def failing(_: int) -> Operation[list[Row]]:
+        return (yield sql("failing_schedules", limit=_READ))
+
+    rows = []
+    for namespace, name, text in await app.store.read(failing):
+        with suppress(ValueError, TypeError, KeyError):  # one that cannot be read is parked, and told of below
+            outcomes = read_outcomes(text)
+            if outcomes.failures >= _AGAIN_AND_AGAIN:
+                rows.append((outcomes.failures, f"{namespace}/{name}", (outcomes.failure or {}).get("reason")))
+    if not rows:
+        return Check("failing_schedules", "ok", "none")
+    rows.sort(key=lambda row: -row[0])
+    told = _some([f"{name} ({times} times in a row, last: {_short(reason)})" for times, name, reason in rows])
+    remedy = "`ostinato schedules history NAME` has the runs, `ostinato runs show ID` the traceback, and so has the log"
+    return Check("failing_schedules", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+async def _blocking(app: Ostinato, now: Micros) -> Check:
+    found = [one for one in await app.store.read(lambda _: blocked()) if one.at > now - _DAY]
+    if not found:
+        return Check("blocking_jobs", "ok", "no job has blocked an event loop in the last day")
+    told = _some([f"{one.job} ({one.times} times, last for {one.seconds:g} s at {one.where})" for one in found])
+    remedy = "declare it with `def` instead of `async def`, to run in a thread, or with process=True if it computes"
+    return Check("blocking_jobs", "notice", f"jobs block the event loop of their node: {told}", remedy)
+
+
+def _short(text: str | None) -> str:
+    words = " ".join((text or "no reason").split())
+    return words if len(words) <= _LENGTH else f"{words[: _LENGTH - 1]}…"
 
 
 async def _parked_schedules(app: Ostinato) -> Check:

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from opentelemetry.trace import StatusCode
 
@@ -83,6 +84,10 @@ class Bodies:
         self._told = told
         self.ends: Committer[End, None] = Committer(self._commit_ends, trouble, instead=self._unwritable)
         self.saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, trouble)
+
+    def job_of(self, task: asyncio.Task[Any] | None) -> str | None:
+        """The job whose body a task is. Safe to call from another thread."""
+        return next((one.run.name for one in list(self.running.values()) if one.task is task is not None), None)
 
     def tasks(self) -> list[asyncio.Task[None]]:
         return [one.task for one in self.running.values() if one.task is not None]

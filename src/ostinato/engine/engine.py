@@ -24,6 +24,7 @@ from ostinato.engine.log import log
 from ostinato.engine.reporting import report_ends
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, wake
+from ostinato.engine.stalls import LoopWatch, Stall, note
 from ostinato.engine.telemetry import Metrics
 from ostinato.errors import StoreError
 from ostinato.ids import Ids
@@ -110,6 +111,8 @@ class Engine:
         self._rules_seen: set[str] = set()
         self._joining = asyncio.Lock()
         self._pulse_seen = nodes.Pulse(True)
+        self._loop_watch: LoopWatch | None = None
+        self._stalls: list[Stall] = []  # to be put on record
         self.declared: dict[str, Declaration] = {}  # what other processes have said about jobs that this one lacks
         self.preparations: list[Callable[[], Awaitable[None]]] = []  # to be done before the first beat
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # what else goes on while this is a node
@@ -140,6 +143,8 @@ class Engine:
         await self.listeners.start()
         self.beat.at = self.clock.now()
         self._begin_loops()
+        if not self.clock.virtual:
+            self._loop_watch = LoopWatch(self.bodies.job_of, self._stalls.append)
         log.info("node started", action="node_started", node=self.node, store=self.store.url)
 
     def _begin_loops(self) -> None:
@@ -211,6 +216,8 @@ class Engine:
         await self._close()
 
     async def _close(self) -> None:
+        if self._loop_watch is not None:
+            self._loop_watch.stop()
         await self.bodies.ends.stop()
         await self.bodies.saves.stop()
         await self.listeners.stop()
@@ -309,6 +316,7 @@ class Engine:
             await self._unpark()
             await self._recover()
             await self._measure_clock()
+            await self._note_stalls()
             if not self.claimer.leave <= self.declared.keys():
                 await self._read_declared()
             self.metrics.running.set(len(self.bodies.running))
@@ -316,6 +324,13 @@ class Engine:
             self.metrics.beat.set((self.clock.now() - self.beat.at) / SECOND)
             await wait_for_event(self._attention, self.settings.lease / 10 / SECOND)
             self._attention.clear()
+
+    async def _note_stalls(self) -> None:
+        while self._stalls:
+            stall = self._stalls[0]
+            now = self.clock.now()
+            await self.store.run(lambda _, stall=stall, now=now: note(stall, now))  # type: ignore[misc]
+            self._stalls.remove(stall)
 
     async def _recover(self) -> None:
         """Only a node that has itself been there for as long as a lease may give up others."""

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ostinato import Ostinato, every
+from ostinato import Ostinato, every, manual
 from ostinato.clock import SystemClock
+from ostinato.diagnosis import diagnose
+from ostinato.engine.stalls import LoopWatch, blocked
 from ostinato.faces.cli.main import app
 from ostinato.store.migrate import migrations
 from ostinato.when import rules_in_force
@@ -296,3 +298,69 @@ def test_a_server_is_looked_at_from_inside(tmp_path: Path) -> None:
     found = {one["name"]: one for one in json.loads(done.stdout)["items"]}
     assert found["server"]["state"] == "ok"
     assert "forgotten" in found["unknown_jobs"]["words"]
+
+
+def test_schedules_that_fail_again_and_again_are_named(store_url: str) -> None:
+    async def main() -> None:
+        app = Ostinato(store_url)
+
+        @app.job()
+        async def charge() -> None:
+            raise ValueError("no money")
+
+        @app.job()
+        async def fine() -> dict[str, int]:
+            return {"failures": 0}
+
+        async with app:
+            for name, job, times in (("ada", charge, 3), ("bob", charge, 2), ("eve", fine, 3)):
+                await app.schedules.create(name, manual(), job)
+                for _ in range(times):
+                    await app.schedules.trigger(name)
+                    while (await app.schedules.get(name)).running:
+                        await asyncio.sleep(0.01)
+            (found,) = [one for one in await diagnose(app) if one.name == "failing_schedules"]
+        assert found.state == "wrong"
+        assert found.words == "1: default/ada (3 times in a row, last: ValueError: no money)"
+
+    asyncio.run(main())
+
+
+def test_runs_in_a_queue_that_nobody_serves(url: str) -> None:
+    async def start() -> None:
+        one = Ostinato(url)
+        async with one.connected():
+            await one.start("send", queue="mail")
+
+    asyncio.run(start())
+    assert look(url)[1]["unserved_queues"]["state"] == "ok"  # it may only just have come
+    plant(url, "UPDATE ostinato_runs SET ready_at = ready_at - 60000000 WHERE queue = 'mail'")
+    code, found = look(url)
+    assert (code, found["unserved_queues"]["state"]) == (1, "wrong")
+    assert "mail (1 runs)" in found["unserved_queues"]["words"]
+
+
+def test_a_job_that_blocks_the_event_loop_is_noticed(store_url: str, caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        app = Ostinato(store_url)
+
+        @app.job()
+        async def crunch() -> None:
+            time.sleep(1.0)  # noqa: ASYNC251
+
+        async with app:
+            watch = LoopWatch(app.engine.bodies.job_of, app.engine._stalls.append, long=0.05)
+            await (await app.start("crunch")).result()
+            while app.engine._stalls or not await app.store.read(lambda _: blocked()):
+                app.engine.attend()
+                await asyncio.sleep(0.01)
+            watch.stop()
+            (found,) = [one for one in await diagnose(app) if one.name == "blocking_jobs"]
+        assert found.state == "notice"
+        assert "crunch (1 times, last for " in found.words
+        assert "test_doctor.py:" in found.words
+
+    asyncio.run(main())
+    (line,) = [record for record in caplog.records if "blocks the event loop" in record.getMessage()]
+    assert "job 'crunch'" in line.getMessage()
+    assert "crunch" in line.values["where"]  # type: ignore[attr-defined]

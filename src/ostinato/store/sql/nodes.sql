@@ -28,3 +28,10 @@ SELECT id FROM ostinato_nodes WHERE id = :id
 
 -- store_clock [postgres]: what time it is to the database, in microseconds.
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+
+-- set_meta: facts about the store as a whole, by key.
+INSERT INTO ostinato_meta (key, value) SELECT r.key, r.value FROM {rows r(key text, value text)} WHERE true
+ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
+-- meta_between: facts whose keys begin alike.
+SELECT key, value FROM ostinato_meta WHERE key >= :low AND key < :high ORDER BY key

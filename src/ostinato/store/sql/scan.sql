@@ -60,3 +60,10 @@ ORDER BY namespace, name LIMIT :limit
 -- overdue_schedules: schedules of any namespace whose time has long passed and that nobody has fired. Uses ostinato_timers_due.
 SELECT s.namespace, s.name, t.due FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
 WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit
+
+-- failing_schedules: schedules whose last run has failed, with how their runs went.
+SELECT namespace, name, outcome FROM ostinato_schedules
+WHERE closed IS NULL AND outcome IS NOT NULL AND outcome NOT LIKE '%,"failures":0,"success_at"%' ORDER BY namespace, name LIMIT :limit
+
+-- ready_queues: how many runs are ready in each queue, and since when. Uses ostinato_runs_ready.
+SELECT queue, count(*), min(ready_at) FROM ostinato_runs WHERE status = 'ready' GROUP BY queue ORDER BY queue
