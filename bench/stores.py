@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import shutil
@@ -13,12 +14,11 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
-import structlog
 
 Fresh = Callable[[], str]  # the URL of an empty store
 
 # A bench prints figures; the engine's own log would be between them.
-structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+logging.getLogger("ostinato").setLevel(logging.ERROR)
 
 
 @contextmanager

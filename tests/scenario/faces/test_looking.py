@@ -7,6 +7,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ostinato import Ostinato, every, manual
-from ostinato.faces.cli.looking import ANSWERS, Looking, answer_for
+from ostinato.faces.cli.looking import ANSWERS, AskTheApi, Looking, answer_for
 from ostinato.faces.cli.main import app as command_line
 from ostinato.faces.http.server import api
 from ostinato.store.migrate import migrations
@@ -46,6 +47,8 @@ PATHS: list[tuple[str, dict[str, Any]]] = [
     ("/runs/failing/log", {}),
     ("/runs/failing/log", {"limit": 1}),
     ("/runs/failing/log", {"limit": 1, "after": 1}),
+    ("/jobs", {}),
+    ("/jobs", {"limit": 2, "after": "fails"}),
     ("/namespaces", {}),
     ("/namespaces", {"limit": 1}),
     ("/namespaces", {"after": "default"}),
@@ -75,7 +78,7 @@ async def fill(url: str) -> None:
             await app.schedules.backfill("hourly", first, last, overlap="allow_all")
         await app.start("works", at="2100-01-01T00:00:00Z", priority=3)
         run = await app.start("fails", {"n": 1}, id="failing")
-        await asyncio.wait([asyncio.create_task(run.result())])
+        await asyncio.gather(run.result(), return_exceptions=True)
         while any(not one.over for one in await app.runs(name="works") if one.due.year < 2100):
             await asyncio.sleep(0.01)
         # While this node is at work, for the list of nodes.
@@ -103,6 +106,26 @@ async def compare(url: str) -> None:
                 assert mine == theirs, (path, params)
                 assert mine.get("items", mine), f"{path} {params}: nothing to compare"
         await look.close()
+
+
+def test_a_journey_is_looked_at_through_the_api_which_asks_its_guard(tmp_path: Path) -> None:
+    async def main() -> None:
+        look = Looking(f"sqlite:///{tmp_path}/store.db", None)
+        app = Ostinato(look.store.url)
+        async with app.connected():
+            handle = await app.start("work")
+            await app.start("other")
+        with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+            connection.execute("UPDATE ostinato_runs SET kind = 'journey' WHERE id = ?", (handle.id,))
+        await look.open()
+        for path in ("/runs", f"/runs/{handle.id}", f"/runs/{handle.id}/log", f"/runs/{handle.id}/attempts"):
+            found = answer_for(path)
+            assert found is not None
+            with pytest.raises(AskTheApi):
+                await found[0](look, *found[1])
+        await look.close()
+
+    asyncio.run(main())
 
 
 def test_every_look_is_answered_as_the_api_answers_it(store_url: str) -> None:

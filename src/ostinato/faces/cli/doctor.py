@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -23,11 +24,16 @@ async def doctor(
 ) -> None:
     """Look for trouble, and say what to do. Exit code 1 if something is wrong."""
     checks = [] if place.server is not None else await _store(place.store)
-    if all(one["state"] == "ok" for one in checks):
+    if place.server is not None:
         async with reach(place) as client:
-            if place.server is not None:
-                checks.append(_ready(await client.ready()))
+            checks.append(_ready(await client.ready()))
             checks += (await client.diagnose(repair=repair))["items"]
+    elif all(one["state"] == "ok" for one in checks):
+        from ostinato.app import Ostinato
+        from ostinato.diagnosis import diagnose
+
+        async with Ostinato(place.store).connected() as app:
+            checks += [asdict(one) for one in await diagnose(app, repair=repair)]
     ok = all(one["state"] != "wrong" for one in checks)
     out.draw({"ok": ok, "items": checks}, lambda: _page(checks, ok))
     if not ok:

@@ -15,18 +15,27 @@ from urllib.parse import unquote
 
 from ostinato.clock import SharedClock, SystemClock
 from ostinato.engine import access
+from ostinato.engine.handlers import Declaration
 from ostinato.errors import NotFound
 from ostinato.model import DEFAULT_NAMESPACE
 from ostinato.reading import Reading
 from ostinato.schedules.looks import Looks, Surroundings
 from ostinato.schedules.model import Policies
 from ostinato.schedules.views import shown_policies
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.store.urls import open_url
+from ostinato.views import RunInfo
 from ostinato.when import Spec
 from ostinato.when.instants import Micros, read_instant, to_datetime
 
 Json: TypeAlias = dict[str, Any]
 _LIMIT = 100
+# Jobs that every app has.
+BUILT_IN = {job.name: job for job in (Declaration("http"), Declaration("webhook", priority=-10))}
+
+
+class AskTheApi(Exception):
+    """This answer is the API's to give."""
 
 
 class Looking(Reading):
@@ -144,21 +153,41 @@ async def _runs(
     limit: int = _LIMIT,
 ) -> Json:
     found = await look.runs(name=name, status=status, parent=parent, attempts=attempts, before=before, limit=limit)
+    _only_jobs(found)
     return _page(found, limit, lambda last: last.run_id)
 
 
 async def _run(look: Looking, id: str) -> Json:
-    return dict(shown(await look.get(id)))
+    return dict(shown(_only_jobs([await look.get(id)])[0]))
 
 
 async def _attempts(look: Looking, id: str, after: int | None = None, limit: int = _LIMIT) -> Json:
-    found = [one for one in await look.attempts(id) if after is None or one.attempt > after]
+    found = [one for one in _only_jobs(await look.attempts(id)) if after is None or one.attempt > after]
     return _first(found, limit, lambda last: last.attempt)
 
 
 async def _log(look: Looking, id: str, after: int = 0, limit: int = 1000) -> Json:
+    _only_jobs([await look.get(id)])
     lines = (await look.logs(id))[after:]
     return {"items": shown(lines[:limit]), "next": after + limit if len(lines) > limit else None}
+
+
+def _only_jobs(runs: list[RunInfo]) -> list[RunInfo]:
+    """A journey may have a guard over who sees it, which only the API asks."""
+    if any(run.kind != "job" for run in runs):
+        raise AskTheApi
+    return runs
+
+
+async def _jobs(look: Looking, after: str | None = None, limit: int = _LIMIT) -> Json:
+    def declared(_: int) -> Operation[list[Row]]:
+        return (yield sql("declared_jobs"))
+
+    known = {name: Declaration.read(name, text) for name, text in await look.store.read(declared)}
+    known |= BUILT_IN
+    parts = ("name", "queue", "priority", "serial_key", "at_most_once")
+    items = [{**{part: getattr(job, part) for part in parts}, "here": job.name in BUILT_IN} for job in known.values()]
+    return _first(_after(items, "name", after), limit, lambda last: last["name"])
 
 
 # Whom it is for, and who does it
@@ -201,6 +230,7 @@ ANSWERS: dict[str, Answer] = {
     "runs/*": _run,
     "runs/*/attempts": _attempts,
     "runs/*/log": _log,
+    "jobs": _jobs,
     "namespaces": _namespaces,
     "tokens": _tokens,
     "nodes": _nodes,

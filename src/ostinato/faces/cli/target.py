@@ -10,7 +10,7 @@ import logging
 import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -114,7 +114,7 @@ class _OnStore(Calling):
         self, method: str, path: str, body: Mapping[str, Any] | None = None, *, key: str | None = None, **more: Any
     ) -> Any:
         if method == "GET" and not self._api_is_up:
-            from ostinato.faces.cli.looking import Looking, answer_for
+            from ostinato.faces.cli.looking import AskTheApi, Looking, answer_for
 
             found = answer_for(path)
             if found is not None:
@@ -123,7 +123,8 @@ class _OnStore(Calling):
                     self._opened.push_async_callback(self._looking.close)
                     await self._looking.open()
                 answer, names = found
-                return await answer(self._looking, *names, **without_none(**more))
+                with suppress(AskTheApi):
+                    return await answer(self._looking, *names, **without_none(**more))
         return await super().call(method, path, body, key=key, **more)
 
     async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **more: Any) -> Any:
