@@ -114,11 +114,27 @@ class Conductor:
             refused |= await self._store.run(lambda _, own=own, node=node: commit(own, node, now))  # type: ignore[misc]
         taken = [move for move in moves if move.run.id not in refused]
         self._engine.tell_ends([end_of(move) for move in taken if move.rests])
+        for move in taken:
+            _log_cause(move)
         self._engine.nudge()
         return [None if move.run.id in refused else move.instance for move in moves]
 
     def _trouble(self, problem: Exception) -> None:
         log.warning("moves of journeys cannot be written", action="journeys_trouble", problem=str(problem))
+
+
+def _log_cause(move: Move) -> None:
+    """An internal error tells its callers nothing: whoever runs the engine finds the cause here, and with the run."""
+    ending = move.instance.ending
+    if move.ends and ending is not None and ending.kind is Termination.RUNTIME_ERROR:
+        log.warning(
+            f"journey {move.instance.definition!r} ended with an internal error at {ending.state!r}: {ending.reason}",
+            action="journey_internal_error",
+            run=move.run.id,
+            journey=move.instance.definition,
+            state=ending.state,
+            **ending.cause,
+        )
 
 
 class _Writing:

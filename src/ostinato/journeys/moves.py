@@ -175,7 +175,7 @@ def end_of(move: Move) -> End:
         )
     if ending.succeeded:
         return End(move.run, Status.SUCCEEDED)
-    error = orjson.dumps({"type": ending.code, "message": ending.reason}).decode()
+    error = orjson.dumps({"type": ending.code, "message": ending.reason, **ending.cause}).decode()
     return End(move.run, _STATUS[ending.kind], ending.code, error=error)
 
 

@@ -3,21 +3,18 @@ surface, with the language's own field names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ostinato.journeys.checks.schemas import IN_OUTCOME, IN_STATUS
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.states import Projection, Wait, Webhook
-from ostinato.journeys.machine.model import Frame, Instance, Rest
+from ostinato.journeys.machine.model import Frame, Instance, Rest, Termination
 from ostinato.journeys.rows import Kept
 from ostinato.model import Json
 from ostinato.when.instants import format_instant, from_datetime, to_datetime
-
-RESERVED = frozenset(
-    "journeyId journeyName phase currentState updatedAt status output error tags attributes _links outcomeId".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +126,7 @@ def status_of(definition: Definition, kept: Kept, *, step: str | None = None, wi
         instance.attributes,
         not instance.over and (lifecycle is None or lifecycle.cancellable),
         definition.spec.http_surface.links.enabled,
-        shown(response, instance.context),
+        shown(response, instance.context, IN_STATUS),
     )
 
 
@@ -139,7 +136,10 @@ def outcome_of(definition: Definition, kept: Kept, outcome_id: str | None = None
     assert ending is not None
     own = ending.output.get("status") if isinstance(ending.output, Mapping) else None
     status = own if isinstance(own, str) and own else ending.phase if ending.succeeded else str(ending.code)
-    error = None if ending.error is None else {**(ending.problem or {}), **ending.error}
+    told = (
+        ending.problem if ending.kind is Termination.FAIL else None
+    )  # the cause of an internal error is not for callers
+    error = None if ending.error is None else {**(told or {}), **ending.error}
     return JourneyOutcome(
         instance.id,
         instance.definition,
@@ -152,14 +152,14 @@ def outcome_of(definition: Definition, kept: Kept, outcome_id: str | None = None
         instance.tags,
         instance.attributes,
         definition.spec.http_surface.links.enabled,
-        shown(definition.spec.output.response, instance.context),
+        shown(definition.spec.output.response, instance.context, IN_OUTCOME),
     )
 
 
-def shown(response: Projection | None, context: Mapping[str, Json]) -> dict[str, Json]:
-    """What a response shows of the context; it never stands in for what is always there."""
+def shown(response: Projection | None, context: Mapping[str, Json], reserved: Collection[str]) -> dict[str, Json]:
+    """What a response shows of the context, but for the names that are the engine's own in this answer."""
     value = None if response is None else context.get(response.output_var)
-    return {name: one for name, one in value.items() if name not in RESERVED} if isinstance(value, Mapping) else {}
+    return {name: one for name, one in value.items() if name not in reserved} if isinstance(value, Mapping) else {}
 
 
 def _response(definition: Definition, step: str) -> Projection | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from ostinato.faces.door import Who
 from ostinato.faces.http.events import _stream
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.server import Listening
+from ostinato.journeys.checks.surface import OWN_PATHS
 from ostinato.journeys.plugins import Request as Inbound
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_key
 from tests.scenario.http.journeys import ASKING, HIDDEN, PRICE, REPEATING
@@ -300,6 +302,25 @@ def test_an_api_is_called_by_its_name_and_at_its_own_path(tmp_path: Path) -> Non
         assert (await web.post("/offers/other", {})).status_code == 404
         assert (await web.get("/offers/price")).status_code == 404
         assert (await web.call("PUT", "/schedules", {})).status_code == 405
+
+    run(main, tmp_path)
+
+
+def test_an_api_may_have_a_path_below_apis_and_none_of_the_servers_own(tmp_path: Path) -> None:
+    below = PRICE.replace("/offers/price", "/apis/lookup")
+    assert below != PRICE
+
+    async def main(web: Api) -> None:
+        await deployed(web, below, text("a: {type: succeed}").replace("name: example", "name: lookup"))
+        good = await web.post("/apis/lookup", {"amount": 7}, headers={"X-Channel": "shop"})
+        assert (good.status_code, good.json()) == (200, {"price": 7, "channel": "shop"})
+        assert (await web.post("/apis/other", {})).status_code == 404
+        refused = await web.post("/journey-definitions", {"text": PRICE.replace("/offers/price", "/runs/price")})
+        assert refused.status_code == 422
+        assert "what begins with /runs is the server's own API" in refused.text
+        paths = [path for path in web.application.openapi()["paths"] if path.startswith("/api/v1/")]
+        firsts = {re.split("[/:]", path.removeprefix("/api/v1/"))[0] for path in paths}
+        assert firsts - {"apis"} == OWN_PATHS, "the list in checks/surface.py is the server's own paths"
 
     run(main, tmp_path)
 

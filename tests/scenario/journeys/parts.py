@@ -58,6 +58,8 @@ class Work:
             raise
         if "raise" in call.settings:
             raise RuntimeError(call.settings["raise"])
+        if "internal" in call.settings:
+            return Problem(call.settings["internal"], "it cannot be done here", call.settings["detail"], internal=True)
         if "fail" in call.settings:
             return Problem(call.settings["fail"], "it cannot be done")
         return Result({**call.context, call.settings.get("resultVar", "worked"): call.settings.get("answer", True)})

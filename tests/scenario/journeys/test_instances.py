@@ -600,3 +600,55 @@ async def test_lists_have_every_instance_that_fits_once(world: World, work: Work
             one[0] for one in made if all(not a or a == b for a, b in zip((name, kind, phase), one[1:], strict=True))
         ]
         assert found == wanted, (name, kind, phase)
+
+
+async def test_a_step_shows_what_is_not_the_engines_own_in_a_status(world: World) -> None:
+    """`status`, `output` and `error` are an outcome's names, and a step's to give."""
+    await world.up()
+    await world.app.journeys.deploy(
+        text(
+            """
+            ask:
+              type: wait
+              wait:
+                channel: manual
+                input: {schema: {type: object}}
+                response: {outputVar: payload, schema: {type: object}}
+              next: done
+            done: {type: succeed, outputVar: payload}
+            """,
+            start="ask",
+            spec="output: {response: {outputVar: payload, schema: {type: object}}}",
+        )
+    )
+    id = (await world.app.journeys.start("example")).id
+    given = {"status": "PAID", "output": 1, "error": None, "outcomeId": "x", "phase": "MINE", "n": 2}
+    status = await world.app.journeys.submit(id, "ask", given)
+    assert dict(status.more) == {"status": "PAID", "output": 1, "error": None, "outcomeId": "x", "n": 2}
+    assert status.form()["phase"] == "SUCCEEDED"
+    assert dict((await world.app.journeys.result(id)).more) == {"n": 2}
+
+
+async def test_the_cause_of_an_internal_error_is_for_who_runs_the_engine(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.up()
+    broken = "a: {type: task, task: {kind: 'work:v1', internal: BROKEN_CONFIG, detail: no secret 'bank-key'}, next: b}"
+    await world.app.journeys.deploy(text(f"{broken}\nb: {{type: succeed}}"))
+    with caplog.at_level("WARNING"):
+        id = (await world.app.journeys.start("example")).id
+    outcome = await world.app.journeys.result(id)
+    assert outcome.error == {"code": "urn:journeyforge:error:internal", "reason": "it cannot be done here"}
+    run = await world.app.get(id)
+    assert run.error == {
+        "type": "urn:journeyforge:error:internal",
+        "message": "it cannot be done here",
+        "cause": "BROKEN_CONFIG",
+        "detail": "no secret 'bank-key'",
+    }
+    (completed,) = [e for e in await world.app.events(subject=id, limit=100) if e.name == "journey:completed"]
+    assert completed.data["cause"] == "BROKEN_CONFIG"
+    assert "bank-key" not in str(completed.data)
+    (line,) = [one.getMessage() for one in caplog.records if "internal error at 'a'" in one.getMessage()]
+    assert "BROKEN_CONFIG" in line
+    assert "bank-key" in line

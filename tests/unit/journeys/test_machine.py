@@ -453,6 +453,13 @@ def test_all_branches_fail(join: str, phase: str) -> None:
     assert play(parallel({"one": FAILS, "two": FAILS}, f"strategy: {join}")).instance.phase == phase
 
 
+def test_the_reason_of_a_failure_may_hold_values() -> None:
+    states = "a: {type: fail, errorCode: NO, reason: '${context.who.name} may not, ${context.gone} neither'}"
+    found = play(states, {"who": {"name": "Ann"}}).instance
+    assert found.ending
+    assert found.ending.reason == "Ann may not, ${context.gone} neither"
+
+
 def test_a_join_mapper_sees_how_every_branch_ended() -> None:
     seen = 'errorPolicy: collectAll, mapper: {lang: py, expr: "[outcomes, branches]"}, resultVar: r'
     failed = {"status": "failed", "error": {"code": "BAD", "reason": "bad"}}

@@ -3,6 +3,7 @@ nothing to answer a repeated call from."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, FastAPI, Path, Request, Response
@@ -40,9 +41,8 @@ async def call_api(
     version: Version = None,
 ) -> Response:
     """Call an API: the answer is its output, or its error, with the status that its own rules give it."""
-    if name.startswith("/"):
-        name = await _at(request.app, who, name)
     journeys = who.app.journeys
+    name = await _named(request.app, who, name)
     seen = inbound(request, journeys.settings)
     found = await journeys.call(name, body or {}, version=version, request=seen)
     return give_cookies(JSONResponse(found.body, found.status, media_type=MEDIA if found.problem else None), seen)
@@ -63,6 +63,18 @@ def install(app: FastAPI) -> None:
         await app.router({**scope, "path": at}, receive, send)
 
     app.router.default = default
+
+
+async def _named(app: FastAPI, who: Who, name: str) -> str:
+    """The API of this name. Where there is none, the one whose own path this call was made to."""
+    if name.startswith("/"):
+        return await _at(app, who, name)
+    with suppress(NotFound):
+        if (await who.app.journeys.read_definition(name)).is_api:
+            return name
+    with suppress(NotFound):
+        return await _at(app, who, f"/apis/{name}")
+    return name  # which says what there is instead
 
 
 async def _at(app: FastAPI, who: Who, path: str) -> str:

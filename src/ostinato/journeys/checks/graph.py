@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean, there_are
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.interpolation import config_names, wrong_placeholders
 from ostinato.journeys.language import Graph, targets
-from ostinato.journeys.language.states import Task
+from ostinato.journeys.language.states import Fail, Task
 from ostinato.journeys.problems import Severity
 
 LONGEST_ID = 200
@@ -93,9 +94,20 @@ def _scheduled_starts(checking: Checking, graph: Graph) -> Iterator[str]:
                 yield str(state.settings.get("start"))
 
 
+def reason_placeholders(checking: Checking) -> Iterator[Finding]:
+    """What looks like a placeholder in the reason of a `fail` is one."""
+    for graph, id, state in checking.definition.states():
+        for one in wrong_placeholders(state.reason) if isinstance(state, Fail) else ():
+            yield Finding((*graph.at(id), "reason"), f"{one} is not a placeholder", "write ${context.a.b}")
+        for name in sorted(config_names(state.reason)) if isinstance(state, Fail) else ():
+            message = f"platform.config.{name} has no value in a reason"
+            yield Finding((*graph.at(id), "reason"), message, "write ${context.a.b}")
+
+
 RULES = (
     Rule("graph-id", ids),
     Rule("graph-start", start_exists),
     Rule("graph-target", target_exists),
     Rule("graph-unreachable", reachable, Severity.WARNING),
+    Rule("fail-placeholder", reason_placeholders, Severity.WARNING),
 )

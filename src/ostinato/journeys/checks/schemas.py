@@ -16,7 +16,7 @@ from ostinato.schedules.marked import Path
 
 # What a status and an outcome show by themselves.
 IN_STATUS = "journeyId journeyName phase currentState updatedAt tags attributes _links".split()
-IN_OUTCOME = "journeyId journeyName phase status output error tags attributes _links".split()
+IN_OUTCOME = "journeyId journeyName phase status output error outcomeId tags attributes _links".split()
 
 
 def valid(checking: Checking) -> Iterator[Finding]:

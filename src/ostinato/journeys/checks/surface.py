@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean, there_are
@@ -13,6 +14,11 @@ from ostinato.journeys.problems import Severity
 from ostinato.journeys.schemas import problems
 from ostinato.schedules.marked import Path
 
+# What the server's own paths begin with. Not `apis`: below it an Api may have any path that is no Api's name.
+OWN_PATHS = frozenset(
+    "diagnosis events health jobs journey-bindings journey-definitions journeys metrics namespaces nodes runs "
+    "schedules simulate simulate.svg tokens upcoming webhooks".split()
+)
 _HTTP: Path = ("spec", "bindings", "http")
 # Which kind of definition another binding is for; None is both.
 _OTHERS = {"websocket": "Journey", "queue": "Journey", "grpc": "Api", "cli": None, "function": None}
@@ -87,6 +93,15 @@ def bound_names(checking: Checking) -> Iterator[Finding]:
                 yield Finding((*path, key), "a name is empty")
 
 
+def route(checking: Checking) -> Iterator[Finding]:
+    """An Api's own path is not one of the server's: a call to it would never reach the Api."""
+    given = checking.definition.spec.bindings.http.route
+    first = "" if given is None else re.split("[/:]", given.path.strip("/"))[0]
+    if first in OWN_PATHS:
+        path = (*_HTTP, "route", "path")
+        yield Finding(path, f"what begins with /{first} is the server's own API", "choose another path, such as /v2/…")
+
+
 def responses(checking: Checking) -> Iterator[Finding]:
     """A rule about an answer gives a status, and asks for errors only where there are any."""
     given = checking.definition.spec.bindings.http.api_responses
@@ -159,6 +174,7 @@ RULES = (
     Rule("binding-other", other_bindings),
     Rule("binding-step", step_bindings),
     Rule("binding-name", bound_names),
+    Rule("binding-route", route),
     Rule("response-rule", responses),
     Rule("platform-config", config),
     Rule("errors-envelope", envelope),

@@ -55,7 +55,7 @@ class Ending:
     reason: str | None = None
     named: bool = False
     order: int = 0
-    problem: Mapping[str, Json] | None = None  # more of the error, as RFC 9457 has it
+    problem: Mapping[str, Json] | None = None  # more of the error, as RFC 9457 has it; of an internal one its cause
 
     @property
     def succeeded(self) -> bool:
@@ -64,6 +64,14 @@ class Ending:
     @property
     def phase(self) -> str:
         return "SUCCEEDED" if self.succeeded else "FAILED"
+
+    @property
+    def cause(self) -> dict[str, Json]:
+        """Of an internal error, for whoever runs the engine: `cause`, which is a stable code, and `detail`."""
+        if self.kind is not Termination.RUNTIME_ERROR or self.problem is None:
+            return {}
+        found = {"cause": self.problem.get("code"), "detail": self.problem.get("detail")}
+        return {name: one for name, one in found.items() if one}
 
     @property
     def error(self) -> dict[str, Json] | None:

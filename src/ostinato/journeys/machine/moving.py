@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.interpolation import filled_as_far
 from ostinato.journeys.language import Definition, Expression, State
 from ostinato.journeys.language.states import (
     Call,
@@ -164,7 +165,8 @@ class Moving:
                 output = frame.context[str(state.output_var)] if named else frame.context
                 return self._end(id, Ending(Termination.SUCCESS, state_id, output, named=named))
             case Fail():
-                return self._end(id, Ending(Termination.FAIL, state_id, code=state.error_code, reason=state.reason))
+                reason = filled_as_far(state.reason, frame.context)
+                return self._end(id, Ending(Termination.FAIL, state_id, code=state.error_code, reason=reason))
             case Wait() | Webhook():
                 return self._wait(frame, state)
             case Timer():
@@ -270,9 +272,9 @@ class Moving:
         ending = replace(ending, order=self._ended)
         self.frames[id] = replace(frame, rest=Rest.OVER, due=None, decided_by=None, ending=ending)
         if frame.parent is None:
-            self.tell(
-                "journey:completed", {"phase": ending.phase, "termination": ending.kind.value, "code": ending.code}
-            )
+            data = {"phase": ending.phase, "termination": ending.kind.value, "code": ending.code}
+            cause = {name: one for name, one in ending.cause.items() if name == "cause"}
+            self.tell("journey:completed", {**data, **cause})
             return
         above = frame.parent
         self._queue.append(lambda: self._settle(above))
@@ -367,7 +369,11 @@ def _mapped(frame: Frame, result_var: str | None, value: Json) -> Mapping[str, J
 def _failed(state: str, problem: Problem) -> Ending:
     if problem.internal:
         return Ending(
-            Termination.RUNTIME_ERROR, state, code=INTERNAL, reason=problem.title, problem={"code": problem.code}
+            Termination.RUNTIME_ERROR,
+            state,
+            code=INTERNAL,
+            reason=problem.title,
+            problem={"code": problem.code, "detail": problem.detail},
         )
     form = {"type": problem.type, "title": problem.title, "detail": problem.detail, "status": problem.status}
     more = {name: one for name, one in form.items() if one}

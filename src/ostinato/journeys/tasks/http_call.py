@@ -20,6 +20,7 @@ from ostinato.engine.secrets import Resolved, SecretMissing, redact
 from ostinato.errors import OstinatoError
 from ostinato.journeys.apis import ApiError, find
 from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.interpolation import Climbing, Missing, filled, filled_within, in_url
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import Resilience
 from ostinato.journeys.language.states import Target
@@ -29,7 +30,6 @@ from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_re
 from ostinato.journeys.tasks.client_auth import Authenticator, Credentials, NoToken, credentials_in
 from ostinato.journeys.tasks.cookies import KEPT_OF_A_CALL_S, KEPT_S, Jar, for_caller
 from ostinato.journeys.tasks.http_settings import HttpCallSettings, faults
-from ostinato.journeys.tasks.interpolation import Climbing, Missing, filled, in_url
 from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.journeys.tasks.resilience import Guards, NotMade, condition, pause
 from ostinato.model import Json
@@ -141,6 +141,8 @@ class HttpCall:
             kind = "application/json" if text.lstrip()[:1] in ("{", "[") else "text/plain; charset=utf-8"
             headers.setdefault("content-type", kind)
             return text.encode()
+        else:
+            body = filled_within(body, call.context, config)
         headers.setdefault("content-type", "application/json")
         return orjson.dumps(body)
 

@@ -10,6 +10,7 @@ from ostinato.engine.egress import EgressRefused, check_headers, read_url
 from ostinato.engine.secrets import SCHEME
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.journeys.apis import ApiError, find
+from ostinato.journeys.interpolation import PLACEHOLDER, config_names, texts_within, wrong_placeholders
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import texts
 from ostinato.journeys.language.shapes import (
@@ -31,7 +32,6 @@ from ostinato.journeys.language.states import Target
 from ostinato.journeys.plugins import Fault
 from ostinato.journeys.problems import Severity
 from ostinato.journeys.settings import secret_reference
-from ostinato.journeys.tasks.interpolation import PLACEHOLDER, config_names, wrong_placeholders
 from ostinato.model import Json
 from ostinato.schedules.marked import Path
 
@@ -101,8 +101,8 @@ class HttpCallSettings:
         if self.url is not None:
             yield ("url",), self.url
         yield from ((("headers", name), value) for name, value in self.headers.items())
-        if isinstance(self.body, str):
-            yield ("body",), self.body
+        if not isinstance(self.body, Expression):
+            yield from ((("body", *path), text) for path, text in texts_within(self.body))
         for place in ("path", "query", "headers"):
             values: Mapping[str, object] = getattr(self.given, place)
             yield from ((("params", place, name), str(value)) for name, value in values.items())

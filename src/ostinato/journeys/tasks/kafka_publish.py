@@ -12,13 +12,13 @@ import orjson
 
 from ostinato.engine.secrets import SecretMissing
 from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.interpolation import Missing, filled, wrong_placeholders
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import texts
 from ostinato.journeys.language.shapes import key, mapped, or_mapped, text
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.problems import Severity
 from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
-from ostinato.journeys.tasks.interpolation import Missing, filled, wrong_placeholders
 from ostinato.journeys.tasks.ports import Publisher, PublishFailed, Record
 from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json

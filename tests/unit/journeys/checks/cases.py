@@ -377,6 +377,8 @@ CASES = [
     Case(85, "binding-name", doc(spec="bindings: {http: {start: {headersToContext: {X-A: a}}}}"), doc(spec="bindings: {http: {start: {headersToContext: {'': a}}}}")),
     Case(85, "shape-empty", doc(), doc(spec="bindings: {http: {start: {queryToContext: {a: ''}}}}")),
     Case(85, "shape-missing", doc(spec="bindings: {http: {start: {headersPassthrough: [{from: A, to: B}]}}}"), doc(spec="bindings: {http: {start: {headersPassthrough: [{from: A}]}}}")),
+    Case(78, "fail-placeholder", doc("a: {type: fail, errorCode: X, reason: 'no ${context.x}'}"), doc("a: {type: fail, errorCode: X, reason: 'no ${payload.x}'}")),
+    Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /apis/x, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /runs/x, method: POST}}}")),
     Case(86, "response-rule", responding("when: {phase: FAILED}, status: 400"), responding("when: {phase: FAILED}")),
     Case(86, "response-rule", responding("when: {phase: FAILED, errorType: x}, status: 400"), responding("when: {phase: SUCCEEDED, errorType: x}, status: 400")),
     Case(86, "shape-enum", responding("when: {phase: SUCCEEDED}, status: 201"), responding("when: {phase: DONE}, status: 201")),
@@ -421,6 +423,7 @@ CASES = [
     Case(96, "shape-type", doc(spec="defaults: {http: {headers: {A: b}}}"), doc(spec="defaults: {http: {headers: {A: 1}}}")),
 ]  # fmt: skip
 WARNINGS = (
+    "fail-placeholder "
     "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config expression-minus policy-default "
     "external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
 ).split()

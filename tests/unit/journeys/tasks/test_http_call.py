@@ -57,7 +57,12 @@ def test_the_result_is_status_ok_headers_and_body(service: Service) -> None:
         ('{"n": ${context.n}}', b'{"n": [1,2]}', "application/json"),
         (mapper("context.who"), b'{"name":"Ann"}', "application/json"),
         (mapper('"text"'), b'"text"', "application/json"),
-        ({"static": "${context.who}"}, b'{"static":"${context.who}"}', "application/json"),
+        (
+            {"who": "${context.who}", "n": ["${context.n}", 1]},
+            b'{"who":{"name":"Ann"},"n":[[1,2],1]}',
+            "application/json",
+        ),
+        ({"text": "to ${context.who.name}"}, b'{"text":"to Ann"}', "application/json"),
     ],
 )
 def test_forms_of_the_body(service: Service, body: Any, sent: bytes, kind: str) -> None:
@@ -85,6 +90,13 @@ def test_values_in_a_url_are_data_and_its_beginning_is_not(service: Service) -> 
 def test_a_missing_value_ends_the_run_and_calls_nobody(service: Service, value: dict[str, Any]) -> None:
     found = problem(HttpCall(), call_of(get(service.url + "/${context.id.y}"), value))
     assert (found.code, found.internal, service.received) == ("HTTPCALL_VALUE_MISSING", False, [])
+
+
+def test_a_missing_value_in_an_object_ends_the_run(service: Service) -> None:
+    settings = {"method": "POST", "url": service.url, "body": {"a": ["${context.who}"]}, "resultVar": "r"}
+    found = problem(HttpCall(), call_of(settings, {}))
+    assert (found.code, found.detail) == ("HTTPCALL_VALUE_MISSING", "${context.who} has no value")
+    assert service.received == []
 
 
 def test_a_value_cannot_climb(service: Service) -> None:

@@ -1,10 +1,11 @@
-"""`${context.a.b}` and `${platform.config.x}` within texts. A value that is not a text is written as JSON; one that is
-missing or null is an error, never an empty text. There are no indices and no expressions."""
+"""`${context.a.b}` and `${platform.config.x}` within texts, alone or in objects and lists. In a text a value
+that is not one is written as JSON; one that is missing or null is an error, never an empty text. There are no indices
+and no expressions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 
 import orjson
@@ -51,6 +52,46 @@ def filled(
 
     def value(found: re.Match[str]) -> str:
         return spell(_text(_looked_up(found[1], context, config), found[0]), found.start())
+
+    return PLACEHOLDER.sub(value, template)
+
+
+def filled_within(template: Json, context: Mapping[str, Json], config: Mapping[str, Json]) -> Json:
+    """An object or list with its values in it. A text that is a placeholder and nothing else becomes the value itself,
+    whatever its type."""
+    if isinstance(template, Mapping):
+        return {name: filled_within(one, context, config) for name, one in template.items()}
+    if isinstance(template, list):
+        return [filled_within(one, context, config) for one in template]
+    if not isinstance(template, str):
+        return template
+    whole = PLACEHOLDER.fullmatch(template)
+    if whole is None:
+        return filled(template, context, config)
+    value = _looked_up(whole[1], context, config)
+    if value is None:
+        raise Missing(f"{template} has no value")
+    return value
+
+
+def texts_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every text in an object or list, with its place."""
+    if isinstance(template, str):
+        yield path, template
+    elif isinstance(template, Mapping):
+        for name, one in template.items():
+            yield from texts_within(one, (*path, name))
+    elif isinstance(template, list):
+        for at, one in enumerate(template):
+            yield from texts_within(one, (*path, at))
+
+
+def filled_as_far(template: str, context: Mapping[str, Json]) -> str:
+    """The text with its values in it, where there are any; a placeholder without a value stays as it is written."""
+
+    def value(found: re.Match[str]) -> str:
+        known = _looked_up(found[1], context, {})
+        return found[0] if known is None else _text(known, found[0])
 
     return PLACEHOLDER.sub(value, template)
 
