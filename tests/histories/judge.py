@@ -1,0 +1,120 @@
+"""What a history shows: the objects whose answers no order explains, and the facts that contradict them; and the
+shortest plan that shows it still."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from textwrap import indent
+
+from ostinato.when.instants import SECOND
+from tests.histories.checker import TooLong, check, core
+from tests.histories.generate import Plan
+from tests.histories.models import JobsModel, JourneyModel, RunModel, ScheduleModel, Sequential
+from tests.histories.network import CALM
+from tests.histories.record import Call, show
+from tests.histories.run import INPUTS, PATIENCE, History
+
+_RUNS = 60  # of plans, to find a short one
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that must not be. `calls` contradict each other; `others` are the other calls on the object."""
+
+    what: str
+    calls: tuple[Call, ...] = ()
+    others: tuple[Call, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return self.what.split("-")[0]
+
+
+def model_of(object: str, history: History) -> Sequential[object]:
+    match object.split("-")[0]:
+        case "run":
+            return RunModel()  # type: ignore[return-value]
+        case "jobs":
+            return JobsModel()  # type: ignore[return-value]
+        case "schedule":
+            return ScheduleModel()  # type: ignore[return-value]
+        case "journey":
+            return JourneyModel(INPUTS, PATIENCE * SECOND, 2 * history.skew)  # type: ignore[return-value]
+        case _:
+            raise AssertionError(object)
+
+
+def judge(history: History) -> tuple[list[Finding], int]:
+    """What is wrong, and how many objects have too many orders to say."""
+    found = [Finding(problem) for problem in history.problems]
+    undecided = 0
+    for object in history.objects:
+        calls, model = history.of(object), model_of(object, history)
+        try:
+            if not check(calls, model).explained:
+                needed, others = core(calls, model)
+                found.append(Finding(f"{object}: no order explains these answers", tuple(needed), tuple(others)))
+        except TooLong:
+            undecided += 1
+    return found, undecided
+
+
+Play = Callable[[Plan], History]
+
+
+def shortest(plan: Plan, play: Play, finding: Finding) -> tuple[Plan, History, Finding]:
+    """The plan without whatever the finding does not need: played again and again, with ever less of it."""
+    best = (plan, play(plan), finding)
+    runs = 0
+    again = True
+    while again:
+        again = False
+        for smaller in _smaller(best[0]):
+            runs += 1
+            if runs > _RUNS:
+                return best
+            history = play(smaller)
+            same = [
+                one for one in judge(history)[0] if one.kind == finding.kind and bool(one.calls) == bool(finding.calls)
+            ]
+            if same:
+                best, again = (smaller, history, same[0]), True
+                break
+    return best
+
+
+def _smaller(plan: Plan) -> Iterator[Plan]:
+    """The plan with one thing less, the largest things first."""
+    clients = plan.clients
+    for n in range(len(clients)):
+        if len(clients) > 1:
+            yield replace(plan, clients=clients[:n] + clients[n + 1 :])
+    if plan.faults:
+        yield replace(plan, faults=())
+    if replace(plan.weather, slow=0.0) != CALM:
+        yield replace(plan, weather=replace(CALM, slow=plan.weather.slow))
+    for n in range(len(plan.faults)):
+        yield replace(plan, faults=plan.faults[:n] + plan.faults[n + 1 :])
+    for n, steps in enumerate(clients):
+        for size in (len(steps) // 2, 1):
+            for at in range(0, len(steps) - size + 1, max(size, 1)):
+                fewer = steps[:at] + steps[at + size :]
+                if size and fewer:
+                    yield replace(plan, clients=(*clients[:n], fewer, *clients[n + 1 :]))
+
+
+def report(plan: Plan, history: History, finding: Finding, where: str) -> str:
+    """What to print: the seed, the plan that is left, and the answers that contradict each other."""
+    lines = [
+        f"{finding.what}",
+        f"play it again with OSTINATO_SEED={plan.seed} .venv/bin/pytest tests/histories -k {where}",
+        f"the shortest plan that shows it: {plan}",
+    ]
+    if finding.calls:
+        lines += ["these answers contradict each other:", show(list(finding.calls), history.begin)]
+    if finding.others:
+        lines += ["whatever became of these calls, which were made, too:", show(list(finding.others), history.begin)]
+    if not finding.calls:
+        lines += ["the whole history:", show(history.calls, history.begin)]
+    return "\n" + indent("\n".join(lines), "  ")

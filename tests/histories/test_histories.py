@@ -1,0 +1,86 @@
+"""Random clients on one node and on several, through every face, with everything that can go wrong: each acknowledged
+call took effect once, each refused one not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import asyncpg
+import pytest
+
+from ostinato.store.contract import Store
+from ostinato.store.sqlite import SqliteStore
+from ostinato.store.urls import open_url
+from ostinato.testing import VirtualClock, run_virtual
+from ostinato.testing.world import _Still
+from tests.histories.generate import Plan, plan_of
+from tests.histories.judge import judge, report, shortest
+from tests.histories.run import History, play
+
+_ALONE = os.environ.get("OSTINATO_SEED")
+
+
+def on_sqlite(plan: Plan) -> History:
+    return _on(plan, lambda: SqliteStore(":memory:", inline=True, durable=False))
+
+
+def on_postgres(url: str, plan: Plan) -> History:
+    asyncio.run(_wipe(url))
+    return _on(plan, lambda: _Still(open_url(url)))
+
+
+def _on(plan: Plan, make: Callable[[], Store]) -> History:
+    clock = VirtualClock()
+    return run_virtual(play(plan, make, clock), clock)
+
+
+async def _wipe(url: str) -> None:
+    """Every table empty, where there are any: to make them again would take longer than a history does."""
+    connection = await asyncpg.connect(url)
+    names = await connection.fetch(
+        """SELECT tablename FROM pg_tables WHERE tablename LIKE 'ostinato\\_%'
+        AND tablename NOT IN ('ostinato_meta', 'ostinato_namespaces')"""
+    )
+    if names:
+        await connection.execute(f"TRUNCATE {', '.join(name for (name,) in names)} RESTART IDENTITY CASCADE")
+    await connection.close()
+
+
+def run_seeds(seeds: Iterable[int], run: Callable[[Plan], History], where: str) -> None:
+    """Run the plans of these seeds. The first that shows something wrong is made shorter, and reported."""
+    played = open_questions = 0
+    for seed in seeds if _ALONE is None else [int(_ALONE)]:
+        plan = plan_of(seed)
+        findings, undecided = judge(run(plan))
+        played += 1
+        open_questions += undecided
+        if findings:
+            pytest.fail(report(*shortest(plan, run, findings[0]), where), pytrace=False)
+    assert open_questions <= 1 + played // 20, f"{open_questions} objects of {played} histories have too many orders"
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_histories_have_an_order_on_sqlite(part: int) -> None:
+    run_seeds(range(part * 25, part * 25 + 25), on_sqlite, "sqlite")
+
+
+def test_histories_have_an_order_on_postgres(postgres_url: str) -> None:
+    run_seeds(range(5_000, 5_030), partial(on_postgres, postgres_url), "postgres")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("part", range(2))
+def test_many_histories_have_an_order_on_sqlite(part: int) -> None:
+    count = int(os.environ.get("OSTINATO_SOAK_SEEDS", "20000")) // 2
+    run_seeds(range(10_000 + part * count, 10_000 + (part + 1) * count), on_sqlite, "many and sqlite")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+def test_many_histories_have_an_order_on_postgres(postgres_url: str) -> None:
+    count = int(os.environ.get("OSTINATO_SOAK_SEEDS", "20000")) // 10
+    run_seeds(range(100_000, 100_000 + count), partial(on_postgres, postgres_url), "many and postgres")
