@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import engine, expressions, http, idle, journeys, peers, schedules, when, wire
+from bench import engine, expressions, http, idle, journeys, limits, peers, schedules, when, wire
 
 BENCHES: dict[str, Callable[[], bool]] = {
     "when": when.main,
@@ -17,6 +17,7 @@ BENCHES: dict[str, Callable[[], bool]] = {
     "expressions": expressions.main,
     "wire": wire.main,
     "journeys": journeys.main,
+    "limits": limits.main,
 }
 
 names = sys.argv[1:] or list(BENCHES)

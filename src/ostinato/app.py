@@ -21,6 +21,7 @@ import orjson
 from ostinato.admission import Admission
 from ostinato.clock import Clock, SystemClock
 from ostinato.engine.commits import Committer
+from ostinato.engine.computing import Computing
 from ostinato.engine.configure import configured
 from ostinato.engine.delivery import webhook_handler
 from ostinato.engine.dispatcher import Dispatcher
@@ -215,6 +216,7 @@ class Ostinato(Reading, Admission):
             namespace=namespace,
         )
         self._conductor: Conductor | None = None
+        self.computing = Computing()
         self._attach(open_url(store) if isinstance(store, str) else store)
         self._dispatcher: Dispatcher | None = None
         self._engine: Engine | None = None
@@ -235,6 +237,7 @@ class Ostinato(Reading, Admission):
                 namespace=self.namespace,
                 actor=self.actor,
                 declarations=self._declarations,
+                computing=self.computing,
             )
         )
         self.webhooks = Webhooks(
@@ -260,6 +263,7 @@ class Ostinato(Reading, Admission):
                 new_id=self._ids.new,
                 namespace=self.namespace,
                 actor=self.actor,
+                computing=self.computing,
             )
         )
 
@@ -444,11 +448,13 @@ class Ostinato(Reading, Admission):
         self._publisher.close()
         for language in self.journey_plugins.languages.values():
             language.close()
+        self.computing.close()
         await self.store.close()
 
     async def _close_after_crash(self) -> None:
         """What is left of an app whose node was killed: nothing is drained, nothing is said."""
         self._engine = None
+        self.computing.close()
         if self._starts is not None:
             await self._starts.stop()
             self._starts = None

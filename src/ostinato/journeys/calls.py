@@ -60,9 +60,7 @@ class Journeys(Looks):
         record already with the same content stays, with another it is refused."""
         texts = await asyncio.to_thread(lambda: [one for source in sources for one in _texts(source)])
         tools = self._around.tools
-        ready = [
-            await asyncio.to_thread(checked, text, file, tools.plugins, None, tools.settings) for text, file in texts
-        ]
+        ready = [await self._checking(checked, text, file, tools.plugins, None, tools.settings) for text, file in texts]
         await self._keep(ready)
         return [await self.definition(one.definition.name, one.definition.version) for one in ready]
 
@@ -76,7 +74,7 @@ class Journeys(Looks):
     ) -> tuple[DefinitionInfo, bool]:
         """One definition by its text, and whether it is new. `documents` are the texts it refers to, by reference."""
         tools = self._around.tools
-        ready = await asyncio.to_thread(checked, text, file, tools.plugins, documents or {}, tools.settings)
+        ready = await self._checking(checked, text, file, tools.plugins, documents or {}, tools.settings)
         (new,) = await self._keep([ready], request_id)
         info = await self.definition(ready.definition.name, ready.definition.version)
         return replace(info, warnings=ready.problems), new

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from ostinato.engine.computing import Computing
 from ostinato.engine.engine import Engine
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.journeys.asking import Limits
@@ -38,6 +38,7 @@ from ostinato.store.contract import Operation, Row, Statement, Store, sql
 from ostinato.store.crossing import crossed
 from ostinato.when.instants import Micros
 
+T = TypeVar("T")
 _PAGE = 1000
 _LIMITS = Limits()
 
@@ -59,6 +60,7 @@ class Around:
     limits: Limits = _LIMITS
     namespace: str = DEFAULT_NAMESPACE
     actor: str | None = None
+    computing: Computing = field(default_factory=Computing)
 
 
 class Looks:
@@ -82,7 +84,11 @@ class Looks:
         """Everything that is to be said about a text, errors and warnings, in the order of its lines. `documents` are
         the texts it refers to, by reference; else they are looked for beside the file."""
         tools = self._around.tools
-        return await asyncio.to_thread(problems_of, text, file, tools.plugins, documents, tools.settings)
+        return await self._checking(problems_of, text, file, tools.plugins, documents, tools.settings)
+
+    async def _checking(self, check: Callable[..., T], *given: Any) -> T:
+        """Check a definition. In a thread: a long one takes seconds, and the node in this loop has a lease to keep."""
+        return await self._around.computing.in_thread(self._around.namespace, check, *given)
 
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
         """A version with its text; the latest unless one is named."""

@@ -3,7 +3,6 @@ what came of it; what the operations do is decided in the modules beside this on
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,7 @@ from ostinato.schedules.define import (
     read_name,
     same_definition,
 )
-from ostinato.schedules.files import Document, dump_schedules, entry
+from ostinato.schedules.files import Document, checked_drafts, dump_schedules, entry
 from ostinato.schedules.looks import Looks, Moment
 from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, read_catchup, read_overlap
 from ostinato.schedules.rows import dump, read_anyway, write_action, write_policies
@@ -37,11 +36,12 @@ from ostinato.schedules.views import (
     Lateness,
 )
 from ostinato.store.contract import Operation, sql
-from ostinato.when import manual
+from ostinato.when import Spec, manual
 from ostinato.when.instants import Micros, format_instant, read_instant
 
 _PAGE = 500
-_COUNTED = 10_000_000
+_COUNTED = 1_000_000
+_COUNTED_HERE = 1_000
 _TRIES = 20
 
 
@@ -242,8 +242,9 @@ class Schedules(Looks):
             raise OstinatoError(f"a backfill from {format_instant(first)} cannot end at {format_instant(last)}")
         if rate is not None and not 0 < rate <= 1_000_000:
             raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
-        times = islice(schedule.spec.compiled.between(first, last), _COUNTED)
-        total = await asyncio.to_thread(lambda: sum(1 for _ in times))  # up to seconds of counting
+        total = len(await self._each(islice(schedule.spec.compiled.between(first, last), _COUNTED_HERE)))
+        if total == _COUNTED_HERE:
+            total = await around.computing.call(around.namespace, _count_times, schedule.spec, first, last)
         now = around.now()
         return Backfill(
             id=around.new_id(now),
@@ -323,7 +324,7 @@ class Schedules(Looks):
         origin: str | None = None,
     ) -> Plan:
         """What `apply` would do. `wanted` is a file that was read, a list of drafts, or else what the code declares."""
-        drafts, origins = self._wanted(wanted, origin)
+        drafts, origins = await self._wanted(wanted, origin)
         call = self._call(f"{len(drafts)} schedules", "plan", None)
         plan = await self._around.store.read(lambda _: planned(call, drafts, origins, prune=prune, take=take))
         return replace(plan, notes=self._odd(drafts))
@@ -340,7 +341,7 @@ class Schedules(Looks):
         """Make the store say what is wanted, in one transaction; returns what was done. With `prune`, what the same
         origin declared before and declares no longer is closed. What another origin declares is a reason to do nothing,
         unless `take` makes it ours or `leave_taken` passes it over."""
-        drafts, origins = self._wanted(wanted, origin)
+        drafts, origins = await self._wanted(wanted, origin)
         plan: Plan | None = None
         for tries in range(1, _TRIES + 1):
             call = self._call(f"{len(drafts)} schedules", "apply", None)
@@ -372,13 +373,13 @@ class Schedules(Looks):
                 break
         return found
 
-    def _wanted(
+    async def _wanted(
         self, wanted: Sequence[Schedule] | Document | None, origin: str | None
     ) -> tuple[list[Schedule], set[str]]:
         if wanted is None:
             drafts, origin = self.declared(), origin or self._around.declarations.origin
         elif isinstance(wanted, Document):
-            drafts, origin = wanted.drafts(self.draft), origin or wanted.origin
+            drafts, origin = await self._drafts(wanted), origin or wanted.origin
         else:
             drafts = list(wanted)
         twice = [name for name, count in Counter(one.name for one in drafts).items() if count > 1]
@@ -388,6 +389,9 @@ class Schedules(Looks):
             drafts = [replace(one, origin=origin) for one in drafts]
         origins = {one.origin for one in drafts if one.origin is not None} | ({origin} if origin else set())
         return drafts, origins
+
+    async def _drafts(self, document: Document) -> list[Schedule]:
+        return checked_drafts(await self._each(document.each_draft(self.draft)))
 
     def _odd(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
         knows = self._around.doors.maker.knows
@@ -446,6 +450,10 @@ class Schedules(Looks):
         answer = await self._around.store.run(lambda _: scheduler.once(call, make()))
         self._around.nudge()
         return answer
+
+
+def _count_times(spec: Spec, first: Micros, last: Micros) -> int:
+    return sum(1 for _ in islice(spec.compiled.between(first, last), _COUNTED))
 
 
 def _digest(one: Schedule) -> str:

@@ -26,6 +26,7 @@ from ostinato.schedules.rows import dump, write_action, write_policies
 from ostinato.when import Duration, Spec, cron, parse_duration, read_spec
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
+from ostinato.when.sizes import check_document_size, check_spec_size
 
 SpecLike: TypeAlias = Spec | str | Mapping[str, Any]
 ActionLike: TypeAlias = str | Callable[..., Any] | Mapping[str, Any]
@@ -105,7 +106,10 @@ def define(base: Schedule, given: Mapping[str, Any], doors: Doors) -> Schedule:
 
 
 def checked_spec(given: SpecLike, min_interval: Micros) -> Spec:
+    if isinstance(given, Mapping):
+        check_document_size(given)
     spec = given if isinstance(given, Spec) else cron(given) if isinstance(given, str) else read_spec(given)
+    check_spec_size(spec)
     spec.check()
     for one, other in pairwise(islice(spec.compiled.times(0), _LOOKED)) if min_interval > SECOND else ():
         if other - one < min_interval:

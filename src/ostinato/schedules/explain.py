@@ -12,7 +12,7 @@ from ostinato.schedules.model import GRACE, Occurrence, Schedule, State
 from ostinato.schedules.views import OccurrenceInfo
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
-_COUNTED = 10_000  # times to come that are counted, to see whether the actions that are left reach so far
+_COUNTED = 300  # times to come that are counted, to see whether the actions that are left reach so far
 _WHY = {
     "overlap": "the run before it was still going, and the overlap policy was {policy}",
     "replaced": "a later time took its place while it waited, as the overlap policy {policy} said",

@@ -17,7 +17,7 @@ from ostinato.errors import OstinatoError, SpecError, did_you_mean, shown
 from ostinato.schedules.declared import catchup_form, definition
 from ostinato.schedules.define import KEYS, OPTIONS, Doors, checked_spec, define, read_name
 from ostinato.schedules.making import Maker
-from ostinato.schedules.marked import FileError, Marked, Path, Problem, parts, read_marked
+from ostinato.schedules.marked import FileError, Marked, Path, Place, Problem, parts, read_marked
 from ostinato.schedules.model import Policies, Schedule
 from ostinato.when import Spec, manual, read_spec
 from ostinato.when.instants import SECOND
@@ -43,23 +43,33 @@ _DOORS = Doors(Maker(lambda _: None), _nowhere, SECOND)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a file wants: by name, what `create` would be given."""
+    """What a file wants: by name, what `create` would be given, and where that stands."""
 
     origin: str
     entries: Mapping[str, Mapping[str, Any]]
-    marked: Marked
+    file: str
+    places: Mapping[str, Place]
 
-    def drafts(self, draft: Callable[..., Schedule]) -> list[Schedule]:
-        found, problems = [], []
+    def each_draft(self, draft: Callable[..., Schedule]) -> Iterator[Schedule | Problem]:
+        """What the file wants as drafts, one after the other as they are asked for, or what is wrong with one."""
         for name, given in self.entries.items():
             try:
-                found.append(draft(name, origin=self.origin, **given))
+                yield draft(name, origin=self.origin, **given)
             except OstinatoError as problem:
-                place = self.marked.place(("schedules", name, "action"))
-                problems.append(Problem(self.marked.file, place, str(problem), name))
-        if problems:
-            raise FileError(problems)
-        return found
+                yield Problem(self.file, self.places[name], str(problem), name)
+
+
+def checked_drafts(found: Iterable[Schedule | Problem]) -> list[Schedule]:
+    """The drafts of a document. Raises all that is wrong with them at once."""
+    drafts, problems = [], []
+    for one in found:
+        if isinstance(one, Problem):
+            problems.append(one)
+        else:
+            drafts.append(one)
+    if problems:
+        raise FileError(problems)
+    return drafts
 
 
 def read_schedules(path: str | FilePath, *, name: str | None = None) -> Document:
@@ -81,7 +91,8 @@ def parse_schedules(text: str, file: str = "schedules.yaml", *, name: str | None
     entries = dict(reading.entries())
     if reading.problems:
         raise FileError(list(dict.fromkeys(reading.problems)))
-    return Document(f"file:{name or FilePath(file).name}", entries, marked)
+    places = {key: marked.place(("schedules", key, "action")) for key in entries}
+    return Document(f"file:{name or FilePath(file).name}", entries, file, places)
 
 
 class _Reading:
@@ -150,7 +161,7 @@ class _Reading:
     def _spec(self, name: str, value: Any) -> Spec:
         here: Path = ("schedules", name, "spec")
         try:
-            return checked_spec(parse_phrase(value) if isinstance(value, str) else read_spec(value), SECOND)
+            return checked_spec(parse_phrase(value) if isinstance(value, str) else value, SECOND)
         except SpecError as problem:
             found = list(_each_wrong(value)) if isinstance(value, dict) else []
             for path, one in found or [(tuple(parts(problem.field)), str(problem))]:

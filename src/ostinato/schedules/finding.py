@@ -9,7 +9,6 @@ from functools import partial
 
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.schedules.model import Schedule, State
-from ostinato.schedules.rows import read_anyway
 from ostinato.store.contract import Operation, Row, Statement, sql
 from ostinato.store.crossing import Source, crossing
 
@@ -64,8 +63,9 @@ class Filter:
         return tagged and (self.job is None or one.action.job == self.job) and fnmatchcase(one.name, self.match)
 
 
-def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tuple[list[Schedule], str | None]]:
-    """Those that fit among the next so many by name, and where the page after it begins."""
+def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
+    """The next so many rows by name that the store finds, and where the page after it begins. Not all of them need fit.
+    They are not read here: that takes time, which is not the store's."""
     if any(text is not None and "\x00" in text for text in (wanted.match, wanted.tag, wanted.job, after)):
         return [], None  # nothing has it
     low, high = max(wanted.prefix, after), wanted.prefix + _LAST
@@ -82,8 +82,7 @@ def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tu
     else:
         rows = yield sql("list_schedules", namespace=namespace, after=after, low=low, high=high, limit=limit)
         names = [row[_NAME] for row in rows]
-    found = [one for one in map(read_anyway, rows) if wanted.fits(one)]
-    return found, names[-1] if len(names) == limit else None
+    return list(rows), names[-1] if len(names) == limit else None
 
 
 def _labelled(namespace: str, wanted: str, high: str, start: str, skip: str, limit: int) -> Statement:

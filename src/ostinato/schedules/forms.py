@@ -154,7 +154,7 @@ class Forms(Schedules):
             bounds = {"after": after, "low": after, "high": "\U0010ffff"}
             return (yield sql("list_schedules", namespace=namespace, limit=limit, **bounds))
 
-        return [read_anyway(row) for row in await self._around.store.read(found)]
+        return list(await self._each(map(read_anyway, await self._around.store.read(found))))
 
     async def count(self) -> int:
         """How many are open."""

@@ -116,11 +116,15 @@ def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, 
 
 def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrence]:
     """The occurrences to come, a jittered one that is pending included."""
-    if schedule.remaining is not None:
-        count = max(0, min(count, schedule.remaining))
+    return list(islice(coming_up(schedule, now), count))
+
+
+def coming_up(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
+    """The same, worked out one by one as they are asked for."""
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1  # nothing before can still be to come
     ahead = replace(schedule, reached=max(schedule.reached, begin))
-    return list(islice((one for one in _coming(ahead) if one.actual > now and one.reason is None), count))
+    found = (one for one in _coming(ahead) if one.actual > now and one.reason is None)
+    return found if schedule.remaining is None else islice(found, max(0, schedule.remaining))
 
 
 def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:

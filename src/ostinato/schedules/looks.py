@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
+from ostinato.engine.computing import Computing
 from ostinato.engine.rows import whole_run
 from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.decide import Live
 from ostinato.schedules.finding import Filter, page
-from ostinato.schedules.generator import upcoming
+from ostinato.schedules.generator import coming_up
 from ostinato.schedules.live import live_of
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.rows import key_range, not_found, read_anyway
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from ostinato.schedules.explain import Explanation
     from ostinato.schedules.simulate import RunTime, Simulation, Span
 
+T = TypeVar("T")
 Moment = datetime | str
 RunTimeLike = Length | Sequence[Length] | Callable[[random.Random], Length]
 _PAGE = 500
@@ -69,6 +72,7 @@ class Surroundings:
     namespace: str = DEFAULT_NAMESPACE
     actor: str | None = None
     declarations: Declarations = field(default_factory=_no_declarations)
+    computing: Computing = field(default_factory=Computing)
 
 
 class Looks:
@@ -107,7 +111,7 @@ class Looks:
         """The nominal times of its spec in a period, both ends included, whatever its state."""
         schedule = await self._get(name)
         found = schedule.spec.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
-        return await asyncio.to_thread(lambda: [to_datetime(one) for one in islice(found, limit)])
+        return list(await self._each(map(to_datetime, islice(found, limit))))
 
     async def upcoming(self, limit: int = 50) -> list[Coming]:
         """What is to come, of all schedules, soonest first; what is late stands first, with what will become of it."""
@@ -119,18 +123,9 @@ class Looks:
             return rows, live
 
         rows, live = await self._around.store.read(soonest)
-        found: list[tuple[Micros, Coming]] = []
-        for row in rows:
-            schedule = read_anyway(row)
-            late = lateness(schedule, live.get(schedule.id, []), now)
-            job = schedule.action.job
-            if late.late and schedule.next is not None:
-                moment = to_datetime(schedule.next)
-                found.append((schedule.next, Coming(moment, moment, schedule.name, job, late)))
-            for one in upcoming(schedule, now, limit):
-                coming = Coming(to_datetime(one.actual), to_datetime(one.nominal), schedule.name, job, Lateness())
-                found.append((one.actual, coming))
-        return [coming for _, coming in heapq.nsmallest(limit, found, key=lambda pair: pair[0])]
+        begun = await self._each(_coming_of(read_anyway(row), live.get(row[0], []), now) for row in rows)
+        heads = await self._each((next(one, None), number, one) for number, one in enumerate(begun))
+        return list(await self._each(islice(_soonest(heads), limit)))
 
     async def late(self, limit: int = 1000) -> dict[str, Lateness]:
         """Schedules with times that passed while nobody was there, and what will become of them."""
@@ -141,9 +136,9 @@ class Looks:
             return rows, (yield from live_of([row[0] for row in rows]))
 
         rows, live = await self._around.store.read(found)
-        known = [read_anyway(row) for row in rows]
-        late = {one.name: lateness(one, live[one.id], now) for one in known}
-        return {name: one for name, one in late.items() if one.late}
+        known = (read_anyway(row) for row in rows)
+        late = await self._each((one.name, lateness(one, live[one.id], now)) for one in known)
+        return {name: one for name, one in late if one.late}
 
     async def staleness(self, *, match: str = "*", tag: str | None = None, limit: int = 10_000) -> list[Staleness]:
         """How long each schedule has not succeeded, and how overdue it is: what an alert should look at."""
@@ -194,13 +189,41 @@ class Looks:
         """What would happen: a schedule by name, or a draft, played through a period by the engine's own decisions.
         `run_time` is a length such as `"20m"`, several to draw from, or a function of a `random.Random` that returns
         one; numbers are seconds."""
+        play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
+        # In a thread: a long period takes seconds of thinking, and the node in this loop has a lease to keep.
+        return await asyncio.to_thread(play)
+
+    async def simulated(
+        self,
+        show: Callable[[Simulation], T],
+        schedule: str | Schedule,
+        first: Moment,
+        last: Moment,
+        *,
+        run_time: Length | Sequence[Length] = 0,
+        outages: Sequence[tuple[Moment, Moment]] = (),
+        pauses: Sequence[tuple[Moment, Moment]] = (),
+        seed: int = 0,
+    ) -> T:
+        """The same for strangers: played in a process that can be ended, and shown there by a function of a module."""
+        play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
+        return await self._around.computing.call(self._around.namespace, _shown, show, play)
+
+    async def _play(
+        self,
+        schedule: str | Schedule,
+        first: Moment,
+        last: Moment,
+        run_time: RunTimeLike,
+        outages: Sequence[tuple[Moment, Moment]],
+        pauses: Sequence[tuple[Moment, Moment]],
+        seed: int,
+    ) -> Callable[[], Simulation]:
         from ostinato.schedules.simulate import simulate
 
-        one = await self._get(schedule) if isinstance(schedule, str) else schedule
-        # In a thread: a long period takes seconds of thinking, and the node in this loop has a lease to keep.
-        return await asyncio.to_thread(
+        return partial(
             simulate,
-            one,
+            await self._get(schedule) if isinstance(schedule, str) else schedule,
             read_instant(first, "first"),
             read_instant(last, "last"),
             run_time=_read_run_time(run_time),
@@ -240,12 +263,17 @@ class Looks:
         while following is not None:
             at = following
 
-            def one_page(_: int, at: str = at) -> Operation[tuple[list[Schedule], str | None]]:
+            def one_page(_: int, at: str = at) -> Operation[tuple[Sequence[Row], str | None]]:
                 return page(self._around.namespace, wanted, at, size)
 
-            found, following = await self._around.store.read(one_page)
-            for one in found:
-                yield one
+            rows, following = await self._around.store.read(one_page)
+            for one in await self._each(map(read_anyway, rows)):
+                if wanted.fits(one):
+                    yield one
+
+    async def _each(self, items: Iterable[T]) -> Sequence[T]:
+        """What is worked out for a caller, with pauses for everyone else."""
+        return await self._around.computing.each(self._around.namespace, items)
 
     async def list(
         self,
@@ -259,12 +287,40 @@ class Looks:
     ) -> list[ScheduleInfo]:
         """Schedules by name, from the one after `after` on; `match` is a pattern such as `"billing-*"`."""
         now = self._around.now()
-        found: list[ScheduleInfo] = []
+        found: list[Schedule] = []
         async for one in self._matching(match, tag, state, job, after, limit):
-            found.append(schedule_info(one, [], [], now))
+            found.append(one)
             if len(found) == limit:
                 break
-        return found
+        return list(await self._each(schedule_info(one, [], [], now) for one in found))
+
+
+Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros, Coming]]]
+
+
+def _coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
+    """What is to come of one schedule, the soonest first; what is late before all."""
+    late = lateness(schedule, live, now)
+    job = schedule.action.job
+    if late.late and schedule.next is not None:
+        moment = to_datetime(schedule.next)
+        yield schedule.next, Coming(moment, moment, schedule.name, job, late)
+    for one in coming_up(schedule, now):
+        yield one.actual, Coming(to_datetime(one.actual), to_datetime(one.nominal), schedule.name, job, Lateness())
+
+
+def _soonest(heads: Sequence[Head]) -> Iterator[Coming]:
+    """What is to come of all schedules, the soonest first. Nothing is worked out before it is asked for."""
+    heap = [(first[0], number, first[1], rest) for first, number, rest in heads if first is not None]
+    heapq.heapify(heap)
+    while heap:
+        _, number, coming, rest = heap[0]
+        yield coming
+        following = next(rest, None)
+        if following is None:
+            heapq.heappop(heap)
+        else:
+            heapq.heapreplace(heap, (following[0], number, following[1], rest))
 
 
 def _occurred(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
@@ -280,6 +336,10 @@ def newest_of(runs: Sequence[Run]) -> Operation[list[Run]]:
     if tried:
         newest = {run.root_id: run for run in map(whole_run, (yield sql("newest_attempts", tried)))}
     return [replace(newest[run.id], due=run.due) if run.id in newest else run for run in runs]
+
+
+def _shown(show: Callable[[Simulation], T], play: Callable[[], Simulation]) -> T:
+    return show(play())
 
 
 def _read_run_time(given: RunTimeLike) -> RunTime:

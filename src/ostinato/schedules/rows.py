@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import orjson
@@ -39,9 +41,29 @@ def load(text: str | None) -> Any:
     return None if text is None else orjson.loads(text)
 
 
-@lru_cache(maxsize=16_384)
+_specs: OrderedDict[str, Spec] = OrderedDict()
+_SPECS = 16_384
+_SPECS_SIZE = 2_000_000  # entries of all of them together; some 70 MB
+_specs_size = 0
+_specs_lock = Lock()
+
+
 def read_spec_text(text: str) -> Spec:
-    return read_spec(orjson.loads(text))
+    """A spec as it is stored, ready to answer. The last ones are kept, as many as memory allows: one that was written
+    to be large leaves less room, not none."""
+    global _specs_size
+    found = _specs.get(text)
+    if found is not None:
+        return found
+    spec = read_spec(orjson.loads(text))
+    with _specs_lock:
+        if text not in _specs:
+            _specs[text] = spec
+            _specs_size += spec.compiled.size
+        while len(_specs) > _SPECS or (_specs_size > _SPECS_SIZE and len(_specs) > 1):
+            _, oldest = _specs.popitem(last=False)
+            _specs_size -= oldest.compiled.size
+    return spec
 
 
 @lru_cache(maxsize=4096)

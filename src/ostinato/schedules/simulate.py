@@ -18,6 +18,7 @@ from ostinato.schedules.model import Reason, Schedule
 from ostinato.when.instants import Micros, format_instant
 
 MOST = 100_000  # occurrences in one simulation
+WORK = 5_000_000  # runs that are going on or waiting, counted again at each moment at which something happens
 Span = tuple[Micros, Micros]
 RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 
@@ -68,16 +69,18 @@ def simulate(
         if end < begin:
             raise OstinatoError(f"a stretch from {format_instant(begin)} cannot end at {format_instant(end)}")
     begun = replace(schedule, reached=first - 1, updated=min(schedule.updated, first))  # as if it had always been there
-    play = _Play(begun, _lengths(run_time, random.Random(seed)))
+    play = _Play(begun, _lengths(run_time, random.Random(seed)), _merged(outages))
     down, paused = sorted(outages), sorted(pauses)
+    edges = sorted({edge for span in paused for edge in span})
     at = first
     while True:
-        at = _after(at, down)
+        at = _after(at, play.down)
         if at > last:
             break
         play.schedule = replace(play.schedule, paused=schedule.paused or _inside(at, paused))
-        wake = play.step(at, down)
-        coming = [wake, *(r.ended for r in play.running), *(edge for span in paused for edge in span)]
+        wake = play.step(at)
+        edge = bisect_right(edges, at)
+        coming = [wake, *(r.ended for r in play.running), *edges[edge : edge + 1]]
         following = [t for t in coming if t is not None and t > at]
         if not following or min(following) > last:
             break
@@ -91,15 +94,18 @@ def simulate(
 class _Play:
     """The state of one simulation: the schedule, what waits, what runs, and everything seen."""
 
-    def __init__(self, schedule: Schedule, length: Callable[[], Micros]) -> None:
+    def __init__(self, schedule: Schedule, length: Callable[[], Micros], down: Sequence[Span]) -> None:
         self.schedule = schedule
         self.length = length
+        self.down = down
+        self.work = 0
         self.waiting: list[Simulated] = []
         self.running: list[Simulated] = []
         self.seen: list[Simulated] = []
 
-    def step(self, now: Micros, down: Sequence[Span]) -> Micros | None:
+    def step(self, now: Micros) -> Micros | None:
         """Everything that happens at one moment. Returns when the next occurrence is due."""
+        self._worked(1 + len(self.running) + len(self.waiting))
         self.running = [r for r in self.running if r.ended is None or r.ended > now]
         generated = generate(self.schedule, now)
         memory = replace(self.schedule.memory, coalesced=generated.coalesced)
@@ -113,10 +119,27 @@ class _Play:
             self.seen.append(found)
         if len(self.seen) > MOST:
             raise OstinatoError(f"more than {MOST:,} occurrences in this period; simulate a shorter one")
-        self._let_go(now, down)
+        self._let_go(now)
         return generated.wake
 
-    def _let_go(self, now: Micros, down: Sequence[Span]) -> None:
+    def _worked(self, much: int) -> None:
+        self.work += much
+        if self.work > WORK:
+            raise OstinatoError(
+                "so many runs go on or wait at once in this period that it would take too long; simulate a shorter "
+                "one, or shorter runs"
+            )
+
+    def _end(self, start: Micros, length: Micros) -> Micros:
+        """When a run ends; one that an outage meets begins again after it."""
+        number = bisect_right(self.down, (start, 1 << 62))
+        while number < len(self.down) and self.down[number][0] < start + length:
+            start = self.down[number][1]
+            number += 1
+            self._worked(1)
+        return start + length
+
+    def _let_go(self, now: Micros) -> None:
         by_id = {str(n): one for n, one in enumerate(self.waiting)}
         names = {id(one): str(-n - 1) for n, one in enumerate(self.running)}
         in_the_way = {names[id(one)]: one for one in self.running} | by_id
@@ -129,7 +152,7 @@ class _Play:
         for key in verdict.start:
             one = by_id[key]
             one.outcome, one.started = "succeeded", now
-            one.ended = _end(now, self.length(), down)
+            one.ended = self._end(now, self.length())
             self.running.append(one)
         self.waiting = [by_id[key] for key in verdict.keep]
         self.schedule = replace(self.schedule, remaining=verdict.remaining)
@@ -137,7 +160,7 @@ class _Play:
             for run in self.running:
                 run.outcome, run.ended = "terminated" if verdict.terminate else "cancelled", now
             self.running = []
-            self._let_go(now, down)
+            self._let_go(now)
         self.running = [r for r in self.running if r.ended is None or r.ended > now]
 
 
@@ -152,13 +175,15 @@ def _lengths(run_time: RunTime, dice: random.Random) -> Callable[[], Micros]:
     return lambda: dice.choice(choices)
 
 
-def _end(start: Micros, length: Micros, down: Sequence[Span]) -> Micros:
-    """When a run ends; one that an outage meets begins again after it."""
-    end = start + length
-    for begin, back in down:
-        if start < begin < end:
-            start, end = back, back + length
-    return end
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """The same stretches, in order; those that touch are one."""
+    found: list[Span] = []
+    for begin, end in sorted(spans):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((begin, end))
+    return found
 
 
 def _inside(at: Micros, spans: Sequence[Span]) -> bool:
@@ -168,7 +193,5 @@ def _inside(at: Micros, spans: Sequence[Span]) -> bool:
 
 def _after(at: Micros, down: Sequence[Span]) -> Micros:
     """The same moment, or the end of the outage it falls into."""
-    for begin, back in down:
-        if begin <= at < back:
-            at = back
-    return at
+    number = bisect_right(down, (at, 1 << 62)) - 1
+    return max(at, down[number][1]) if number >= 0 else at

@@ -27,8 +27,11 @@ from ostinato.when.zones import FAR, FIRST_YEAR, LAST_YEAR, Zone, epoch_second, 
 if TYPE_CHECKING:
     from ostinato.when.spec import Spec
 
-GIVE_UP = 1_209_600  # steps over excluded times, Temporal's own limit: some seconds
+# Looks at exclusions on the way to one time: some 50 ms. Each passes over all that the exclusion covers, up to a day.
+GIVE_UP = 40_000
+_LEAST_STEPS = 1_000
 _TEMPORAL_LAST_YEAR = 2100
+_PER_SOURCE = 30
 
 
 class Compiled:
@@ -38,6 +41,7 @@ class Compiled:
         self.spec = spec
         self.warnings: list[str] = []
         self._impossible = 0
+        self.size = 1  # how many entries it keeps in memory, roughly
         self.zone = zone_of(spec)
         last_year = _TEMPORAL_LAST_YEAR if spec.dialect == "temporal" else LAST_YEAR
         self.last: Micros = epoch_second(last_year + 1) * SECOND - 1
@@ -51,18 +55,19 @@ class Compiled:
         self.hopeless = self._impossible == len(sources)  # no source can match; each has a warning of its own
         source = union(sources)
         self._next, self._previous = source.next, source.previous
-        self._excluded = stretches(spec.exclude, self.zone, readings)
+        self._excluded = stretches(spec.exclude, self.zone, readings, by_day=spec.dialect == "temporal")
+        self._give_up = max(_LEAST_STEPS, GIVE_UP // max(1, len(self._excluded)))
 
     def next(self, after: Micros) -> Micros | None:
         """The first nominal time later than `after`."""
         found = self._next(after if after > self._floor else self._floor)
         if self._excluded:
-            return self._pass_over(found, GIVE_UP)[0]
+            return self._pass_over(found, self._give_up)[0]
         return found if found <= self._ceiling else None
 
-    def search(self, after: Micros, give_up: int = GIVE_UP) -> tuple[Micros | None, int]:
+    def search(self, after: Micros, give_up: int | None = None) -> tuple[Micros | None, int]:
         """The next nominal time, and how many steps were taken over excluded ones on the way to it."""
-        return self._pass_over(self._next(max(after, self._floor)), give_up)
+        return self._pass_over(self._next(max(after, self._floor)), self._give_up if give_up is None else give_up)
 
     def _pass_over(self, first: Micros, give_up: int) -> tuple[Micros | None, int]:
         found, steps = first, 0
@@ -79,14 +84,14 @@ class Compiled:
     def previous(self, before: Micros) -> Micros | None:
         """The last nominal time earlier than `before`."""
         found = first = self._previous(min(before, self._ceiling + 1))
-        for _ in range(GIVE_UP):
+        for _ in range(self._give_up):
             if found <= self._floor:
                 return None
             stretch = self._stretch(found)
             if stretch is None:
                 return found
             found = self._previous(stretch[0])
-        raise self._too_many(GIVE_UP, found, first)
+        raise self._too_many(self._give_up, found, first)
 
     def matches(self, instant: Micros) -> bool:
         return (
@@ -163,6 +168,7 @@ class Compiled:
             else:
                 wall = Wall(cron.calendar, cron.either)
                 self._check_possible(wall, f"cron string {text!r}")
+                self.size += _PER_SOURCE + wall.size
                 # The temporal dialect has no wildcards of its own; its fields decide, as a calendar's do.
                 fixed = _is_fixed(cron.calendar) if temporal else cron.fixed
                 found.append(self._on_the_wall(wall, literal or not fixed))
@@ -170,6 +176,7 @@ class Compiled:
         for calendar in spec.calendars:
             wall = Wall(calendar)
             self._check_possible(wall, f"calendar {calendar.to_json()}")
+            self.size += _PER_SOURCE + wall.size
             found.append(self._on_the_wall(wall, literal or not _is_fixed(calendar)))
             readings |= wall
         on_the_wall = len(found)
@@ -180,6 +187,7 @@ class Compiled:
             found.append(interval_source(every, phase))
         for recurrence in spec.recurrences:
             found.append(recurrence_source(recurrence.anchor, recurrence.period, self.zone, literal))
+        self.size += len(spec.times) + sum(map(len, (spec.exclude.calendars, spec.exclude.dates, spec.exclude.spans)))
         if spec.times or not found:
             found.append(times_source(spec.times))
         return found, readings if len(found) == on_the_wall else ANY_READING

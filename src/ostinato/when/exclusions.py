@@ -58,8 +58,11 @@ class Readings:
 ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
-def stretches(exclusions: Exclusions, zone: Zone, readings: Readings) -> list[Stretch]:
-    found = [_calendar_stretch(Wall(calendar), zone, readings) for calendar in _joined(exclusions.calendars)]
+def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
+    """What is passed over around a time that is excluded, for each exclusion. `by_day`: never more than a day, so that
+    a search through nothing but exclusions gives up as Temporal's does, where it could know that nothing is left."""
+    walls = map(Wall, _joined(exclusions.calendars))
+    found = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
     if exclusions.dates:
         days = frozenset(map(epoch_day, exclusions.dates))
         found.append(_wall_stretch(lambda wall: wall // DAY_SECONDS in days, DAY_SECONDS, DAY_SECONDS, [(0, 1)], zone))
@@ -82,11 +85,12 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
     return found
 
 
-def _calendar_stretch(wall: Wall, zone: Zone, readings: Readings) -> Stretch:
+def _calendar_stretch(wall: Wall, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
     """What a calendar excludes around a time: as much as holds no reading of the spec that the calendar leaves.
 
     If it leaves some of the seconds that the spec can read, that is a part of a minute; else if it leaves
-    some of the minutes, a part of an hour; else a part of a day, or the whole of it.
+    some of the minutes, a part of an hour; else a part of a day, or the whole of it; and where it leaves nothing on any
+    day, all until the offset changes, unless `by_day`.
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -94,7 +98,24 @@ def _calendar_stretch(wall: Wall, zone: Zone, readings: Readings) -> Stretch:
         (readings.hours & ~wall.hours, 3600, DAY_SECONDS),
     )
     left, unit, cycle = next((level for level in levels if level[0]), levels[-1])
+    if not left and wall.days.daily and not by_day:
+        return _segment_stretch(wall.matches, zone)
     return _wall_stretch(wall.matches, unit, cycle, _runs(left, cycle // unit), zone)
+
+
+def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
+    """Everything from one change of offset to the next, but for a time that was moved out of a gap to its start."""
+    starts, offsets = zone.starts, zone.offsets
+    ends = [*starts[1:], FAR]
+
+    def stretch(instant: Micros) -> tuple[Micros, Micros] | None:
+        second = instant // SECOND
+        i = bisect_right(starts, second) - 1
+        if not matches(second + offsets[i]):
+            return None
+        return min(second, starts[i] + 1) * SECOND, ends[i] * SECOND - 1
+
+    return stretch
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:

@@ -9,7 +9,6 @@ import zoneinfo
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, tzinfo
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 from ostinato.errors import SpecError, TooManyExclusions, shown
@@ -28,6 +27,7 @@ from ostinato.when.instants import (
     read_instant,
     to_datetime,
 )
+from ostinato.when.lazily import lazily
 from ostinato.when.moments import read_date, read_moment
 from ostinato.when.zones import FAR, Zone, rules_from_data
 
@@ -95,11 +95,11 @@ class Spec:
             times=(),
         )
 
-    @cached_property
+    @lazily
     def compiled(self) -> Compiled:
         return Compiled(self)
 
-    @cached_property
+    @lazily
     def tzinfo(self) -> tzinfo:
         if self.zone_data:
             return rules_from_data(self.zone_data)
@@ -130,7 +130,7 @@ class Spec:
         """The spec in plain words."""
         return self._words
 
-    @cached_property
+    @lazily
     def _words(self) -> str:
         from ostinato.when.words import describe
 
@@ -196,7 +196,7 @@ class Spec:
         """Refuse what cannot be meant; return the warnings for what is merely odd."""
         return self._warnings
 
-    @cached_property
+    @lazily
     def _warnings(self) -> tuple[str, ...]:
         self.check_choices()
         for field, moment in self._moments():

@@ -16,9 +16,9 @@ from ostinato.when.instants import DAY_SECONDS
 
 
 class Wall:
-    """One calendar's matching wall seconds. `next` and `previous` are strict."""
+    """One calendar's matching wall seconds. `next` and `previous` are strict; `size` is how many entries it keeps."""
 
-    __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds")
+    __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds", "size")
 
     def __init__(self, calendar: Calendar, either: bool = False) -> None:
         self.seconds = mask(calendar.second)
@@ -27,10 +27,12 @@ class Wall:
         self.days = day_pattern(calendar, either)
         starts = _minute_starts(self.hours, self.minutes)
         seconds = values(self.seconds)
+        self.size = len(starts) if len(seconds) == 1 and seconds[0] else len(seconds)
         if not starts or not seconds:
             self.next, self.previous = _never()
         elif len(seconds) == 1:
-            self.next, self.previous = _by_time_of_day(self, tuple(s + seconds[0] for s in starts))
+            times = starts if seconds[0] == 0 else tuple(s + seconds[0] for s in starts)  # most share a table
+            self.next, self.previous = _by_time_of_day(self, times)
         else:
             self.next, self.previous = _by_minute_and_second(self, starts, seconds)
 

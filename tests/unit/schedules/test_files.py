@@ -15,6 +15,7 @@ from ostinato import FileError, OstinatoError, Spec, calendar, cron, dump_schedu
 from ostinato import parse_schedules as parse
 from ostinato.schedules.declared import definition
 from ostinato.schedules.define import Doors, define, same_definition
+from ostinato.schedules.files import checked_drafts
 from ostinato.schedules.making import Maker
 from ostinato.schedules.marked import Place, read_marked
 from ostinato.schedules.model import CatchUp, Overlap, Schedule
@@ -29,7 +30,7 @@ def draft(name: str, *, origin: str | None = None, paused: bool = False, **given
 
 
 def read(text: str, file: str = "schedules.yaml") -> list[Schedule]:
-    return parse(text, file).drafts(draft)
+    return checked_drafts(parse(text, file).each_draft(draft))
 
 
 def wrong(text: str, file: str = "s.yaml") -> list[str]:
@@ -249,7 +250,7 @@ def test_what_jobs_say_about_their_input_is_told_in_its_place() -> None:
         raise OstinatoError("job 'report': missing a required argument: 'who'; it takes who")
 
     with pytest.raises(FileError, match=r"^schedules.yaml:4:13  schedule 'nightly-report': job 'report': missing"):
-        parse(NIGHTLY).drafts(picky)
+        checked_drafts(parse(NIGHTLY).each_draft(picky))
 
 
 def test_places_are_those_of_editors() -> None:

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from ostinato.clock import SharedClock, SystemClock
 from ostinato.engine import access
+from ostinato.engine.computing import Computing
 from ostinato.engine.handlers import Declaration
 from ostinato.errors import NotFound
 from ostinato.model import DEFAULT_NAMESPACE
@@ -54,6 +55,7 @@ class Looking(Reading):
             nudge=unused,
             namespace=self.namespace,
             declarations=unused,
+            computing=Computing(alone=True),
         )
         self.schedules = Looks(around)
 

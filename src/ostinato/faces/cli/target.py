@@ -138,7 +138,9 @@ class _OnStore(Calling):
         from ostinato.app import Ostinato
         from ostinato.faces.http.server import api
 
-        app = await self._opened.enter_async_context(Ostinato(self._place.store).connected())
+        made = Ostinato(self._place.store)
+        made.computing.alone = True
+        app = await self._opened.enter_async_context(made.connected())
         named = {} if self._place.namespace is None else {"namespace": self._place.namespace}
         self.http = await self._opened.enter_async_context(
             httpx.AsyncClient(

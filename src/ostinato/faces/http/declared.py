@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError
+from ostinato.faces.door import Who
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import After, Limit
 from ostinato.faces.http.shapes.declared import Exported, File, PlanShown
@@ -23,7 +24,7 @@ READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 @router.post("/schedules:plan", **READ)
 async def plan_file(who: Reader, body: File) -> PlanShown:
     """What applying a file of schedules would do. Nothing is changed."""
-    found = await who.app.schedules.plan(await _read(body), prune=body.prune, take=body.take)
+    found = await who.app.schedules.plan(await _read(who, body), prune=body.prune, take=body.take)
     return PlanShown(done=False, **found.as_dict())
 
 
@@ -31,7 +32,7 @@ async def plan_file(who: Reader, body: File) -> PlanShown:
 async def apply_file(who: Operator, body: File, key: Key = None) -> PlanShown:
     """Make the schedules say what a file says: all of it, or nothing. What the file declared before and declares no
     longer goes on, unless `prune` closes it."""
-    document = await _read(body)
+    document = await _read(who, body)
 
     async def apply() -> PlanShown:
         found = await who.app.schedules.apply(document, prune=body.prune, take=body.take)
@@ -53,11 +54,11 @@ async def export_file(
     return Exported(schedules=found, next=list(found)[-1] if len(found) == limit else None)
 
 
-async def _read(body: File) -> Document:
-    """In a thread: a long file takes a while, and the node in this loop has a lease to keep."""
+async def _read(who: Who, body: File) -> Document:
     if (body.text is None) == (body.schedules is None):
         raise OstinatoError("give either text, a file as it is written, or schedules, what would be in it")
-    return await asyncio.to_thread(lambda: parse_schedules(_text(body), body.file, name=body.name))
+    read = partial(parse_schedules, name=body.name)
+    return await who.app.computing.call(who.namespace, read, _text(body), body.file)
 
 
 def _text(body: File) -> str:

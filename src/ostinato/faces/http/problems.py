@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from ostinato.engine.computing import Busy, TooMuch
 from ostinato.engine.log import log
 from ostinato.errors import (
     Conflict,
@@ -62,6 +63,10 @@ def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
     match error:
         case Refused():
             return problem(error.status, error.title, str(error), error.headers)
+        case Busy():
+            return problem(503, "busy", str(error), {"Retry-After": "2"})
+        case TooMuch():
+            return problem(422, "too much", str(error))
         case NotFound():
             return problem(404, "not found", str(error))
         case TokenMismatch():

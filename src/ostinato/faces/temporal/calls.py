@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from google.protobuf.message import Message
@@ -19,6 +19,7 @@ from ostinato.faces.temporal.errors import Absent, NoNamespace, Wrong, refuse
 from ostinato.journeys.plugins import Request
 from ostinato.schedules.forms import Forms
 
+T = TypeVar("T")
 LARGEST = 4 << 20  # bytes of a message
 _OF_PROXIES = ("client-cert", "client-cert-chain")
 _ID = 1000  # bytes of an id or a request id
@@ -74,6 +75,10 @@ class Call:
             if isinstance(value, str) and name not in _OF_PROXIES and not (name == "authorization" and PREFIX in value):
                 headers[name] = value
         return await self.app.journeys.hidden(wanted, Request(headers, peer=_host(self.context.peer())))
+
+    async def each(self, items: Iterable[T]) -> list[T]:
+        """What is worked out for this caller, with pauses for everyone else."""
+        return await self.app.computing.each(self.who.namespace, items)
 
     def remaining(self, most: float) -> float:
         """How many seconds may be spent on waiting before an answer, even an empty one, is due."""

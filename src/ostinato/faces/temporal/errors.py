@@ -18,6 +18,7 @@ from temporalio.api.errordetails.v1 import (
     WorkflowExecutionAlreadyStartedFailure,
 )
 
+from ostinato.engine.computing import Busy
 from ostinato.engine.log import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreUnavailable
 from ostinato.faces.door import Refused
@@ -87,6 +88,8 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
         case StoreError():
             log.error("the store refused a call", action="call_failed", problem=str(error))
             return code.INTERNAL, "the store refused this; the server's log says why", None
+        case Busy():
+            return code.RESOURCE_EXHAUSTED, str(error), None
         case Absent():
             return code.UNIMPLEMENTED, str(error), None
         case SpecError():

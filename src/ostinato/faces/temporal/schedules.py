@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -118,9 +117,8 @@ class ScheduleCalls(Calls):
         now = call.app.engine.clock.now()
         answer = ListSchedulesResponse(next_page_token=found[-1].name.encode() if more else b"")
         for begin in range(0, len(found), 100):
-            for seen in await call.forms.closer(found[begin : begin + 100], LISTED):
-                answer.schedules.append(write_entry(seen, known, now))
-            await asyncio.sleep(0)  # others are waiting, too
+            closer = await call.forms.closer(found[begin : begin + 100], LISTED)
+            answer.schedules.extend(await call.each(write_entry(seen, known, now) for seen in closer))
         return answer
 
     @call(Role.READER)
@@ -141,7 +139,7 @@ class ScheduleCalls(Calls):
         last = read_timestamp(request.end_time, "end_time")
         seen = await call.forms.see(read_id(request.schedule_id, "schedule_id"), 1)
         try:
-            found = await asyncio.to_thread(_moments, seen.schedule, first // SECOND * SECOND, last)
+            found = await call.each(_moments(seen.schedule, first // SECOND * SECOND, last))
         except TooManyExclusions:
             raise Wrong("schedule.spec", "too many exclusions") from None
         return ListScheduleMatchingTimesResponse(start_time=[write_timestamp(at) for at in found])
@@ -156,10 +154,10 @@ def _new_id(given: str) -> str:
         raise Wrong("schedule_id", str(problem)) from None
 
 
-def _moments(schedule: model.Schedule, first: Micros, last: Micros) -> list[Micros]:
+def _moments(schedule: model.Schedule, first: Micros, last: Micros) -> Iterator[Micros]:
     compiled = schedule.spec.compiled
     nominal = islice(compiled.between(first + 1, last), _MATCHING)
-    return [at for at in (compiled.jittered(one, schedule.seed) for one in nominal) if at <= last]
+    return (at for at in (compiled.jittered(one, schedule.seed) for one in nominal) if at <= last)
 
 
 async def matching(

@@ -13,6 +13,7 @@ from temporalio.api.schedule.v1 import CalendarSpec, ScheduleSpec, StructuredCal
 from ostinato.faces.temporal.times import read_duration, read_timestamp
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.sizes import check_temporal_size
 from ostinato.when.temporal import spec_from_temporal, spec_to_temporal
 
 _FIELDS = ("second", "minute", "hour", "day_of_month", "month", "year", "day_of_week")
@@ -22,6 +23,8 @@ _SHOWN = 10  # of each list, in a list of schedules
 
 def read_spec(given: ScheduleSpec, field: str) -> Spec:
     """The canonical spec, checked as Temporal's server checks it."""
+    lists = (*_CALENDARS, "cron_string", "interval")
+    check_temporal_size({name: [None] * len(getattr(given, name)) for name in lists})  # before anything is copied
     told: dict[str, Any] = {
         "structured_calendar": [_structured(one) for one in given.structured_calendar],
         "calendar": [_strings(one) for one in given.calendar],
@@ -42,6 +45,7 @@ def read_spec(given: ScheduleSpec, field: str) -> Spec:
     for name in ("start_time", "end_time"):
         if given.HasField(name):
             told[name] = format_instant(read_timestamp(getattr(given, name), f"{field}.{name}"))
+    check_temporal_size(told)
     return spec_from_temporal(told)
 
 

@@ -20,7 +20,9 @@ class Simulate(Given):
     draft: Definition | None = None
     first: Moment
     last: Moment
-    run_time: Seconds | list[Seconds] = Field(default=0, description="Seconds, or several to draw from.")
+    run_time: Seconds | Annotated[list[Seconds], Field(max_length=1000)] = Field(
+        default=0, description="Seconds, or several to draw from."
+    )
     outages: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
     pauses: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
     seed: int = 0

@@ -1,0 +1,356 @@
+"""The largest request that each route takes, and what it costs the node: the longest that the event loop is held, in
+CPU time of its thread, and how much memory is used at the most. One run, one table; it fails beyond 50 ms or 100 MB.
+
+The server is a process of its own that watches its loop: `python -m bench.limits STORE` (the bench starts it).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import PIPE, Popen
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.measure import machine, settled, show
+from ostinato.faces.http.guard import LARGEST, LARGEST_FILE
+from ostinato.when.sizes import (
+    MOST_EXCLUDED_CALENDARS,
+    MOST_EXCLUDED_DATES,
+    MOST_EXCLUDED_SPANS,
+    MOST_SOURCES,
+    MOST_TIMES,
+)
+
+LONGEST_MS = 50.0
+MOST_MB = 100.0
+MANY = int(os.environ.get("OSTINATO_BENCH_HEAVY", "200"))  # heavy schedules to list and look through
+YEAR = ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request, as large as it may be. `prepared`: it is not measured, it only puts something there."""
+
+    route: str
+    what: str
+    method: str
+    path: str
+    body: Any = None
+    prepared: bool = False
+
+
+def crons(first: int = 0) -> list[str]:
+    return [f"{(first + n) % 60} {(first + n) // 60 % 24} * * *" for n in range(MOST_SOURCES)]
+
+
+def heavy(number: int = 0) -> dict[str, Any]:
+    """A spec at its bounds; none is like another, so that none is known already."""
+    return {
+        "cron": crons(number),
+        "times": [f"20{30 + n // 300}-{1 + n // 25 % 12:02}-{1 + n % 25:02}T09:00Z" for n in range(MOST_TIMES)],
+        "exclude": {
+            "calendars": [{"minute": n, "hour": number % 24} for n in range(MOST_EXCLUDED_CALENDARS)],
+            "dates": [f"20{30 + n // 360}-{1 + n // 30 % 12:02}-{1 + n % 28:02}" for n in range(MOST_EXCLUDED_DATES)],
+            "spans": [
+                [f"20{30 + n // 25}-01-{1 + n % 25:02}T10:00:00Z", f"20{30 + n // 25}-01-{1 + n % 25:02}T11:00:00Z"]
+                for n in range(MOST_EXCLUDED_SPANS)
+            ],
+        },
+        "jitter": "5m",
+    }  # fmt: skip
+
+
+def searching() -> dict[str, Any]:
+    """A spec whose next time takes as many steps as a search may take."""
+    calendars = [
+        {"second": "*/2", "month": "*"},
+        {"second": "1/2", "month": "1-6"},
+        {"second": "1/2", "month": "7-12", "minute": "0-58"},
+    ]
+    return {"cron": "* * * * * *", "exclude": {"calendars": calendars}}
+
+
+def journey(states: int) -> str:
+    lines = [
+        f"    s{n}: {{type: wait, wait: {{channel: manual, input: {{schema: {{type: object}}}}}}, next: s{n + 1}}}\n"
+        for n in range(states)
+    ]
+    head = "apiVersion: v1\nkind: Journey\nmetadata: {name: long, version: 1.0.0}\nspec:\n  start: s0\n  states:\n"
+    return f"{head}{''.join(lines)}    s{states}: {{type: succeed}}\n"
+
+
+def asked() -> Iterator[Ask]:
+    draft = {"spec": heavy(), "action": "nothing"}
+    secondly = {"spec": {"intervals": [{"every": "1s"}]}, "action": "nothing", "overlap": "allow_all"}
+    text = "a" * (LARGEST - 2_000)
+    for number in range(MANY):
+        body = {"name": f"heavy-{number:04}", "spec": heavy(number), "action": "nothing", "paused": number % 2 == 1}
+        yield Ask("", "", "POST", "/schedules", body, prepared=True)
+    yield Ask("POST /schedules", "a spec at every bound", "POST", "/schedules", {"name": "one", **draft})
+    yield Ask(
+        "POST /schedules",
+        "2 MB of crons (refused)",
+        "POST",
+        "/schedules",
+        {**draft, "name": "two", "spec": {"cron": crons() * 1000}},
+    )
+    yield Ask(
+        "POST /schedules",
+        "2 MB of input",
+        "POST",
+        "/schedules",
+        {"name": "three", "spec": "0 9 * * *", "action": "nothing", "input": {"text": text}},
+    )
+    yield Ask("PUT /schedules/{name}", "a spec at every bound", "PUT", "/schedules/one", draft)
+    yield Ask("PATCH /schedules/{name}", "a spec at every bound", "PATCH", "/schedules/one", {"spec": heavy(7)})
+    yield Ask(
+        "PATCH /schedules/{name}", "a search to its end (refused)", "PATCH", "/schedules/one", {"spec": searching()}
+    )
+    yield Ask("GET /schedules", f"{MANY} specs at every bound", "GET", "/schedules?limit=1000")
+    yield Ask("GET /schedules/{name}", "a spec at every bound", "GET", "/schedules/heavy-0001?recent=1000")
+    yield Ask("GET /schedules:export", f"{MANY} specs at every bound", "GET", "/schedules:export?limit=1000")
+    yield Ask("GET /upcoming", f"1,000 of {MANY} specs at every bound", "GET", "/upcoming?limit=1000")
+    yield Ask(
+        "GET /schedules/{name}/times",
+        "1,000 of a spec at every bound",
+        "GET",
+        "/schedules/heavy-0003/times?first=2026-01-01T00:00:00Z&last=2100-01-01T00:00:00Z",
+    )
+    yield Ask(
+        "GET /schedules/{name}/explain",
+        "a spec at every bound",
+        "GET",
+        "/schedules/heavy-0003/explain?at=2026-12-01T09:00:00Z",
+    )
+    yield Ask("GET /metrics", f"{MANY} specs at every bound", "GET", "/metrics")
+    period = {"first": "2026-01-01T00:00:00Z", "last": "2026-01-02T03:46:00Z"}
+    yield Ask("POST /simulate", "99,960 occurrences", "POST", "/simulate", {"draft": secondly, **period})
+    yield Ask(
+        "POST /simulate",
+        "the same, runs of 30 years (refused)",
+        "POST",
+        "/simulate",
+        {"draft": secondly, **period, "run_time": 1e9},
+    )
+    yield Ask(
+        "POST /simulate",
+        "a year of a spec at every bound",
+        "POST",
+        "/simulate",
+        {"draft": draft, "first": YEAR[0], "last": YEAR[1]},
+    )
+    yield Ask("POST /simulate.svg", "99,960 occurrences", "POST", "/simulate.svg", {"draft": secondly, **period})
+    yield Ask(
+        "POST /schedules/{name}/backfill",
+        "a century (refused)",
+        "POST",
+        "/schedules/one/backfills",
+        {"first": "2000-01-01T00:00:00Z", "last": "2100-01-01T00:00:00Z"},
+    )
+    files = {f"s{n:05}": {"spec": "0 9 * * *", "action": "nothing"} for n in range(2_000)}
+    yield Ask(
+        "POST /schedules:plan",
+        "2,000 schedules as JSON",
+        "POST",
+        "/schedules:plan",
+        {"schedules": files, "name": "f", "file": "f.json"},
+    )
+    junk = "schedules:\n" + "".join(
+        f"  s{n}: {{spec: '0 9 * * *', action: nothing}}\n" for n in range(LARGEST_FILE // 60)
+    )
+    yield Ask(
+        "POST /schedules:plan",
+        f"{LARGEST_FILE >> 20} MB of YAML (ended)",
+        "POST",
+        "/schedules:plan",
+        {"text": junk, "name": "f", "file": "f.yaml"},
+    )
+    yield Ask(
+        "POST /schedules:apply",
+        "2,000 schedules as JSON",
+        "POST",
+        "/schedules:apply",
+        {"schedules": files, "name": "f", "file": "f.json"},
+    )
+    yield Ask("POST /jobs/{name}/start", "2 MB of input", "POST", "/jobs/nothing/start", {"input": {"text": text}})
+    yield Ask(
+        "POST /jobs/{name}/start-many",
+        "1,000 inputs",
+        "POST",
+        "/jobs/nothing/start-many",
+        {"inputs": [{"text": "a" * 1_500}] * 1_000},
+    )
+    for number in range(30):
+        yield Ask("", "", "POST", "/jobs/nothing/start", {"input": {"text": f"{number}" + text[:-100]}}, prepared=True)
+    yield Ask("GET /runs", "1,000, of them 31 of 2 MB", "GET", "/runs?limit=1000")
+    yield Ask("GET /events", "1,000", "GET", "/events?limit=1000")
+    yield Ask(
+        "POST /journey-definitions:validate",
+        "400 states",
+        "POST",
+        "/journey-definitions:validate",
+        {"text": journey(400)},
+    )
+    yield Ask(
+        "POST /journey-definitions:validate", "2 MB (refused)", "POST", "/journey-definitions:validate", {"text": text}
+    )
+    yield Ask(
+        "POST /webhooks",
+        "2 MB of patterns",
+        "POST",
+        "/webhooks",
+        {"url": "https://example.com/in", "events": ["run:*"] * 100_000},
+    )
+    yield Ask("POST /diagnosis", "all of the above", "POST", "/diagnosis", {})
+
+
+class Watched:
+    """The server: its port on the first line it says; then a line for each line it is told."""
+
+    def __init__(self, store: str) -> None:
+        self._process = Popen([sys.executable, "-m", "bench.limits", store], stdin=PIPE, stdout=PIPE, text=True)
+        self.port = int(self._line())
+
+    def begin(self) -> None:
+        self._tell("begin")
+
+    def end(self) -> tuple[float, float]:
+        """The longest hold in milliseconds and the memory in megabytes, since `begin`."""
+        held, memory = map(float, self._tell("end").split())
+        return held, memory
+
+    def _tell(self, word: str) -> str:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+        return self._line()
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def stop(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+
+
+def send(port: int, one: Ask) -> int:
+    body = None if one.body is None else json.dumps(one.body).encode()
+    headers = {"Content-Type": "application/json"} if body is not None else {}
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/api/v1{one.path}", body, headers, method=one.method
+    )  # fmt: skip
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            answer.read()
+            return int(answer.status)
+    except urllib.error.HTTPError as refused:
+        refused.read()
+        return refused.code
+
+
+def main() -> bool:
+    show("limits: the largest requests, the longest hold of the loop (CPU), the memory they take")
+    show(machine("fastapi", "uvicorn"))
+    good = True
+    uri = os.environ.get("OSTINATO_BENCH_POSTGRES")
+    with TemporaryDirectory() as folder:
+        for store in (f"sqlite:///{folder}/limits.db", *([uri] if uri else [])):
+            show(
+                f"\n{store.partition(':')[0]}\n\n"
+                "| route | largest request | answer | seconds | loop held, ms | memory, MB |"
+            )
+            show("|---|---|---|---|---|---|")
+            server = Watched(store)
+            for one in asked():
+                if one.prepared:
+                    send(server.port, one)
+                    continue
+                server.begin()
+                began = time.perf_counter()
+                status = send(server.port, one)
+                seconds = time.perf_counter() - began
+                held, memory = server.end()
+                fine = held <= LONGEST_MS and memory <= MOST_MB and status < 500
+                good = good and fine
+                mark = "" if fine else " **beyond**"
+                show(f"| `{one.route}` | {one.what} | {status} | {seconds:.2f} | {held:.0f}{mark} | {memory:.0f} |")
+            server.stop()
+    return good
+
+
+# The process of the server
+
+
+def memory_mb(name: str) -> float:
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+class Watch:
+    """The longest time that the loop's thread worked without a pause in which others could have come in."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+
+    async def run(self) -> None:
+        last = time.thread_time()
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            self.longest = max(self.longest, now - last)
+            await asyncio.sleep(0.0005)
+            last = time.thread_time()
+
+
+async def serve(store: str) -> None:
+    from ostinato import Ostinato
+    from ostinato.faces.http.server import Listening, api, make_server
+
+    app = Ostinato(store)
+
+    @app.job()
+    async def nothing(text: str = "") -> None:
+        pass
+
+    loop = asyncio.get_running_loop()
+    async with app:
+        server = make_server(api(app), Listening(port=0))
+        serving = asyncio.create_task(server.serve())
+        while not server.started:
+            await asyncio.sleep(0.01)
+        watch = Watch()
+        watching = asyncio.create_task(watch.run())
+        settled()
+        show(str(server.servers[0].sockets[0].getsockname()[1]))
+        before = memory_mb("VmRSS")
+        while word := await loop.run_in_executor(None, sys.stdin.readline):
+            if word.strip() == "begin":
+                forget_peak()
+                watch.longest, before = 0.0, memory_mb("VmRSS")
+                show("begun")
+            else:
+                show(f"{watch.longest * 1000} {max(0.0, memory_mb('VmHWM') - before)}")
+        watching.cancel()
+        server.should_exit = True
+        await serving
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(sys.argv[1]))

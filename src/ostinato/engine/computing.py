@@ -1,0 +1,318 @@
+"""What is computed for callers: bounded in time and memory, beside the event loop, and shared fairly.
+
+A node keeps its lease, its timers and its connections on one event loop. So what a caller asks to be worked out (a
+simulation, a file, thousands of times of a spec) either runs in a child process, which can be killed and has a memory
+limit, or on the loop in slices of a few milliseconds. What can do neither (a check that asks what users registered)
+has a thread, and is bounded by its size. Callers of one namespace share one place, and no namespace has
+all places, so that the others always find one or wait for a single turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+
+from ostinato.errors import OstinatoError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+T = TypeVar("T")
+
+PLACES = 2
+WAITING_EACH = 8  # computations of one caller that may wait for their turn
+WAITING = 64  # of all callers together
+DEADLINE_S = 10.0
+MEMORY = 512 << 20  # bytes of a child's address space
+LARGEST_ANSWER = 64 << 20
+SLICE_S = 0.005
+_START_S = 60.0
+_IDLE_S = 60.0
+
+_BOOT = """
+import json, sys
+path, line, seconds, memory = json.loads(sys.argv[1])
+sys.path[:] = path
+from ostinato.engine.computing_main import main
+main(line, seconds, memory)
+"""
+
+
+class Busy(OstinatoError):
+    """So much is being computed already that this was not begun. It may be tried again."""
+
+
+class TooMuch(OstinatoError):
+    """A computation that was ended because it took too long or wanted too much memory."""
+
+
+class Turns:
+    """Places that callers take in turns. One caller has at most all but one of them."""
+
+    def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
+        self._free = places
+        self._each = max(1, places - 1)
+        self._waiting_each = waiting_each
+        self._waiting = waiting
+        self._taken: Counter[str] = Counter()
+        self._lines: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(self, caller: str) -> AsyncIterator[None]:
+        """Wait for a place and hold it. Raises `Busy` if too many wait already."""
+        if self._free and self._taken[caller] < self._each:
+            self._take(caller)
+        else:
+            await self._wait(caller)
+        try:
+            yield
+        finally:
+            self._give_back(caller)
+
+    async def _wait(self, caller: str) -> None:
+        line = self._lines.setdefault(caller, deque())
+        if len(line) >= self._waiting_each or sum(map(len, self._lines.values())) >= self._waiting:
+            raise Busy("too much is being computed at the moment; try again in a few seconds")
+        turn = asyncio.get_running_loop().create_future()
+        line.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give_back(caller)
+            raise
+
+    def _take(self, caller: str) -> None:
+        self._free -= 1
+        self._taken[caller] += 1
+
+    def _give_back(self, caller: str) -> None:
+        self._free += 1
+        self._taken[caller] -= 1
+        if not self._taken[caller]:
+            del self._taken[caller]
+        for other in list(self._lines):  # the caller who was served last comes last
+            line = self._lines[other]
+            while line and line[0].done():
+                line.popleft()  # they went away
+            if not line:
+                del self._lines[other]
+            elif self._free and self._taken[other] < self._each:
+                self._take(other)
+                self._lines.move_to_end(other)
+                line.popleft().set_result(None)
+
+
+class Computing:
+    """The computations of one process. Children are started when they are first needed, and end when idle.
+
+    `alone`: this process has no other caller and no node, so that nothing needs to be shared or ended.
+    """
+
+    def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
+        self.alone = alone
+        self._deadline_s = deadline_s
+        self._memory = memory
+        self._beside = Turns()
+        self._in_threads = Turns()
+        self._here = Turns()
+        self._idle: list[_Child] = []
+        self._all: set[_Child] = set()
+        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None  # they wait for children
+        self._own: ThreadPoolExecutor | None = None  # they work
+        self._ending: asyncio.TimerHandle | None = None
+
+    async def call(self, caller: str, function: Callable[..., T], *args: Any) -> T:
+        """Call a function of a module in a child process. What it takes and returns must be picklable.
+
+        Raises what the function raises, `TooMuch` when it was ended, `Busy` when it was not begun.
+        """
+        if self.alone:
+            return await asyncio.to_thread(function, *args)
+        loop = asyncio.get_running_loop()
+        async with self._beside.turn(caller):
+            with self._lock:
+                if self._threads is None:
+                    self._threads = ThreadPoolExecutor(PLACES, "ostinato-computing")
+                answer = loop.run_in_executor(self._threads, self._ask, function, args)
+            try:
+                return await answer
+            finally:
+                self._end_idle_later(loop)
+
+    async def in_thread(self, caller: str, function: Callable[..., T], *args: Any) -> T:
+        """Call a function in a thread. It cannot be ended, so whoever calls this bounds what the function is given.
+
+        Raises what the function raises, and `Busy` when it was not begun.
+        """
+        if self.alone:
+            return await asyncio.to_thread(function, *args)
+        async with self._in_threads.turn(caller):
+            with self._lock:
+                if self._own is None:
+                    self._own = ThreadPoolExecutor(PLACES, "ostinato-checking")
+                answer = asyncio.get_running_loop().run_in_executor(self._own, function, *args)
+            return await answer
+
+    async def each(self, caller: str, items: Iterable[T]) -> list[T]:
+        """The items of a lazy computation, worked out on the event loop with pauses in between.
+
+        What takes one slice is done at once; longer ones take turns. Raises `TooMuch` beyond the deadline, `Busy` when
+        too many others wait. A single item is not interrupted: whoever calls this keeps each of them small.
+        """
+        if self.alone:
+            return list(items)
+        left, found = iter(items), list[T]()
+        spent = _advance(left, found)
+        if spent is None:
+            return found
+        async with self._here.turn(caller):
+            while True:
+                await asyncio.sleep(0)
+                more = _advance(left, found)
+                if more is None:
+                    return found
+                spent += more
+                if spent > self._deadline_s:
+                    raise TooMuch(f"this took longer than {self._deadline_s:g} s to work out; ask for less at once")
+
+    def close(self) -> None:
+        """End all children, whatever they do."""
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+        with self._lock:
+            children, self._all, self._idle = self._all, set(), []
+            threads = [one for one in (self._threads, self._own) if one is not None]
+            self._threads = self._own = None
+        for child in children:
+            child.kill()
+        for one in threads:
+            one.shutdown(wait=False, cancel_futures=True)
+
+    def pids(self) -> list[int]:
+        with self._lock:
+            return [child.pid for child in self._all]
+
+    # In a thread of ours
+
+    def _ask(self, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+        child = self._take()
+        sound = False
+        try:
+            failed, value = child.ask(pickle.dumps((function, args)), self._deadline_s)
+            sound = not isinstance(value, TooMuch)
+        finally:
+            self._give_back(child, sound=sound)
+        if failed:
+            raise value
+        return value  # type: ignore[no-any-return]
+
+    def _take(self) -> _Child:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        child = _Child(self._deadline_s, self._memory)
+        with self._lock:
+            self._all.add(child)
+        return child
+
+    def _give_back(self, child: _Child, *, sound: bool) -> None:
+        with self._lock:
+            if sound and child in self._all:
+                self._idle.append(child)
+                return
+            self._all.discard(child)
+        child.kill()
+
+    def _end_idle_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._ending is not None:
+            self._ending.cancel()
+        self._ending = loop.call_later(_IDLE_S, self._end_idle)
+
+    def _end_idle(self) -> None:
+        self._ending = None
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._all.difference_update(idle)
+        for child in idle:
+            child.kill()
+
+
+def _advance(left: Iterator[T], found: list[T]) -> float | None:
+    """Work for one slice. Returns how long that took; None when nothing is left."""
+    begin = time.perf_counter()
+    for item in left:
+        found.append(item)
+        spent = time.perf_counter() - begin
+        if spent > SLICE_S:
+            return spent
+    return None
+
+
+class _Child:
+    """One child process, seen from a thread of ours. Its environment is empty, but for where zones are found."""
+
+    def __init__(self, seconds: float, memory: int) -> None:
+        from multiprocessing.connection import Connection  # only what computes pays for loading it
+
+        ours, theirs = socket.socketpair()
+        with theirs:
+            given = [[os.path.abspath(folder) for folder in sys.path], theirs.fileno(), seconds, memory]
+            zones = os.environ.get("PYTHONTZPATH")
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(given).decode()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env={} if zones is None else {"PYTHONTZPATH": zones},
+                cwd="/",
+                start_new_session=True,  # a signal to our group (Ctrl-C) is not for it
+            )
+        self._line: Connection[Any, Any] = Connection(ours.detach())
+        if not self._line.poll(_START_S):
+            self.kill()
+            raise Busy("a process to compute in did not start in time; try again")
+        self._line.recv_bytes()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, request: bytes, seconds: float) -> tuple[bool, Any]:
+        """Whether the function failed, and what it returned or raised. An error comes in parts: not every one can be
+        made again from its words."""
+        try:
+            self._line.send_bytes(request)
+            if not self._line.poll(seconds):
+                raise TooMuch(f"this took longer than {seconds:g} s to work out; ask for less at once")
+            failed, value = pickle.loads(self._line.recv_bytes(LARGEST_ANSWER + 1))
+        except (EOFError, OSError):
+            raise TooMuch("this took too long to work out, or more memory than it may have; ask for less") from None
+        if failed:
+            kind, words, state = value
+            value = kind.__new__(kind, *words)
+            value.args = words
+            value.__dict__.update(state)
+        return failed, value
+
+    def kill(self) -> None:
+        """End it, and leave nothing behind."""
+        self._process.kill()
+        self._process.wait()
+        self._line.close()

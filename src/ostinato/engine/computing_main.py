@@ -1,0 +1,54 @@
+"""The inside of a process that computes for callers: calls one function after the other, within limits.
+
+An alarm ends it if a function takes too long, whether or not anyone still waits for the answer, and the end of its
+connection ends it, too.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import signal
+from multiprocessing.connection import Connection
+from typing import Any
+
+from ostinato.engine.computing import LARGEST_ANSWER, TooMuch
+
+_NICE = 10  # the node goes before what callers want to know
+_GRACE_S = 1.0
+
+
+def main(line: int, seconds: float, memory: int) -> None:
+    os.nice(_NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for limit, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
+        _, allowed = resource.getrlimit(limit)
+        bound = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        resource.setrlimit(limit, (bound, bound))
+    connection: Connection[Any, Any] = Connection(line)
+    connection.send_bytes(b"ready")
+    while True:
+        try:
+            request = connection.recv_bytes()
+        except EOFError:
+            return
+        signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE_S)
+        answer = _answer(request)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        connection.send_bytes(answer)
+
+
+def _answer(request: bytes) -> bytes:
+    try:
+        function, args = pickle.loads(request)
+        answer = pickle.dumps((False, function(*args)))
+        if len(answer) <= LARGEST_ANSWER:
+            return answer
+        problem: Exception = TooMuch(f"the answer has more than {LARGEST_ANSWER:,} bytes; ask for less")
+    except MemoryError:
+        problem = TooMuch("this took more memory than it may have; ask for less")
+    except Exception as raised:
+        problem = raised
+    return pickle.dumps((True, (type(problem), problem.args, problem.__dict__)))
