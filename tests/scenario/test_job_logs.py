@@ -140,3 +140,35 @@ async def test_no_more_lines_are_kept_than_of_the_context(world: World) -> None:
     await run.result()
     kept = [line.message for line in await world.app.logs(run.id)]
     assert (len(kept), kept[-1]) == (1001, "200 more lines were not kept")
+
+
+async def test_a_deadline_that_passes_is_a_warning(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    @world.app.job()
+    async def slow() -> None:
+        await asyncio.sleep(60)
+
+    await world.start("slow", deadline="5s")
+    await world.advance("10s")
+    (line,) = lines(caplog, "run_failed")
+    assert line.words == "job 'slow' timed out: deadline; not tried again"
+
+
+async def test_an_occurrence_that_cannot_start_is_a_warning(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    async def work(n: int) -> None: ...
+
+    world.app.job()(work)
+    await world.up()
+    await world.app.schedules.create("ada", every("1h"), "work", input={"n": 1})
+    await world.down()
+
+    async def other(m: int) -> None: ...
+
+    world.app._handlers.pop("work")
+    world.app.job(name="work")(other)
+    await world.advance("1h")
+    await world.advance("1m")
+    found = [record.words for record in lines(caplog, "run_failed")]
+    assert found[0].startswith("job 'work' failed: cannot start: ")
+    assert found[0].endswith("; tried again")
+    assert found[1].endswith("; tried again in 2 s")
+    assert found[-1].endswith("; gives up after 5 tries")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ostinato.engine.log import log
-from ostinato.engine.runs import End
 from ostinato.model import DEFAULT_NAMESPACE, Run, Status
 from ostinato.when.instants import SECOND, Micros
+
+if TYPE_CHECKING:
+    from ostinato.engine.runs import End
 
 _FAILURES = {Status.FAILED: "failed", Status.TIMED_OUT: "timed out"}
 _REASON = 200  # characters of a reason; the traceback has the rest
@@ -27,13 +29,7 @@ def report_ends(ends: Sequence[End], now: Micros) -> None:
     debugging = log.debugging
     for end in ends:
         if end.status in _FAILURES:
-            log.warning(
-                f"{_what(end.run)} {_FAILURES[end.status]}{_why(end)}; {what_follows(end, now)}",
-                action="run_failed",
-                **_values(end.run),
-                status=end.status.value,
-                traceback=_traceback(end),
-            )
+            report_failure(end.run, end.status, end.reason, what_follows(end, now), _traceback(end))
         elif end.status is Status.WAITING and end.reason == "no_handler":
             log.warning(
                 f"{_what(end.run)} waits: this node does not know the job, and will leave it to one that does",
@@ -46,12 +42,29 @@ def report_ends(ends: Sequence[End], now: Micros) -> None:
             log.debug(f"{_what(end.run)} {_ended(end)}", action="run_ended", **values)
 
 
+def report_failure(
+    run: Run, status: Status, reason: str | None, follows: str = "not tried again", traceback: str = ""
+) -> None:
+    """Log an attempt that failed or timed out, or that could not even start."""
+    log.warning(
+        f"{_what(run)} {_FAILURES[status]}{_why(reason)}; {follows}",
+        action="run_failed",
+        **_values(run),
+        status=status.value,
+        traceback=traceback,
+    )
+
+
 def what_follows(end: End, now: Micros) -> str:
     """What becomes of the run after a failed attempt."""
     if end.following is not None:
         pause = max(0, end.following.due - now) / SECOND
-        return "tried again at once" if pause < 0.05 else f"tried again in {_length(pause)}"
+        return tried_again(pause)
     return "not tried again" if end.run.number == 1 else f"gives up after {end.run.number} attempts"
+
+
+def tried_again(seconds: float) -> str:
+    return "tried again at once" if seconds < 0.05 else f"tried again in {_length(seconds)}"
 
 
 def _length(seconds: float) -> str:
@@ -66,8 +79,8 @@ def _what(run: Run) -> str:
     return f"{'job' if run.kind == 'job' else run.kind} {run.name!r}"
 
 
-def _why(end: End) -> str:
-    reason = end.reason or ""
+def _why(reason: str | None) -> str:
+    reason = reason or ""
     return f": {reason[:_REASON]}{'…' if len(reason) > _REASON else ''}" if reason else ""
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from ostinato.engine.gates import let_in, let_out
 from ostinato.engine.kinds import RULES
+from ostinato.engine.reporting import report_failure
 from ostinato.engine.rows import event_row, insert_row, start_row, timer_row, whole_run
 from ostinato.errors import NotFound
 from ostinato.model import Run, Status, Timer
@@ -428,4 +429,6 @@ def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
         _, more, over = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True)
         events += more
         ended += over
+    for one in ended:
+        report_failure(one.run, one.status, one.reason)
     return events + (yield from after_chains(owners, ended, now)).events

@@ -9,6 +9,7 @@ import orjson
 
 from ostinato.engine import rows as engine_rows
 from ostinato.engine.gates import let_in
+from ostinato.engine.reporting import report_failure
 from ostinato.engine.rows import insert_row, timer_row, whole_run
 from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.errors import OstinatoError
@@ -181,6 +182,7 @@ class _Works:
             detail["input"] = given
         run = self.maker.unmade(schedule, fresh.id, one.actual, self.now, {**detail, "tries": 1})
         run.status, run.reason = Status.WAITING, f"cannot start: {problem}"[:500]
+        report_failure(run, Status.FAILED, run.reason, "tried again")
         return run
 
     def _pass(self, schedule: Schedule, one: Passed) -> None:

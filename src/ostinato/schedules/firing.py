@@ -12,6 +12,7 @@ from dataclasses import replace
 import orjson
 
 from ostinato.engine.claims import Hands
+from ostinato.engine.reporting import report_failure, tried_again
 from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.runs import Ended, to_the_gates
 from ostinato.engine.timers import Fire
@@ -135,9 +136,12 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
             run.reason, run.detail = f"cannot start: {problem}"[:500], orjson.dumps(detail).decode()
             if detail["tries"] >= TRIES:
                 failed.append(Ended(run, Status.FAILED, run.reason))
+                report_failure(run, Status.FAILED, run.reason, f"gives up after {detail['tries']} tries")
             else:
-                timed.append(timer_row(remake_timer(run, now + (SECOND << detail["tries"] - 1))))
+                pause = SECOND << detail["tries"] - 1
+                timed.append(timer_row(remake_timer(run, now + pause)))
                 saved.append(_saved(run))
+                report_failure(run, Status.FAILED, run.reason, tried_again(pause / SECOND))
     if saved:
         yield sql("remake_runs", saved)
     if timed:

@@ -652,3 +652,20 @@ async def test_the_cause_of_an_internal_error_is_for_who_runs_the_engine(
     (line,) = [one.getMessage() for one in caplog.records if "internal error at 'a'" in one.getMessage()]
     assert "BROKEN_CONFIG" in line
     assert "bank-key" in line
+
+
+async def test_a_journey_that_fails_is_a_warning_in_the_log(
+    world: World, work: Work, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.up()
+    await world.app.journeys.deploy(APPROVAL)
+    rejected = await world.app.journeys.start("example", {"who": "u1"})
+    await world.app.journeys.submit(rejected.id, "ask", {"ok": False})
+    late = await world.app.journeys.start("example", {"who": "u2"})
+    await world.advance("2h")
+    found = [record for record in caplog.records if record.name == "ostinato"]
+    assert [(record.values["action"], record.values["run"]) for record in found] == [  # type: ignore[attr-defined]
+        ("run_failed", rejected.id),
+        ("run_failed", late.id),
+    ]
+    assert found[0].words == "journey 'example' failed: REJECTED; not tried again"  # type: ignore[attr-defined]
