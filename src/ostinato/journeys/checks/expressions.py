@@ -13,6 +13,7 @@ from ostinato.journeys.language.states import Choice
 from ostinato.journeys.problems import Severity
 
 _DATAWEAVE = "dataweave"
+_PLAIN = "plain"
 _JOLT = "jolt"
 _BINDINGS = frozenset("context payload platform error branches outcome output result".split())
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -38,7 +39,7 @@ def jolt_only_maps(checking: Checking) -> Iterator[Finding]:
     for site in checking.sites:
         if site.expression.lang == _JOLT and site.role in (Role.PREDICATE, Role.STATUS):
             message = f"jolt cannot be a {site.role.value}"
-            yield Finding((*site.expression.path, "lang"), message, "use dataweave, jq or jsonata")
+            yield Finding((*site.expression.path, "lang"), message, "use plain, dataweave, jq or jsonata")
         elif site.expression.lang == _JOLT and checking.languages and _JOLT not in checking.languages:
             hint = f"there are {', '.join(sorted(checking.languages))}"
             yield Finding((*site.expression.path, "lang"), "there is no expression language 'jolt'", hint)
@@ -65,11 +66,11 @@ def predicate_decides(checking: Checking) -> Iterator[Finding]:
 
 
 def join_language(checking: Checking) -> Iterator[Finding]:
-    """The mapper of a join is DataWeave."""
+    """The mapper of a join is DataWeave, or `plain`, which is a part of it."""
     for site in checking.sites:
-        if site.role is Role.JOIN and site.expression.lang != _DATAWEAVE:
-            message = f"the mapper of a join is dataweave, not {site.expression.lang}"
-            yield Finding((*site.expression.path, "lang"), message, "write lang: dataweave")
+        if site.role is Role.JOIN and site.expression.lang not in (_DATAWEAVE, _PLAIN):
+            message = f"the mapper of a join is dataweave or plain, not {site.expression.lang}"
+            yield Finding((*site.expression.path, "lang"), message, "write lang: plain, or lang: dataweave")
 
 
 def names(checking: Checking) -> Iterator[Finding]:

@@ -9,6 +9,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from ostinato.model import Json
 
+# The names that an expression may see; which of them are there depends on where it stands.
+BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcomes", "outcome", "output"})
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:

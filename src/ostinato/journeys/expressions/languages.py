@@ -10,20 +10,21 @@ from importlib.util import find_spec
 import orjson
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.contract import Asked, Evaluation, Failure, Language, Value
-from ostinato.journeys.expressions.plain import NOT_PLAIN, plain
+from ostinato.journeys.expressions.contract import BINDINGS, Asked, Evaluation, Failure, Language, Value
+from ostinato.journeys.expressions.plain import NOT_PLAIN, Failed, Wrong, plain, position, read
 from ostinato.journeys.expressions.pool import Pool, Request
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.journeys.expressions.suggestions import suggestion
 from ostinato.model import Json
 
 _LONGEST_S = 3600.0
-BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcomes", "outcome", "output"})
+PLAIN = "plain"
 
 
 def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Language]:
     made = functools.partial(SandboxedLanguage, settings=settings or ExpressionSettings())
-    found = (
+    found: tuple[Language, ...] = (
+        PlainLanguage(settings or ExpressionSettings()),
         # `output` is a word of DataWeave, so nothing can be called that there.
         made(
             "dataweave", "dataweave", answered_here=plain, suggest=suggestion, called={"output": "result"}, spelt=True
@@ -32,6 +33,45 @@ def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Langua
         made("jsonata", "jsonata"),
     )
     return {language.name: language for language in found}
+
+
+class PlainLanguage:
+    """The language that every installation has. It needs no process: an expression can do nothing but compute."""
+
+    name = PLAIN
+
+    def __init__(self, settings: ExpressionSettings) -> None:
+        self._settings = settings
+
+    def check(self, expr: str) -> str | None:
+        if problem := _too_large(expr, self._settings):
+            return problem
+        if not expr.strip():
+            return "the expression is empty"
+        found = read(expr)
+        return f"{position(expr, found.at)}: {found.message}." if isinstance(found, Wrong) else None
+
+    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
+        return [self._one(request) for request in requests]
+
+    def submit(self, asked: Sequence[Asked]) -> None:
+        for request, future in asked:
+            if not future.done():
+                future.set_result(self._one(request))
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _one(self, request: Evaluation) -> Value | Failure:
+        if problem := _too_large(request.expr, self._settings):
+            return Failure(Code.TOO_LARGE, problem)
+        found = read(request.expr)
+        if isinstance(found, Wrong):
+            return Failure(Code.ERROR, f"{position(request.expr, found.at)}: {found.message}")
+        try:
+            return Value(found.evaluate(request.bindings, self._settings.max_result_bytes))
+        except Failed as failed:
+            return Failure(failed.code, failed.message)
 
 
 class SandboxedLanguage:
@@ -73,7 +113,7 @@ class SandboxedLanguage:
         )
 
     def check(self, expr: str) -> str | None:
-        if problem := self._too_large(expr):
+        if problem := _too_large(expr, self._settings):
             return problem
         if not expr.strip():
             return "the expression is empty"
@@ -117,7 +157,7 @@ class SandboxedLanguage:
 
     def _here(self, request: Evaluation) -> Value | Failure | None:
         """The answer, where no worker is needed for it."""
-        if problem := self._too_large(request.expr):
+        if problem := _too_large(request.expr, self._settings):
             return Failure(Code.TOO_LARGE, problem)
         if problem := self.missing:
             return Failure(Code.UNAVAILABLE, problem)
@@ -151,8 +191,9 @@ class SandboxedLanguage:
             return bindings
         return {self._called.get(name, name): value for name, value in bindings.items()}
 
-    def _too_large(self, expr: str) -> str | None:
-        most = self._settings.max_expression_bytes
-        if 4 * len(expr) <= most or (size := len(expr.encode(errors="replace"))) <= most:
-            return None
-        return f"the expression has {size} bytes; it may have {most}"
+
+def _too_large(expr: str, settings: ExpressionSettings) -> str | None:
+    most = settings.max_expression_bytes
+    if 4 * len(expr) <= most or (size := len(expr.encode(errors="replace"))) <= most:
+        return None
+    return f"the expression has {size} bytes; it may have {most}"

@@ -270,7 +270,7 @@ def either(test: Callable[[Any], bool], yes: Shape, no: Shape) -> Shape:
 
 def expression(reading: Reading, value: Any, path: Path) -> Expression:
     if not isinstance(value, dict):
-        not_a(reading, value, path, "an expression", "write lang: dataweave and expr: …")
+        not_a(reading, value, path, "an expression", "write lang: plain and expr: …")
     elif "exprRef" in value:
         message = "an expression stands where it is used"
         reading.wrong("expression-ref", (*path, "exprRef"), message, "write expr", key=True, unread=path)

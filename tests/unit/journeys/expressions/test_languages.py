@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ostinato.errors import OstinatoError
-from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
-from ostinato.journeys.expressions.languages import BINDINGS, SandboxedLanguage, languages
+from ostinato.journeys.expressions.contract import BINDINGS, Evaluation, Failure, Value
+from ostinato.journeys.expressions.languages import SandboxedLanguage, languages
 from ostinato.journeys.expressions.process import Process
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.testing.virtual import run_virtual

@@ -44,14 +44,26 @@ context.s == "abc" | context.s != 'x' | context.s == 3 | context.t == true | con
 context.whole == 30 | context.tenth == 0.1 | context.a.b == '1' | context.a == 1 | context.list == 'a'
 context.a.b > 0 | 1 > context.whole | context.whole <= 30.0 | context.tiny < 1 | context.huge >= 2 | context.count > 3
 context.a.b == context.a_b | context.zz != context.a.n | 1 == 1.0 | context.count == 1
+context.a.b + 1 | context.s ++ 'x' | context.t == true and true | context.a.b - 3 * 2 | context.tenth * 3 | 2 - -1
+context.zz default 1 | context.zz default context.a.n default 'x' | context.s default 1 | not context.t
+not context.a.b == 1 | (not context.t) or context.t | context.t and (not context.t) | (context.zz default 4) + 1
+if (context.t) 1 else 'x' | if (context.a.b > 1) 'a' else if (context.t) 'b' else 'c' | (if (context.t) 1 else 2) + 5
+[1, context.a.b, 'x', null] | {a: 1} | {a: context.a, 'd-e': [context.list]} | {a: {b: {}}} | [[]] | {a: null}
+1 == 1 or 2 == 3 and false | (1 == 1 or 2 == 3) and false | 'a' ++ 'b' ++ context.s | ((1)) | 1 + 2 + 3 - 4 | 2 * 3 * 4
 """
 LEFT_TO_THE_RUNTIME = r"""
 context.s.x | context.t.x | context.whole.x | context.date.year | context.s[0] | context.a[0] | context.default
 context.type | context.a.'d-e' | context.a."b" | context["a"] | context.list[-1] | context.a.b? | context..b
 'a\nb' | "a\tb\"c" | 'a\\b' | 'x$(1 + 1)y' | 'a\$b' | '\u0041' | 01 | 1e3 | .5 | +1 | context.a!=1 | context.a-b
 context.s < 'b' | context.s > 3 | context.zz > 3 | context.a == {} | context.empty == [] | context.list == context.list
-context. | context.a . b | contextt | context.a.b + 1 | context.s ++ 'x' | 1234567890.1234567 | 12345678901234567890
-context._x | context.a == 1 and true | "a | 'a" | nothing == null
+context. | context.a . b | contextt | 1234567890.1234567 | 12345678901234567890 | context.zz + 1 | context.s + 1
+context._x | "a | 'a" | nothing == null | context.a + 1 | 1 / 2 | 'a' ++ 1 | [1] ++ [2] | {a: 1} ++ {b: 2}
+{a: 1, a: 2} | not context.zz | not context.t and context.t | not context.zz default true | not(context.t)
+1 + context.zz default 2 | context.zz default 1 == 1 | false or context.zz default true
+context.zz and true | false and context.zz | 'true' and true | if (context.zz) 1 else 2 | if (true) 1 else context.s.x
+true or 1 | context.zz default context.s.x | {a: 1}.a | [1][0] | (context).a | -context.a.b | {default: 1} | {_x: 1}
+context.tenth+1 | context.a.b*2 | context.s++'x' | context.huge * 2 | context.long + 1 | 1 == 1 == true | 1 < 2 < 3
+context.a.b default 1 + 1 | context.count + 1 | sizeOf(context.s) | context.a.b // why | context.a.b as String
 """
 
 
@@ -98,7 +110,28 @@ literals = st.one_of(
 )
 operators = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
 terms = st.one_of(paths, literals)
-expressions = st.one_of(terms, st.tuples(terms, operators, terms).map(" ".join))
+
+
+def _composed(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """What can be made of expressions, with and without parentheses."""
+    part = st.one_of(inner, inner.map(lambda one: f"({one})"))
+    between = st.sampled_from([*" + | - | * | ++ | and | or | default ".split("|"), " == ", " < "])
+    return st.one_of(
+        st.lists(part, min_size=2, max_size=4).flatmap(
+            lambda parts: st.tuples(*[between] * (len(parts) - 1)).map(
+                lambda signs: parts[0] + "".join(sign + part for sign, part in zip(signs, parts[1:], strict=True))
+            )
+        ),
+        part.map(lambda one: f"not {one}"),
+        st.tuples(part, part, part).map(lambda three: f"if ({three[0]}) {three[1]} else {three[2]}"),
+        st.lists(part, max_size=3).map(lambda items: f"[{', '.join(items)}]"),
+        st.tuples(names, part).map(lambda field: f"{{{field[0]}: {field[1]}, 'q': {field[1]}}}"),
+    )
+
+
+expressions = st.one_of(
+    terms, st.tuples(terms, operators, terms).map(" ".join), st.recursive(terms, _composed, max_leaves=5)
+)
 
 
 @settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
