@@ -209,7 +209,7 @@ class Ostinato(Reading, Admission):
         self._publisher = KafkaPublisher(given_settings.kafka)
         self._journey_tools = Tools(
             plugins=self.journey_plugins,
-            evaluator=Evaluator(self.journey_plugins.languages),
+            evaluator=Evaluator(self.journey_plugins.languages, lambda: self._now() if self._clock.virtual else None),
             settings=given_settings,
             services=self._journey_services,
             now=self._now,

@@ -14,10 +14,11 @@ import pytest
 
 from ostinato import Ostinato, RunFailed
 from ostinato.engine import signing
-from ostinato.engine.egress import Answer, Egress, EgressPolicy
+from ostinato.engine.egress import Egress, EgressPolicy
 from ostinato.engine.http_action import http_handler
 from ostinato.errors import OstinatoError
-from ostinato.testing import VirtualLoop, World
+from ostinato.testing import World
+from ostinato.testing.still import StillEgress
 from ostinato.when.instants import SECOND, to_datetime
 from tests.service import Received, Reply, Service
 
@@ -25,19 +26,9 @@ LOOPBACK = EgressPolicy(allow=("127.0.0.0/8",))
 SECRET = 't0k3n/with+signs&"quotes"'
 
 
-class Still(Egress):
-    """Calls take no virtual time: while one is under way, the clock stands."""
-
-    async def request(self, *args: Any, **options: Any) -> Answer:
-        loop = asyncio.get_running_loop()
-        assert isinstance(loop, VirtualLoop)
-        with loop.standing_still():
-            return await super().request(*args, **options)
-
-
 @pytest.fixture
 def world(world: World) -> World:
-    world.app._handlers["http"] = http_handler(Still(LOOPBACK))
+    world.app._handlers["http"] = http_handler(StillEgress(Egress(LOOPBACK)))
     return world
 
 

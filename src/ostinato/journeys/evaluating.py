@@ -33,8 +33,10 @@ class Evaluator:
     """Expressions of many callers, each language's together. What is asked for while nothing else can run goes in one
     call."""
 
-    def __init__(self, languages: Mapping[str, Language]) -> None:
+    def __init__(self, languages: Mapping[str, Language], now: Callable[[], Micros | None] = lambda: None) -> None:
+        """`now`: the time that expressions are told; None if that is the system's own."""
         self._languages = languages
+        self._now = now
         self._waiting: dict[str, list[Asked]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -56,7 +58,7 @@ class Evaluator:
             return answer
         if not self._waiting:
             loop.call_soon(self._flush)
-        asked = Evaluation(expression.expr, bindings, _LONGEST_S)
+        asked = Evaluation(expression.expr, bindings, _LONGEST_S, self._now())
         self._waiting.setdefault(expression.lang, []).append((asked, answer))
         return answer
 

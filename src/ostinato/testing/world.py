@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ostinato.app import Ostinato, RunHandle
+from ostinato.engine.egress import Egress
 from ostinato.model import read_length
 from ostinato.store.contract import Make, Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
+from ostinato.testing.still import StillEgress
 from ostinato.testing.virtual import VirtualClock, VirtualLoop
 from ostinato.views import RunInfo
 from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
@@ -35,7 +37,12 @@ class World:
         elif isinstance(store, str):
             store = open_url(store, inline=True)
         self._store: Store = store if isinstance(store, SqliteStore) else _Still(store)
-        self._settings = {"lease": _FOREVER, **settings}
+        egress = settings.pop("egress", None)
+        if not isinstance(egress, Egress):
+            egress = Egress(egress)
+        if type(egress) is Egress:  # another class is the test's own, and may wait on the clock
+            egress = StillEgress(egress)
+        self._settings = {"lease": _FOREVER, **settings, "egress": egress}
         self.app = Ostinato(self._store, clock=self.clock, **self._settings)
         self._up = False
 

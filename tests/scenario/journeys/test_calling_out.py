@@ -16,7 +16,6 @@ from ostinato.store.contract import Operation, sql
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.scenario.journeys.parts import Work, plugins, text
-from tests.scenario.test_http_action import Still
 from tests.service import Received, Reply, Service
 
 TABLES = (
@@ -56,7 +55,7 @@ OPENAPI = "openapi: 3.1.0\nservers: [{url: 'URL/v1'}]\npaths: {'/orders/{id}': {
 @pytest.fixture
 def world(request: pytest.FixtureRequest, work: Work, store_url: str) -> World:
     kinds = plugins(work, HttpCall(SETTINGS), ApiKeyValidate(SETTINGS))
-    given: dict[str, Any] = {"egress": Still(EgressPolicy(allow_private=True)), "journey_settings": SETTINGS}
+    given: dict[str, Any] = {"egress": EgressPolicy(allow_private=True), "journey_settings": SETTINGS}
     return World(store_url, journey_plugins=kinds, **given)
 
 

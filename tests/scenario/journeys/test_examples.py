@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ostinato.engine.egress import Answer, Egress, EgressPolicy
-from ostinato.journeys.expressions.contract import Evaluation, Failure, Language, Value
+from ostinato.engine.egress import EgressPolicy
+from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.expressions.languages import languages
 from ostinato.journeys.library import problems_of
 from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.standard import standard_plugins
-from ostinato.testing import VirtualLoop, World
+from ostinato.testing import World
 from ostinato.when.instants import format_instant, from_datetime
 from tests.service import Received, Reply, Service
 
@@ -27,40 +26,12 @@ LOOPBACK = EgressPolicy(allow=("127.0.0.0/8",))
 JSON = {"Content-Type": "application/json"}
 
 
-async def still(call: Callable[[], Any]) -> Any:
-    """What happens outside takes no virtual time."""
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, VirtualLoop)
-    with loop.standing_still():
-        return await call()
-
-
-class Still(Egress):
-    async def request(self, *args: Any, **options: Any) -> Answer:
-        return await still(lambda: super(Still, self).request(*args, **options))  # type: ignore[no-any-return]
-
-
-class StillLanguage:
-    def __init__(self, of: Language) -> None:
-        self.of = of
-        self.name = of.name
-
-    def check(self, expr: str) -> str | None:
-        return self.of.check(expr)
-
-    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        return await still(lambda: self.of.evaluate(requests))  # type: ignore[no-any-return]
-
-    def close(self) -> None: ...
-
-
 @pytest.fixture(scope="module")
-def spoken() -> Iterator[list[StillLanguage]]:
-    """One set of workers for all tests here."""
+def spoken() -> Iterator[list[Language]]:
+    """What a base installation has, and JSONata for the one example that says so. One set of workers for all tests."""
     found = languages()
-    yield [StillLanguage(one) for one in found.values()]
-    for one in found.values():
-        one.close()
+    yield [found[name] for name in ("plain", "jsonata")]
+    found["jsonata"].close()
 
 
 class Outside(Service):
@@ -81,11 +52,11 @@ def outside() -> Iterator[Outside]:
 
 
 @pytest.fixture
-def world(outside: Outside, spoken: list[StillLanguage]) -> World:
+def world(outside: Outside, spoken: list[Language]) -> World:
     names = "paymentsUrl mailUrl courierUrl checksUrl billingUrl exchangeUrl".split()
     settings = JourneySettings(platform=dict.fromkeys(names, outside.url))
     plugins = Plugins(standard_plugins(settings).kinds.values(), spoken)
-    return World(journey_plugins=plugins, journey_settings=settings, egress=Still(LOOPBACK), keep_runs="1000d")
+    return World(journey_plugins=plugins, journey_settings=settings, egress=LOOPBACK, keep_runs="1000d")
 
 
 def answering(body: Any, status: int = 200) -> Reply:
@@ -93,7 +64,7 @@ def answering(body: Any, status: int = 200) -> Reply:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_an_example_is_without_errors_and_warnings(file: Path, spoken: list[StillLanguage]) -> None:
+def test_an_example_is_without_errors_and_warnings(file: Path, spoken: list[Language]) -> None:
     plugins = Plugins(standard_plugins().kinds.values(), spoken)
     assert problems_of(file.read_text(encoding="utf-8"), str(file), plugins) == []
 

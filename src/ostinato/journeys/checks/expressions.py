@@ -83,7 +83,8 @@ def names(checking: Checking) -> Iterator[Finding]:
         for name in dict.fromkeys(_FIRST.findall(bare)):
             if name not in _BINDINGS and name not in made:
                 message = f"{name!r} is not a name here"
-                yield Finding((*one.path, "expr"), message, f"a field of the context is context.{name}")
+                hint = did_you_mean(name, _BINDINGS) or f"a field of the context is context.{name}"
+                yield Finding((*one.path, "expr"), message, hint)
 
 
 def several_fields(checking: Checking) -> Iterator[Finding]:

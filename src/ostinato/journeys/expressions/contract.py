@@ -15,11 +15,15 @@ BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "ou
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One expression over its bindings, to be done within a time."""
+    """One expression over its bindings, to be done within a time.
+
+    `now`: what time it is for it, in microseconds since 1970; without it, the system's clock tells.
+    """
 
     expr: str
     bindings: Mapping[str, Json]
     deadline_s: float
+    now: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

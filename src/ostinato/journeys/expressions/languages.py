@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
@@ -14,11 +15,12 @@ from ostinato.journeys.expressions.contract import BINDINGS, Asked, Evaluation, 
 from ostinato.journeys.expressions.plain import NOT_PLAIN, Failed, Wrong, plain, position, read
 from ostinato.journeys.expressions.pool import Pool, Request
 from ostinato.journeys.expressions.settings import ExpressionSettings
-from ostinato.journeys.expressions.suggestions import suggestion
+from ostinato.journeys.expressions.suggestions import in_dataweave, in_jq
 from ostinato.model import Json
 
 _LONGEST_S = 3600.0
 PLAIN = "plain"
+_ASKS_FOR_TIME = re.compile(r"\b(?:now|millis)\b")
 
 
 def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Language]:
@@ -27,9 +29,9 @@ def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Langua
         PlainLanguage(settings or ExpressionSettings()),
         # `output` is a word of DataWeave, so nothing can be called that there.
         made(
-            "dataweave", "dataweave", answered_here=plain, suggest=suggestion, called={"output": "result"}, spelt=True
+            "dataweave", "dataweave", answered_here=plain, suggest=in_dataweave, called={"output": "result"}, spelt=True
         ),
-        made("jq", "jq"),
+        made("jq", "jq", suggest=in_jq),
         made("jsonata", "jsonata"),
     )
     return {language.name: language for language in found}
@@ -129,7 +131,9 @@ class SandboxedLanguage:
         where = f"line {found['line']}, column {found['column']}: " if "line" in found else ""
         hint = self._suggest(expr, found["message"], frozenset(self._named(known))) if self._suggest else ""
         message = found["message"].rstrip(".")
-        return f"{where}{message}. {hint[0].upper()}{hint[1:]}." if hint else f"{where}{message}."
+        if not hint:
+            return f"{where}{message}."
+        return f"{where}{message}. {hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
         loop = asyncio.get_running_loop()
@@ -183,7 +187,10 @@ class SandboxedLanguage:
         bindings = dict(self._named(request.bindings))
         if self._spelt:
             bindings = {name: value for name, value in bindings.items() if name in request.expr}
-        return orjson.dumps({"expr": request.expr, "bindings": bindings, "deadline": deadline})
+        given: dict[str, Json] = {"expr": request.expr, "bindings": bindings, "deadline": deadline}
+        if request.now is not None and _ASKS_FOR_TIME.search(request.expr):
+            given["now"] = request.now
+        return orjson.dumps(given)
 
     def _named(self, bindings: Mapping[str, Json]) -> Mapping[str, Json]:
         """The bindings under the names that they have in this language."""

@@ -1,4 +1,4 @@
-"""What an expression that is not DataWeave was meant to be, and how DataWeave says it.
+"""What an expression that its language refuses was meant to be, and how the language says it.
 
 Only asked after the runtime refused it: a construct that looks foreign may be fine inside a text.
 """
@@ -6,6 +6,8 @@ Only asked after the runtime refused it: a construct that looks foreign may be f
 from __future__ import annotations
 
 import re
+
+from ostinato.errors import did_you_mean
 
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _FOREIGN = [
@@ -38,16 +40,40 @@ _FOREIGN = [
     (r"(?<![=!<>~:])=(?![=>])", "DataWeave compares with =="),
 ]
 _UNKNOWN = re.compile(r"Unable to resolve reference of: `([A-Za-z]\w*)`")
+_A_WORD = re.compile(r"The name `(\w+)` is a reserved word")
+_INFIX = re.compile(r"\b(contains|startsWith|endsWith|matches)\b")
+_NOT_DEFINED = re.compile(r"\b(\w+)/0 is not defined")
 
 
-def suggestion(expr: str, message: str, bindings: frozenset[str]) -> str:
+def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
     """What would be right, or nothing."""
     bare = _TEXTS.sub('""', expr)
+    if word := _A_WORD.search(message):
+        quoted = f'`."{word[1]}"`' if re.search(rf"\.\s*{word[1]}\b", bare) else f'`"{word[1]}": …`'
+        binding = ", and the binding is `result`" if word[1] == "output" else ""
+        return f"`{word[1]}` is a word of DataWeave: as a field it is quoted, {quoted}{binding}"
+    if "Expecting Type: `Boolean`" in message and (found := _INFIX.search(bare)) and re.search(r"\b(and|or)\b", bare):
+        return f"`and` and `or` bind more tightly: put it into parentheses, `(a {found[1]} b) and c`"
     for pattern, words in _FOREIGN:
         if re.search(pattern, bare, re.DOTALL):
             return words
     if unknown := _UNKNOWN.search(message):
         name = unknown[1]
         if not re.search(rf"\b{name}\s*\(", bare):
+            if hint := did_you_mean(name, bindings):
+                return hint.rstrip("?") + "?"
             return f"names here are {', '.join(sorted(bindings))}; a field of the context is `context.{name}`"
     return ""
+
+
+def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
+    """What would be right, or nothing."""
+    unknown = _NOT_DEFINED.search(message)
+    if unknown is None:
+        return ""
+    name = unknown[1]
+    if name in bindings:
+        return f"a path begins with a dot: `.{name}`"
+    if hint := did_you_mean(name, bindings):
+        return f"{hint.rstrip('?')}, with a dot before it?"
+    return f"a path begins with a dot; a field of the context is `.context.{name}`"

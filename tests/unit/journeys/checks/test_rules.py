@@ -47,7 +47,8 @@ class Small:
     def close(self) -> None: ...
 
 
-PLUGINS = Plugins([ScheduleTask(SETTINGS), *standard_kinds(SETTINGS)], [Small("dataweave"), Small("jq")])
+LANGUAGES = [Small(name) for name in ("plain", "dataweave", "jq", "jsonata")]
+PLUGINS = Plugins([ScheduleTask(SETTINGS), *standard_kinds(SETTINGS)], LANGUAGES)
 
 
 def found(text: str) -> list[Problem]:

@@ -12,6 +12,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -62,6 +63,9 @@ ostinatoRows map ((ostinatoRow) -> dw::Runtime::try(() -> do {{
 }}))
 """
 _OUTPUT = re.compile(r"(?:(?!---).)*?^\s*output\s+(\S+)(?=.*^---)", re.DOTALL | re.MULTILINE)
+_NOW = "ostinatoNow"
+_HEADER = re.compile(r"^\s*---", re.MULTILINE)
+_VERSION = re.compile(r"\s*%dw [\d.]+[^\n]*\n")
 _DENIED = {"SecurityPrivilegeViolation", "SecurityPropertyPrivilegeViolation"}
 
 
@@ -102,9 +106,10 @@ class DataWeaveRunner:
             self._apart(requests, most, answer)
             return
         alike: dict[tuple[str, ...], list[Request]] = defaultdict(list)
+        single = [request for request in requests if request.now is not None]
         for request in requests:
-            alike[request.expr, *request.bindings].append(request)
-        single: list[Request] = []
+            if request.now is None:
+                alike[request.expr, *request.bindings].append(request)
         groups: list[list[Request]] = []
         for group in alike.values():
             if len(group) < ALIKE:
@@ -178,8 +183,8 @@ class DataWeaveRunner:
     def _run(self, requests: Sequence[Request], most: int) -> list[dict[str, Any]]:
         jobs = [
             {
-                "script": request.expr,
-                "bindings": request.bindings,
+                "script": _timed(request.expr) if request.now is not None else request.expr,
+                "bindings": request.bindings | ({} if request.now is None else {_NOW: _instant(request.now)}),
                 "timeOut": max(1, math.ceil(request.deadline * 1000)),
                 "most": most,
             }
@@ -195,6 +200,21 @@ class DataWeaveRunner:
             raise Overflowed if "dw-buffer-output" in (done.error or "") else OutOfMemory(done.error)
         found: list[dict[str, Any]] = orjson.loads(done.get_bytes())
         return found
+
+
+def _timed(expr: str) -> str:
+    """The script with a `now` of its own, in its header; what stands on its lines stays there."""
+    clock = f"fun now() = {_NOW} as DateTime"
+    if not _HEADER.search(expr):
+        return f"{clock} --- {expr}"
+    version = _VERSION.match(expr)
+    begin = version.end() if version else 0
+    return f"{expr[:begin]}{clock}\n{expr[begin:]}"
+
+
+def _instant(now: int) -> str:
+    moment = datetime.fromtimestamp(now // 1_000_000, UTC).replace(microsecond=now % 1_000_000)
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def _answer(request: Request, found: dict[str, Any], most: int) -> Answer:

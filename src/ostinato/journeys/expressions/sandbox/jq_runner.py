@@ -19,10 +19,12 @@ _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env"
 
 
 @functools.lru_cache(maxsize=512)
-def _program(expr: str, names: tuple[str, ...]) -> Any:
-    """At most two results are taken, so that a stream without end is seen to be one too many."""
+def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
+    """At most two results are taken, so that a stream without end is seen to be one too many. `timed`: the input is the
+    time and the bindings."""
+    clock = ".now as $ostinato_now | def now: $ostinato_now; .bindings | " if timed else ""
     variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""
-    return jq.compile(f"{_SHUT}{variables}[limit(2;\n{expr}\n)]")
+    return jq.compile(f"{_SHUT}{clock}{variables}[limit(2;\n{expr}\n)]")
 
 
 class JqRunner:
@@ -46,8 +48,12 @@ class JqRunner:
 
 def _evaluate(request: Request, most: int) -> Answer:
     try:
-        program = _program(request.expr, tuple(request.bindings))
-        text = program.input_text(json.dumps(request.bindings)).text()
+        timed = request.now is not None
+        program = _program(request.expr, tuple(request.bindings), timed)
+        given = request.bindings
+        if request.now is not None:
+            given = {"now": request.now / 1_000_000, "bindings": request.bindings}
+        text = program.input_text(json.dumps(given)).text()
     except ValueError as problem:
         if str(problem) == _DENIED:
             return Answer(request.at, code=Code.DENIED, message="it may not read the environment or other input")

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jsonata import Jsonata
+from jsonata import Jsonata, timebox
 from jsonata.jexception import JException
 
 from ostinato.journeys.expressions.codes import Code
 from ostinato.journeys.expressions.sandbox.runner import Answer, Request, one_by_one
+
+_SYSTEM_TIME = timebox.Timebox.current_milli_time
 
 
 @functools.lru_cache(maxsize=512)
@@ -39,6 +41,8 @@ class JsonataRunner:
 
 
 def _evaluate(request: Request) -> Answer:
+    millis = None if request.now is None else request.now // 1000
+    timebox.Timebox.current_milli_time = staticmethod(_SYSTEM_TIME if millis is None else lambda: millis)
     try:
         value = _compiled(request.expr).evaluate(request.bindings, request.bindings)
     except (MemoryError, RecursionError):

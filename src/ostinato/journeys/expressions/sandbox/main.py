@@ -95,7 +95,8 @@ def lock_the_door(memory: int) -> None:
 def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
     batch = json.loads(message)  # by the slower one: orjson does not say so when memory ends, it crashes
     requests = [
-        Request(at, given["expr"], given["bindings"], given["deadline"]) for at, given in enumerate(batch["requests"])
+        Request(at, given["expr"], given["bindings"], given["deadline"], given.get("now"))
+        for at, given in enumerate(batch["requests"])
     ]
 
     apart = batch.get("apart", False)  # each is evaluated and answered by itself, in order

@@ -22,6 +22,7 @@ class Request:
     expr: str
     bindings: dict[str, Any]
     deadline: float
+    now: int | None = None  # microseconds since 1970, if it is not the system's time
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""The tutorial and the examples need no extra."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_EXTRAS = """
+    import sys
+    for name in "dataweave jq jsonata icalendar recurring_ical_events confluent_kafka temporalio grpc jwt".split():
+        sys.modules[name] = None  # as if it were not installed
+"""
+
+
+def _run(program: str, folder: Path) -> str:
+    written = textwrap.dedent(WITHOUT_EXTRAS) + textwrap.dedent(program)
+    done = subprocess.run(
+        [sys.executable, "-c", written], cwd=folder, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _blocks(page: str, language: str) -> list[str]:
+    parts = (ROOT / "docs" / page).read_text(encoding="utf-8").split("```")
+    return [part.removeprefix(language) for part in parts[1::2] if part.startswith(f"{language}\n")]
+
+
+def test_the_first_journey_runs_without_extras(tmp_path: Path) -> None:
+    (journey,) = _blocks("tutorial/first-journey.md", "yaml")
+    (tmp_path / "day-off.journey.yaml").write_text(journey, encoding="utf-8")
+    run, *_ = _blocks("tutorial/first-journey.md", "python")
+    _run(run, tmp_path)
+
+
+def test_the_examples_are_checked_without_extras_and_one_says_what_it_needs(tmp_path: Path) -> None:
+    found = _run(
+        f"""
+        from pathlib import Path
+        from ostinato.journeys.library import problems_of
+        from ostinato.journeys.standard import standard_plugins
+        for file in sorted(Path({str(ROOT / "examples")!r}).glob("*.yaml")):
+            problems = problems_of(file.read_text(), str(file), standard_plugins())
+            print(file.name, len(problems), *(one.message for one in problems[:1]))
+        """,
+        tmp_path,
+    )
+    said = {line.split()[0]: line for line in found.splitlines()}
+    needs = "market-close.journey.yaml"
+    assert len(said) == 6
+    assert "pip install 'ostinato[jsonata]'" in said.pop(needs)
+    assert "pip install 'ostinato[jsonata]'" in (ROOT / "examples" / needs).read_text(encoding="utf-8")
+    assert all(line.split()[1] == "0" for line in said.values()), said
