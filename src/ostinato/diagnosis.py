@@ -26,6 +26,7 @@ State = Literal["ok", "notice", "wrong"]
 _MOST = 200
 _NAMED = 5
 _OVERDUE: Micros = 10 * SECOND
+_UNSERVED: Micros = 60 * SECOND  # a node that is restarted is back by then
 _DAY: Micros = 86_400 * SECOND
 _AGAIN_AND_AGAIN = 3  # failures in a row
 _READ = 10_000
@@ -126,7 +127,7 @@ async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Ch
         return (yield sql("ready_queues"))
 
     served = {queue for node in alive for queue in node.queues}
-    rows = [row for row in await app.store.read(ready) if row[0] not in served and row[2] <= now - _OVERDUE]
+    rows = [row for row in await app.store.read(ready) if row[0] not in served and row[2] <= now - _UNSERVED]
     if not rows:
         return Check("unserved_queues", "ok", "none")
     told = _some([f"{queue} ({count} runs)" for queue, count, _ in rows])

@@ -334,7 +334,7 @@ def test_runs_in_a_queue_that_nobody_serves(url: str) -> None:
 
     asyncio.run(start())
     assert look(url)[1]["unserved_queues"]["state"] == "ok"  # it may only just have come
-    plant(url, "UPDATE ostinato_runs SET ready_at = ready_at - 60000000 WHERE queue = 'mail'")
+    plant(url, "UPDATE ostinato_runs SET ready_at = ready_at - 90000000 WHERE queue = 'mail'")
     code, found = look(url)
     assert (code, found["unserved_queues"]["state"]) == (1, "wrong")
     assert "mail (1 runs)" in found["unserved_queues"]["words"]
