@@ -16,6 +16,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.nodes import NodeInfo
 from ostinato.engine.scanner import Finding
 from ostinato.engine.stalls import blocked
+from ostinato.schedules.finding import label_all, unlabelled
 from ostinato.schedules.rows import read_outcomes
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.store.sqlite import SqliteStore
@@ -30,6 +31,7 @@ _UNSERVED: Micros = 60 * SECOND  # a node that is restarted is back by then
 _DAY: Micros = 86_400 * SECOND
 _AGAIN_AND_AGAIN = 3  # failures in a row
 _READ = 10_000
+_BITE = 1_000
 _LENGTH = 80  # characters of a reason
 _MEGABYTE = 1 << 20
 _LITTLE = 100 * _MEGABYTE
@@ -58,6 +60,7 @@ async def diagnose(app: Ostinato, *, repair: bool = False) -> list[Check]:
         await _failing(app),
         await _blocking(app, now),
         await _parked_schedules(app),
+        await _labels(app, repair=repair),
         await _parked_timers(app),
         await _handlers(app),
         *_invariants(await app.check(repair=repair)),
@@ -177,6 +180,26 @@ async def _parked_schedules(app: Ostinato) -> Check:
     told = _some([f"{row[0]}/{row[1]} ({row[2]})" for row in rows])
     remedy = "mend what the reason names and `ostinato schedules update` or `resume` it, or delete it"
     return Check("parked_schedules", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+async def _labels(app: Ostinato, *, repair: bool) -> Check:
+    """Whether schedules are found by their job and their tags, of the first 10,000 by id."""
+    missing, after, read = 0, "", 0
+    following: str | None = ""
+    while following is not None and read < _READ:
+        after = following
+        if repair:
+            found, following = await app.store.run(lambda _, after=after: label_all(after, _BITE))  # type: ignore[misc]
+        else:
+            rows, following = await app.store.read(lambda _, after=after: unlabelled(after, _BITE))  # type: ignore[misc]
+            found = len(rows)
+        missing, read = missing + found, read + _BITE
+    if not missing:
+        return Check("schedule_labels", "ok", "schedules are found by their job and their tags")
+    words = f"{missing} jobs or tags of schedules are not found by: a node of an earlier version made them"
+    if repair:
+        return Check("schedule_labels", "ok", f"{words}; mended")
+    return Check("schedule_labels", "notice", words, "upgrade that node; a node mends it within the hour, --repair now")
 
 
 async def _parked_timers(app: Ostinato) -> Check:

@@ -17,6 +17,7 @@ import pytest
 from ostinato import Ostinato
 from ostinato.faces.http import events as streaming
 from ostinato.model import Event
+from tests.serving import until
 from tests.web import V1, Live
 
 Lines = Iterator[str]
@@ -145,3 +146,54 @@ def test_a_stream_ends_with_its_token(store: str, monkeypatch: pytest.MonkeyPatc
             live.call(live.app.revoke_token(info.id))
             for _ in lines:
                 pass
+
+
+def test_a_stream_that_ends_leaves_nothing_behind(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "_LOOK", 0.05)
+
+    async def tasks() -> int:
+        return len(asyncio.all_tasks())
+
+    with Live(store, node=False) as live:
+        before = live.call(tasks())
+        for _ in range(20):
+            with stream(live, after=0):
+                pass
+        until(lambda: live.call(tasks()) <= before + 2 or None, "the tasks of the streams end")
+
+
+def test_a_namespace_has_so_many_streams_and_no_more(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "MOST_STREAMS", 2)
+    monkeypatch.setattr(streaming, "_LOOK", 0.05)
+    with Live(store, node=False) as live:
+
+        def asked() -> int:
+            with httpx.stream("GET", f"{live.url}{V1}/events/stream", timeout=20) as answer:
+                return answer.status_code
+
+        with stream(live), stream(live):
+            assert asked() == 429
+        until(lambda: asked() == 200 or None, "there is room again")
+
+
+def test_a_silent_stream_does_not_read_what_others_wrote_again_and_again(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "_LOOK", 0.05)
+    looked: list[int] = []
+    real = Ostinato.events
+
+    async def events(self: Ostinato, *, after: int = 0, **options: Any) -> Any:
+        looked.append(after)
+        return await real(self, after=after, **options)
+
+    with Live(store, node=False) as live:
+        live.call(live.app.create_namespace("silent"))
+        for _ in range(5):
+            live.call(live.app.start("note", {}))
+        last = live.call(live.app.last_event())
+        monkeypatch.setattr(Ostinato, "events", events)
+        with stream(live, namespace="silent", after=0):
+            until(lambda: len(looked) > 3 or None, "some looks")
+        assert looked[0] == 0
+        assert looked[1:4] == [last] * 3

@@ -3,12 +3,14 @@ written when it is made or edited, never when it fires."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.schedules.model import Schedule, State
+from ostinato.schedules.rows import read_action_text, read_tags
 from ostinato.store.contract import Operation, Row, Statement, sql
 from ostinato.store.crossing import Source, crossing
 
@@ -24,8 +26,37 @@ def label(kind: str, text: str) -> str:
 def labels(schedule: Schedule) -> set[str]:
     if schedule.closed is not None:
         return set()
-    found = {label("job", schedule.action.job), *(label("tag", tag) for tag in schedule.tags)}
+    return _labels(schedule.action.job, schedule.tags)
+
+
+def _labels(job: str, tags: Sequence[str]) -> set[str]:
+    found = {label("job", job), *(label("tag", tag) for tag in tags)}
     return {one for one in found if "\x00" not in one}
+
+
+def unlabelled(after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
+    """Labels that are missing, of the next so many schedules by id, and where to go on: None at the end. A node of an
+    earlier version, which knows no labels, may have made or changed them."""
+    rows = yield sql("schedules_to_label", after=after, limit=limit)
+    wanted = [row for each in rows for row in _label_rows(*each[1:])]
+    there = {tuple(row) for row in (yield sql("labels_there", wanted))} if wanted else set()
+    return [row for row in wanted if row not in there], rows[-1][0] if len(rows) == limit else None
+
+
+def label_all(after: str, limit: int) -> Operation[tuple[int, str | None]]:
+    """Add the labels that are missing. Returns how many, and where to go on."""
+    missing, following = yield from unlabelled(after, limit)
+    if missing:
+        yield sql("label_schedules", missing)
+    return len(missing), following
+
+
+def _label_rows(namespace: str, name: str, action: str, tags: str | None) -> list[Row]:
+    try:
+        found = _labels(read_action_text(action).job, read_tags(tags))
+    except Exception:  # one that cannot be read is found by its name
+        return []
+    return [(namespace, one, name) for one in sorted(found)]
 
 
 def relabel(before: Schedule | None, after: Schedule) -> tuple[list[Row], list[Row]]:

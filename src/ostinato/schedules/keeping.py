@@ -1,5 +1,5 @@
-"""Keeping the record of schedules small: old answers, closed schedules, and what a schedule does not want kept. By a
-timer like any other, a bounded bite at a time."""
+"""Keeping the record of schedules small: old answers, closed schedules, and what a schedule does not want kept. And
+complete: what nodes of an earlier version have not labelled. By a timer like any other, a bounded bite at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ostinato.engine.housekeeping import remove
 from ostinato.engine.rows import timer_row
 from ostinato.engine.timers import Fire
 from ostinato.model import Timer
+from ostinato.schedules.finding import label_all
 from ostinato.schedules.rows import key_range, read_memory, read_policies_text
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
@@ -30,9 +31,12 @@ def first_timer(now: Micros) -> Operation[None]:
 
 def purposes(keep_runs: Micros) -> dict[tuple[str, str], Fire]:
     def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
-        after, full = yield from keep(now, now - keep_runs, timers[0].data or "")
-        again = now + (_SOON if full or after else _OFTEN)
-        yield sql("set_timers", [timer_row(_timer(again, after))])
+        # Two walks have one timer: nodes of earlier versions know no other.
+        kept, _, labelled = (timers[0].data or "").partition("|")
+        kept, full = yield from keep(now, now - keep_runs, kept)
+        _, further = yield from label_all(labelled, _BITE)
+        again = now + (_SOON if full or kept or further else _OFTEN)
+        yield sql("set_timers", [timer_row(_timer(again, f"{kept}|{further}" if further else kept))])
         return []
 
     return {("schedules", "keeping"): fire}

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato, SyncOstinato, cron, every, manual
+from ostinato.diagnosis import diagnose
+from ostinato.schedules import keeping
 from ostinato.schedules.scheduler import recompute_zones
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
@@ -113,3 +115,52 @@ def test_the_sync_facade_has_the_same_calls(tmp_path: Any) -> None:
         sync.schedules.create("s", every("1h"), "some job")
         sync.schedules.pause("s", "wait")
         assert sync.schedules.get("s").state == "paused"
+
+
+async def test_what_an_earlier_version_has_not_labelled_is_found_again(world: World) -> None:
+    await begin(world)
+    app = world.app
+    for name in ("a", "b", "c"):
+        await app.schedules.create(name, "0 9 * * *", "note", tags=["billing"])
+    await app.schedules.create("wrong", "0 9 * * *", "note")
+
+    def as_earlier(_: int) -> Operation[None]:
+        gone = [("default", label, name) for label in ("job:note", "tag:billing") for name in ("a", "b")]
+        yield sql("unlabel_schedules", gone)
+
+    async def found() -> list[list[str]]:
+        by_tag, by_job = await app.schedules.list(tag="billing"), await app.schedules.list(job="note")
+        return [[one.name for one in by_tag], [one.name for one in by_job]]
+
+    async def told() -> tuple[str, str]:
+        (check,) = [one for one in await diagnose(app) if one.name == "schedule_labels"]
+        return check.state, check.words
+
+    await app.store.run(as_earlier)
+    assert await found() == [["c"], ["c", "wrong"]]
+    assert (await told())[0] == "notice"
+    assert (await told())[1].startswith("4 jobs or tags of schedules")
+    await world.advance("2h")
+    assert await found() == [["a", "b", "c"], ["a", "b", "c", "wrong"]]
+    assert (await told())[0] == "ok"
+
+    await app.store.run(as_earlier)
+    await diagnose(app, repair=True)
+    assert await found() == [["a", "b", "c"], ["a", "b", "c", "wrong"]]
+
+
+async def test_the_walk_over_labels_goes_on_where_it_stopped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "_BITE", 2)
+    await begin(world)
+    app = world.app
+    names = [f"s{number}" for number in range(7)]
+    for name in names:
+        await app.schedules.create(name, "0 9 * * *", "note")
+
+    def as_earlier(_: int) -> Operation[None]:
+        yield sql("unlabel_schedules", [("default", "job:note", name) for name in names])
+
+    await app.store.run(as_earlier)
+    assert await app.schedules.list(job="note") == []
+    await world.advance("2h")
+    assert [one.name for one in await app.schedules.list(job="note")] == names

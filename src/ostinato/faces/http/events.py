@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from fnmatch import fnmatchcase
 from typing import Annotated
 
@@ -26,6 +28,7 @@ READ = declared(Role.READER)
 _PAGE = 500
 _ALIVE = 15.0  # seconds between signs of life on a silent stream
 _LOOK = 1.0
+MOST_STREAMS = 100  # of one namespace, at one server
 
 
 def shown(event: Event) -> EventShown:
@@ -75,22 +78,38 @@ async def stream_events(
         if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 18:
             raise Refused(422, "invalid", f"Last-Event-ID {last_event_id!r} is not the number of an event")
         after = int(last_event_id)
+    streams: Counter[str] = request.app.state.streams
+    if streams[who.namespace] >= MOST_STREAMS:
+        words = f"namespace {who.namespace!r} has {MOST_STREAMS} streams open, which is the most"
+        raise Refused(429, "too many streams", words, {"Retry-After": "10"})
     if after is None:
         after = await who.app.last_event()
     closing: asyncio.Event = request.app.state.closing
     body = _stream(who, seen_by(request, who), pattern, subject, after, closing)
-    return StreamingResponse(body, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    counted = _counted(streams, who.namespace, body)
+    return StreamingResponse(counted, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+async def _counted(streams: Counter[str], namespace: str, body: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+    streams[namespace] += 1
+    try:
+        async with aclosing(body):
+            async for part in body:
+                yield part
+    finally:
+        streams[namespace] -= 1
 
 
 async def _stream(
     who: Who, seen: Inbound, pattern: str, subject: str | None, after: int, closing: asyncio.Event
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     loop = asyncio.get_running_loop()
     said = checked = loop.time()
     yield b"retry: 1000\n\n"
     with who.app.engine.listeners.watching() as some:
         while not closing.is_set():
             some.clear()
+            last = await who.app.last_event()  # of all namespaces; whatever is read after this has all up to it
             found = await who.app.events(after=after, subject=subject, limit=_PAGE)
             wanted = [event for event in found if fnmatchcase(event.name, pattern)]
             for event in await shown_events(who, seen, wanted):
@@ -99,6 +118,7 @@ async def _stream(
             after = found[-1].seq if found else after
             if len(found) == _PAGE:
                 continue
+            after = max(after, last)  # what others wrote is not looked through again, however long this one is silent
             if loop.time() - checked > _ALIVE:
                 checked = loop.time()
                 if not await _still_welcome(who):
@@ -106,10 +126,18 @@ async def _stream(
             if loop.time() - said > _ALIVE:
                 yield f": {after}\n\n".encode()
                 said = loop.time()
-            waits = [asyncio.create_task(some.wait()), asyncio.create_task(closing.wait())]
-            await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
-            for wait in waits:
-                wait.cancel()
+            await _first_of(some, closing)
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    """Wait until one of them is set, or for a while. Whoever goes away meanwhile leaves nothing behind."""
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)
 
 
 async def _still_welcome(who: Who) -> bool:

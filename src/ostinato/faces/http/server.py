@@ -9,6 +9,7 @@ import asyncio
 import errno
 import ipaddress
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,6 +128,7 @@ def api(
     found.state.door = entry or Door(app, open_on_loopback=where.open)
     found.state.proxies = Proxies(where.trusted_proxies)
     found.state.inside = inside
+    found.state.streams = Counter()
     found.state.closing = asyncio.Event()
     for router in ROUTERS:
         found.include_router(router, prefix="/api/v1", responses=_ERRORS)

@@ -96,6 +96,13 @@ ORDER BY name LIMIT :limit
 INSERT INTO ostinato_schedule_labels (namespace, label, name)
 SELECT * FROM {rows r(namespace text same, label text, name text)} WHERE true ON CONFLICT DO NOTHING
 
+-- labels_there: those of these labels that are on record. Uses the primary key of the labels.
+SELECT l.namespace, l.label, l.name FROM {rows r(namespace text, label text, name text)}
+JOIN ostinato_schedule_labels l ON l.namespace = r.namespace AND l.label = r.label AND l.name = r.name
+
+-- schedules_to_label: what open schedules are found by, from the one after :after on. Uses the primary key.
+SELECT id, namespace, name, action, tags FROM ostinato_schedules WHERE id > :after AND closed IS NULL ORDER BY id LIMIT :limit
+
 -- unlabel_schedules [sqlite each]: (namespace, label, name) what a schedule is found by no longer.
 DELETE FROM ostinato_schedule_labels WHERE namespace = :namespace AND label = :label AND name = :name
 
