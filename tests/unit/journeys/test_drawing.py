@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.drawing import draw
-from ostinato.journeys.drawing.layout import layered
+from ostinato.journeys.drawing.layout import Point, layered
+from ostinato.journeys.drawing.picture import COLOURS, FAINT
 from ostinato.journeys.language import Definition, read
 from ostinato.journeys.language.states import targets
 from ostinato.journeys.machine.advance import advance, begin
@@ -80,6 +83,96 @@ def test_any_graph_has_its_boxes_apart_and_its_edges_from_box_to_box(edges: list
             bx, by = found.boxes[name]
             assert bx - 0.001 <= x <= bx + sizes[name][0] + 0.001
             assert by - 0.001 <= y <= by + sizes[name][1] + 0.001
+
+
+def _on(points: Sequence[Point]) -> Iterator[Point]:
+    """Places on an edge as it is drawn: curves that leave and come vertically."""
+    for (x, y), (tx, ty) in pairwise(points):
+        for step in range(21):
+            t = step / 20
+            yield x + (tx - x) * (3 * t * t - 2 * t**3), y + (ty - y) * (1.5 * t - 1.5 * t * t + t**3)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=30),
+    st.lists(st.integers(20, 200), min_size=30, max_size=30),
+)
+def test_no_edge_runs_behind_a_box_and_what_is_written_stands_apart(
+    edges: list[tuple[str, str]], lengths: list[int]
+) -> None:
+    sizes = {name: (60.0 + 7 * number, 200.0 if number % 4 == 3 else 30.0) for number, name in enumerate(NAMES)}
+    labels = {edge: float(width) for edge, width in zip(edges, lengths, strict=False) if edge[0] != edge[1]}
+    found = layered(sizes, edges, NAMES[0], labels)
+    places = {name: (*found.boxes[name], *sizes[name]) for name in NAMES}
+    for edge, points in found.edges.items():
+        for x, y in _on(points):
+            for name, (bx, by, width, height) in places.items():
+                inside = bx + 0.01 < x < bx + width - 0.01 and by + 0.01 < y < by + height - 0.01
+                assert not inside, (edge, name)
+    written = [(x - labels[edge] / 2, y - 7, labels[edge], 14.0) for edge, (x, y) in found.labels.items()]
+    assert set(found.labels) == set(labels)
+    for number, one in enumerate(written):
+        assert all(apart(one, other) for other in (*written[number + 1 :], *places.values()))
+        assert one[0] >= -0.001
+        assert one[0] + one[2] <= found.width + 0.001
+
+
+def test_a_loop_of_two_is_two_lines() -> None:
+    found = layered({"a": (90.0, 40.0), "b": (90.0, 40.0)}, [("a", "b"), ("b", "a")], "a")
+    there, back = ({x for x, _ in found.edges[edge]} for edge in (("a", "b"), ("b", "a")))
+    assert there.isdisjoint(back)
+    assert found.edges["b", "a"][0][1] > found.edges["b", "a"][-1][1]
+
+
+def _light(colour: str) -> float:
+    def linear(value: int) -> float:
+        share = value / 255
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(int(colour[at : at + 2], 16)) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    dark, light = sorted((_light(one), _light(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("kind", [*COLOURS, "faint"])
+def test_words_can_be_read_and_boxes_be_seen(kind: str) -> None:
+    fill, stroke, words = COLOURS.get(kind, FAINT)
+    assert _contrast(fill, words) >= 4.5
+    assert kind == "faint" or _contrast("#ffffff", stroke) >= 3
+
+
+def test_calls_show_what_they_call_and_a_legend_what_colours_mean() -> None:
+    (file,) = (one for one in EXAMPLES if one.name.startswith("credit"))
+    root = ElementTree.fromstring(draw(definition(file)))
+    words = [one.text for one in root.iter(f"{SVG}text")]
+    assert "GET /scores/{applicant}" in words
+    assert "after 2 d" in words
+    (legend,) = (one for one in root.iter(f"{SVG}g") if one.get("class") == "legend")
+    named = [one.text for one in legend.iter(f"{SVG}text")]
+    assert named == ["parallel", "choice", "wait", "transform", "succeed", "fail", "task", "begins here"]
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        (
+            "{kind: 'httpCall:v1', method: POST, url: 'https://pay.example/a/${context.id}?x=1'}",
+            "POST pay.example/a/{id}",
+        ),
+        ("{kind: 'httpCall:v1', method: POST, url: '${platform.config.base}'}", "POST /"),
+        ("{kind: 'httpCall:v1', operationRef: billing.charge}", "call billing.charge"),
+        ("{kind: 'schedule:v1', start: pay, interval: P1D}", "schedule pay"),
+        ("{kind: 'kafkaPublish:v1', topic: orders}", "publish to orders"),
+        ("{kind: 'own:v2'}", "own:v2"),
+    ],
+)
+def test_what_a_task_does_is_written_in_its_box(task: str, words: str) -> None:
+    found = journey(f"a: {{type: task, task: {task}, next: b}}\nb: {{type: succeed}}")
+    assert words in [one.text for one in ElementTree.fromstring(draw(found)).iter(f"{SVG}text")]
 
 
 def test_an_instance_shows_its_way_and_where_it_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -25,22 +26,28 @@ from ostinato.journeys.language.states import (
 from ostinato.journeys.machine.model import Instance, Rest
 from ostinato.schedules.marked import Path
 
-_COLOURS = {
-    "task": ("#e3f2fd", "#1565c0"),
-    "choice": ("#fff8e1", "#f9a825"),
-    "transform": ("#f3e5f5", "#7b1fa2"),
-    "wait": ("#fff3e0", "#ef6c00"),
-    "webhook": ("#fff3e0", "#ef6c00"),
-    "timer": ("#e0f2f1", "#00796b"),
-    "parallel": ("#fafafa", "#607d8b"),
-    "subjourney": ("#ede7f6", "#4527a0"),
-    "succeed": ("#e8f5e9", "#2e7d32"),
-    "fail": ("#ffebee", "#c62828"),
+# Of a kind of state: what fills its box, what is around it, and the words in it. Words have a contrast of 4.5 to 1.
+COLOURS = {
+    "task": ("#e3f2fd", "#1565c0", "#1256a5"),
+    "choice": ("#fff8e1", "#b98000", "#7a5200"),
+    "transform": ("#f3e5f5", "#7b1fa2", "#7b1fa2"),
+    "wait": ("#fff3e0", "#d35f00", "#9a4300"),
+    "webhook": ("#fff3e0", "#d35f00", "#9a4300"),
+    "timer": ("#e0f2f1", "#00796b", "#00685c"),
+    "parallel": ("#fafafa", "#607d8b", "#455a64"),
+    "subjourney": ("#ede7f6", "#4527a0", "#4527a0"),
+    "succeed": ("#e8f5e9", "#2e7d32", "#27692b"),
+    "fail": ("#ffebee", "#c62828", "#b71c1c"),
 }
-_EDGE, _TAKEN, _INK = "#90a4ae", "#0d47a1", "#212121"
-_HIGH, _WIDE, _LETTER = 42.0, 92.0, 6.7  # of a box: its height, its least width, a letter's
+FAINT = ("#fafafa", "#b0bec5", "#5f6b72")  # of a state that an instance has not entered
+_EDGE, _TAKEN, _INK, _WRITTEN = "#607d8b", "#0d47a1", "#212121", "#37474f"
+_HIGH, _WIDE = 42.0, 92.0  # of a box: its height, its least width
 _PAD, _HEAD = 14.0, 24.0  # within a box of boxes: around them, and for its title
-_LONGEST, _LABEL = 34, 26  # letters in a box, and beside an edge
+_LONGEST, _LABEL = 34, 30  # letters in a box, and beside an edge
+_SWATCH = 14.0
+_NARROW, _BROAD = frozenset("fijltrI.,:;'|!/()[] "), frozenset("mwMW@%…")
+_BASE = re.compile(r"^(?:https?://|\$\{platform\.config\.[^}]*\})")
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +81,15 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
     x = width = _PAD
     height = 0.0
     for title, one in titles:
-        w, h = max(one.layout.width, len(title) * _LETTER) + 2 * _PAD, one.layout.height + _HEAD + 2 * _PAD
+        w, h = max(one.layout.width, wide(title, 13, bold=True)) + 2 * _PAD, one.layout.height + _HEAD + 2 * _PAD
         parts.append(_rectangle(x, _PAD, w, h, "#ffffff", "#cfd8dc", "graph"))
         parts.append(_text(x + _PAD, _PAD + 18, title, 13, "600"))
-        parts += _graph(one, x + _PAD, _PAD + _HEAD + _PAD, marks)
+        parts += _graph(one, x + (w - one.layout.width) / 2, _PAD + _HEAD + _PAD, marks)
         x += w + _PAD
         width, height = x, max(height, h)
     height += 2 * _PAD
+    legend, width, height = _legend(definition, marks, width, height)
+    parts += legend
     words = definition.name if instance is None else f"{definition.name}: {instance.id}, {instance.phase}"
     return "\n".join(
         [
@@ -121,11 +130,12 @@ def _arranged(graph: Graph) -> _Drawn:
     sizes = {id: _size(id, state, inner.get(id, [])) for id, state in graph.states.items()}
     edges = [(id, target) for id, state in graph.states.items() for target, _ in _targets(state) if target in sizes]
     start = graph.start if graph.start in sizes else next(iter(sizes))
-    return _Drawn(graph, layered(sizes, edges, start), inner, sizes)
+    labels = {edge: wide(words, 10) + 8 for edge, words in _labels(graph).items()}
+    return _Drawn(graph, layered(sizes, edges, start, labels), inner, sizes)
 
 
 def _size(id: str, state: State, branches: Sequence[_Drawn]) -> tuple[float, float]:
-    own = max(_WIDE, _LETTER * max(len(_cut(id)), len(_about(state))) + 22)
+    own = max(_WIDE, wide(_cut(id), 12, bold=True) + 24, wide(_about(state), 10) + 24)
     if not branches:
         return own, _HIGH
     inside = sum(_branch_width(one) + _PAD for one in branches) + _PAD
@@ -133,7 +143,7 @@ def _size(id: str, state: State, branches: Sequence[_Drawn]) -> tuple[float, flo
 
 
 def _branch_width(branch: _Drawn) -> float:
-    return max(branch.layout.width, len(getattr(branch.graph, "name", "")) * _LETTER) + 2 * _PAD
+    return max(branch.layout.width, wide(getattr(branch.graph, "name", ""), 11, bold=True)) + 2 * _PAD
 
 
 def _graph(drawn: _Drawn, x: float, y: float, marks: _Marks) -> Iterator[str]:
@@ -143,39 +153,39 @@ def _graph(drawn: _Drawn, x: float, y: float, marks: _Marks) -> Iterator[str]:
     for id, state in drawn.graph.states.items():
         bx, by = drawn.layout.boxes[id]
         yield from _state(id, state, x + bx, y + by, drawn, marks)
-    for (a, b), words in labels.items():  # over everything, so that they can be read; neighbours at different heights
-        if (a, b) in drawn.layout.edges:
-            others = [one for one in labels if one[0] == a]
-            (fx, fy), (tx, ty) = drawn.layout.edges[a, b][:2]
-            share = 0.4 + 0.4 * others.index((a, b)) / max(1, len(others) - 1)
-            place = (x + fx + (tx - fx) * 0.6, y + fy + (ty - fy) * share + 3)
-            yield _text(*place, words, 10, "400", "#ffffff", "middle", "around")
-            yield _text(*place, words, 10, "400", "#455a64", "middle", "label")
+    for edge, (lx, ly) in drawn.layout.labels.items():  # over the lines, which it interrupts
+        width = wide(labels[edge], 10) + 4
+        yield (
+            f'<rect class="around" x="{x + lx - width / 2:.1f}" y="{y + ly - 7:.1f}" width="{width:.1f}" height="14" '
+            f'fill="#ffffff"/>'
+        )
+        yield _text(x + lx, y + ly + 3.5, labels[edge], 10, "400", _WRITTEN, "middle", "label")
 
 
 def _state(id: str, state: State, x: float, y: float, drawn: _Drawn, marks: _Marks) -> Iterator[str]:
     place = drawn.graph.path, id
     width, height = drawn.sizes[id]
-    fill, stroke = _COLOURS[state.type]
     current, entered = place in marks.current, place in marks.entered
     names = ["state", state.type, *(["current"] if current else []), *(["entered"] if entered else [])]
     faint = marks.known and not entered
+    fill, stroke, words = FAINT if faint else COLOURS[state.type]
     thick = 4.0 if current else 2.5 if entered else 1.2
-    yield f'<g class="{" ".join(names)}"{" opacity=" + chr(34) + "0.55" + chr(34) if faint else ""}>'
-    yield f"<title>{escape(f'{id}: {state.type}')}</title>"
+    yield f'<g class="{" ".join(names)}">'
+    yield f"<title>{escape(f'{id}: {_details(state)}')}</title>"
     if current:
         yield _rectangle(x - 5, y - 5, width + 10, height + 10, "none", "#ffb300", "halo", 3)
     yield _rectangle(x, y, width, height, fill, _TAKEN if entered and not current else stroke, "box", thick)
     if id == drawn.graph.start:
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_INK}"/>'
-    yield _text(x + width / 2, y + 17, _cut(id), 12, "600", _INK, "middle")
-    yield _text(x + width / 2, y + 33, _about(state), 10, "400", stroke, "middle")
-    inside = x + _PAD
+    yield _text(x + width / 2, y + 17, _cut(id), 12, "600", words if faint else _INK, "middle")
+    yield _text(x + width / 2, y + 33, _about(state), 10, "400", words, "middle")
+    branches = drawn.inner.get(id, [])
+    inside = x + (width - sum(_branch_width(one) + _PAD for one in branches) + _PAD) / 2
     for branch in drawn.inner.get(id, []):
         w, top = _branch_width(branch), y + _HEAD + 10 + _PAD
         yield _rectangle(inside, top, w, height - _HEAD - 10 - 2 * _PAD, "#ffffff", "#b0bec5", "branch")
-        yield _text(inside + _PAD, top + 16, getattr(branch.graph, "name", ""), 11, "600", "#546e7a")
-        yield from _graph(branch, inside + _PAD, top + _HEAD, marks)
+        yield _text(inside + _PAD, top + 16, getattr(branch.graph, "name", ""), 11, "600", "#455a64")
+        yield from _graph(branch, inside + (w - branch.layout.width) / 2, top + _HEAD, marks)
         inside += w + _PAD
     yield "</g>"
 
@@ -194,7 +204,14 @@ def _targets(state: State) -> Iterator[tuple[str, str]]:
             if state.next is not None:
                 yield state.next, ""
     if isinstance(state, Wait | Webhook) and state.external.on_timeout is not None:
-        yield state.external.on_timeout, f"after {state.external.timeout_s} s"
+        yield state.external.on_timeout, f"after {_length(state.external.timeout_s)}"
+
+
+def _length(seconds: int | None) -> str:
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds and seconds % unit == 0:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
 
 
 def _labels(graph: Graph) -> dict[Edge, str]:
@@ -209,7 +226,7 @@ def _labels(graph: Graph) -> dict[Edge, str]:
 def _about(state: State) -> str:
     match state:
         case Task():
-            words = state.kind
+            words = _called(state)
         case Timer():
             given = state.timer.duration or state.timer.until
             words = f"timer {_short(given) if isinstance(given, Expression) else given}"
@@ -222,6 +239,64 @@ def _about(state: State) -> str:
         case _:
             words = state.type
     return _cut(words)
+
+
+def _called(task: Task) -> str:
+    """What a task does, as far as its settings tell."""
+    given = task.settings
+    match task.plugin:
+        case ("httpCall", _):
+            if isinstance(reference := given.get("operationRef"), str):
+                return f"call {reference}"
+            if isinstance(url := given.get("url"), str):
+                return f"{given.get('method') or 'GET'} {_place(url)}"
+        case ("schedule", _):
+            if isinstance(start := given.get("start"), str):
+                return f"schedule {start}"
+        case ("kafkaPublish", _):
+            if isinstance(topic := given.get("topic"), str):
+                return f"publish to {topic}"
+    return task.kind
+
+
+def _place(url: str) -> str:
+    """A URL as one reads it: without its scheme, its query, and the base that configuration gives."""
+    place = _BASE.sub("", url).partition("?")[0]
+    return _PLACEHOLDER.sub(lambda found: "{" + found[1].rpartition(".")[2] + "}", place) or "/"
+
+
+def _details(state: State) -> str:
+    if isinstance(state, Task):
+        where = state.settings.get("url") or state.settings.get("operationRef")
+        return f"{state.kind} {where}" if isinstance(where, str) else state.kind
+    return state.type
+
+
+def _legend(definition: Definition, marks: _Marks, width: float, height: float) -> tuple[list[str], float, float]:
+    """What the colours and signs mean, of those that are there, below the graphs; and how large the picture is now."""
+    kinds = dict.fromkeys(state.type for _, _, state in definition.states())
+    entries = [(kind, _rectangle(0, 0, _SWATCH, _SWATCH, *COLOURS[kind][:2], "swatch")) for kind in kinds]
+    middle = _SWATCH / 2
+    entries.append(("begins here", f'<circle cx="{middle}" cy="{middle}" r="5" fill="{_INK}"/>'))
+    if marks.known:
+        line = f'<path d="M0 {middle}H{_SWATCH}" stroke="{_TAKEN}" stroke-width="2.6"/>'
+        entries += [("way taken", line), ("is here", _rectangle(1, 1, 12, 12, "none", "#ffb300", "swatch", 3))]
+    widths = [_SWATCH + 6 + wide(name, 10) + 16 for name, _ in entries]
+    width = max(width, max(widths) + 2 * _PAD)
+    parts, x, y = ['<g class="legend">'], _PAD, height
+    for (name, sign), needed in zip(entries, widths, strict=True):
+        if x + needed > width - _PAD + 16 and x > _PAD:
+            x, y = _PAD, y + _SWATCH + 8
+        parts.append(f'<g transform="translate({x:.1f} {y:.1f})">{sign}</g>')
+        parts.append(_text(x + _SWATCH + 6, y + 11, name, 10, "400", _WRITTEN))
+        x += needed
+    return [*parts, "</g>"], width, y + _SWATCH + _PAD
+
+
+def wide(words: str, size: float, bold: bool = False) -> float:
+    """How wide words are, at most, in the fonts that browsers take for `system-ui`; the widest of them is DejaVu."""
+    letters = sum(0.4 if one in _NARROW else 1.02 if one in _BROAD else 0.8 if one.isupper() else 0.65 for one in words)
+    return letters * size * (1.1 if bold else 1.0)
 
 
 def _short(expression: Expression) -> str:
@@ -273,8 +348,7 @@ def _text(
     anchor: str = "start",
     kind: str = "words",
 ) -> str:
-    around = ' stroke="#ffffff" stroke-width="3" aria-hidden="true"' if kind == "around" else ""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}" fill="{colour}" '
-        f'text-anchor="{anchor}"{around}>{escape(words)}</text>'
+        f'text-anchor="{anchor}">{escape(words)}</text>'
     )
