@@ -42,6 +42,7 @@ class SqliteStore:
         self.path = path
         self._inline = inline
         self._durable = durable
+        self.check_on_open = True  # read the whole file for damage: it takes as long as the file is large
         self._queries = queries("sqlite")
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
@@ -95,7 +96,8 @@ class SqliteStore:
         try:
             if not self._durable:
                 self._writer.execute("PRAGMA synchronous = OFF")
-            check_file(self._writer, self.path)
+            if self.check_on_open:
+                check_file(self._writer, self.path)
             _patiently(lambda: migrate_sqlite(self._connection, self.path))
             if not self._inline:
                 self._reader = connect(self.path)

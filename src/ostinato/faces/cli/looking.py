@@ -24,6 +24,7 @@ from ostinato.schedules.looks import Looks, Surroundings
 from ostinato.schedules.model import Policies
 from ostinato.schedules.views import shown_policies
 from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.views import RunInfo
 from ostinato.when import Spec
@@ -44,6 +45,8 @@ class Looking(Reading):
 
     def __init__(self, url: str, namespace: str | None) -> None:
         self.store = open_url(url)
+        if isinstance(self.store, SqliteStore):
+            self.store.check_on_open = False  # a look is quick, also at a large store; a damaged page says so when read
         self.namespace = namespace or DEFAULT_NAMESPACE
         self._clock = SharedClock(SystemClock())
         unused: Any = None  # what only changes need
