@@ -39,8 +39,8 @@ _STATES = {
     "tasks": "{type: task, task: {kind: 'nothing:v1'}",
     "plain": "{type: transform, transform: {mapper: {lang: dataweave, expr: context.a}, target: {kind: var}, "
     "resultVar: b}",
-    "dataweave": "{type: transform, transform: {mapper: {lang: dataweave, expr: context.n + 1}, target: {kind: var}, "
-    "resultVar: n}",
+    "dataweave": "{type: transform, transform: {mapper: {lang: dataweave, expr: 'context.n + sizeOf([1])'}, "
+    "target: {kind: var}, resultVar: n}",
     "jq": "{type: transform, transform: {mapper: {lang: jq, expr: .context.n + 1}, target: {kind: var}, resultVar: n}",
 }
 WORDS = {

@@ -148,6 +148,10 @@ def _branch_width(branch: _Drawn) -> float:
 
 def _graph(drawn: _Drawn, x: float, y: float, marks: _Marks) -> Iterator[str]:
     path, labels = drawn.graph.path, _labels(drawn.graph)
+    for id, (bx, by) in drawn.layout.boxes.items():
+        if (path, id) in marks.current:  # below the edges, whose heads it would hide
+            width, height = drawn.sizes[id]
+            yield _rectangle(x + bx - 5, y + by - 5, width + 10, height + 10, "none", "#ffb300", "halo", 3)
     for (a, b), points in drawn.layout.edges.items():
         yield _edge([(x + px, y + py) for px, py in points], (path, a, b) in marks.gone)
     for id, state in drawn.graph.states.items():
@@ -172,8 +176,6 @@ def _state(id: str, state: State, x: float, y: float, drawn: _Drawn, marks: _Mar
     thick = 4.0 if current else 2.5 if entered else 1.2
     yield f'<g class="{" ".join(names)}">'
     yield f"<title>{escape(f'{id}: {_details(state)}')}</title>"
-    if current:
-        yield _rectangle(x - 5, y - 5, width + 10, height + 10, "none", "#ffb300", "halo", 3)
     yield _rectangle(x, y, width, height, fill, _TAKEN if entered and not current else stroke, "box", thick)
     if id == drawn.graph.start:
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_INK}"/>'

@@ -11,9 +11,11 @@ from functools import partial
 
 import pytest
 
+from ostinato.journeys.evaluating import Evaluator
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
 from ostinato.journeys.expressions.languages import SandboxedLanguage
 from ostinato.journeys.expressions.settings import ExpressionSettings
+from ostinato.journeys.language import Expression
 
 DEADLINE_S = 30.0
 HOG = {
@@ -140,3 +142,24 @@ def test_every_answer_leaves_when_it_comes() -> None:
         assert asyncio.run(main())[-1] == "slow"
     finally:
         language.close()
+
+
+def test_callers_who_ask_at_the_same_moment_do_not_wait_for_each_other() -> None:
+    """Expressions of many instances are asked for together; each goes on with its own answer."""
+    language = SandboxedLanguage("jq", "jq", settings=ExpressionSettings(patience_s=1))
+    evaluator = Evaluator({"jq": language})
+
+    async def main() -> None:
+        hogs = [
+            asyncio.create_task(evaluator.evaluate([Expression("jq", HOG["jq"].format(n=n), ())], {"context": {}}))
+            for n in range(3)
+        ]
+        innocent = [Expression("jq", ".context.n + 1", ()), Expression("jq", ".context.n + 2", ())]
+        assert await evaluator.evaluate(innocent, {"context": {"n": 1}}) == (Value(2), Value(3))
+        assert not any(hog.done() for hog in hogs)
+        for hog in hogs:
+            hog.cancel()
+        await asyncio.gather(*hogs, return_exceptions=True)
+        await asyncio.to_thread(language.close)
+
+    asyncio.run(main())
