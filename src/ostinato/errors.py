@@ -45,6 +45,13 @@ def shown(value: object) -> str:
         return "a number of thousands of digits"
 
 
+def shown_json(value: object) -> str:
+    """The same for a value of a JSON or YAML document, in its words: null, true, false."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return shown(value)
+
+
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 

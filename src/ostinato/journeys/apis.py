@@ -13,7 +13,8 @@ from typing import Any
 
 import orjson
 
-from ostinato.errors import OstinatoError, did_you_mean, shown, there_are
+from ostinato.errors import OstinatoError, did_you_mean, there_are
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Definition
 

@@ -10,7 +10,8 @@ from urllib.parse import unquote
 
 import orjson
 
-from ostinato.errors import OstinatoError, shown
+from ostinato.errors import OstinatoError
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.blocks import RequestBinding
 from ostinato.journeys.machine.values import LONGEST_NAME, LONGEST_VALUE, MOST_ATTRIBUTES

@@ -118,7 +118,9 @@ class Journeys(Looks):
         mode = mode or (None if lifecycle is None else lifecycle.start_mode) or "sync"
         if mode not in ("sync", "async"):
             raise OstinatoError(f"mode {mode!r} is unknown; use 'sync' or 'async'")
-        asked = asked_to_start(definition, input or {}, request, around.limits, tuple(tags), attributes)
+        asked = asked_to_start(
+            definition, {} if input is None else input, request, around.limits, tuple(tags), attributes
+        )
         now = around.engine().clock.now()
         run = new_run(definition, around.new_id(now), around.namespace, around.actor, id, now)
         node = around.node() if mode == "sync" or request is not None else None
@@ -218,7 +220,7 @@ class Journeys(Looks):
         definition = await self.read_definition(name, version)
         if not definition.is_api:
             raise OstinatoError(f"{name!r} is a journey, which is started and not called")
-        asked = asked_to_start(definition, body or {}, request, around.limits)
+        asked = asked_to_start(definition, {} if body is None else body, request, around.limits)
         return await reply(around.tools, definition, around.new_id(around.engine().clock.now()), asked)
 
     async def wait(self, id: str, timeout: Any = None) -> JourneyOutcome:
@@ -257,9 +259,10 @@ class Journeys(Looks):
         Returns when that rests here. Raises `StepNotActive` where the input was not taken, `Busy` where that is not
         known, or where the instance has moved since it was `seen`."""
         around, run = self._around, seen.run
-        frame = active_steps(seen.definition, seen.kept.instance).get(step)
+        waiting = active_steps(seen.definition, seen.kept.instance)
+        frame = waiting.get(step)
         if frame is None:
-            raise StepNotActive(run.id, step)
+            raise StepNotActive(run.id, step, waiting)
         state = seen.definition.graph(frame.path).states[step]
         assert isinstance(state, Wait | Webhook)
         step_body(seen.definition, step, state.external.input.schema, body, around.limits)

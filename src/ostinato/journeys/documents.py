@@ -24,7 +24,7 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from ostinato.errors import shown
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.problems import Problem
 from ostinato.schedules.marked import Marked, Path, Place
 

@@ -80,6 +80,7 @@ def _compensating(run: Run, parent: str, now: Micros) -> Operation[Loaded]:
         before.context,
         now,
         graph=COMPENSATION,
+        scheduled=before.scheduled,
         attributes={"parentJourneyId": parent},
         given={"outcome": outcome_form(before)},
     )

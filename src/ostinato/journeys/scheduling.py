@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.errors import OstinatoError, did_you_mean
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.bindings import Wanted
 from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression
@@ -16,7 +17,7 @@ from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 from ostinato.when import Duration, parse_duration
-from ostinato.when.durations import DAY
+from ostinato.when.durations import DAY, TooLong
 from ostinato.when.instants import SECOND, Micros, read_instant
 
 INTERVAL = "SCHEDULE_INVALID_INTERVAL"
@@ -26,6 +27,7 @@ SUBJECT = "SCHEDULE_INVALID_SUBJECT"
 CONTEXT = "SCHEDULE_INVALID_CONTEXT"
 EXPRESSION = "SCHEDULE_EXPRESSION_FAILED"
 _SUBJECT = 256
+_MOST_RUNS = 1_000_000_000
 _MONTH = 28 * DAY  # the shortest
 
 
@@ -34,7 +36,7 @@ class ScheduleSettings:
     start: str = key("start", text())
     start_at: str | Expression | None = key("startAt", or_mapped(text()), None)
     interval: str | Expression = key("interval", or_mapped(text()))
-    max_runs: int | Expression = key("maxRuns", or_mapped(whole(1)))
+    max_runs: int | Expression = key("maxRuns", or_mapped(whole(1, _MOST_RUNS)))
     subject: Expression | None = key("subjectId", mapped, None)
     context: Expression | None = key("context", mapped, None)
     on_existing: str = key("onExisting", one_of("fail", "upsert", "addAnother"), "fail")
@@ -83,7 +85,7 @@ class ScheduleTask:
                 id=call.key.replace(":", "-"),
                 definition=call.definition,
                 start=settings.start,
-                start_at=_moment(await _value(call, settings.start_at)),
+                start_at=None if settings.start_at is None else _moment(await _value(call, settings.start_at)),
                 period=str(self._interval(await _value(call, settings.interval))),
                 max_runs=_count(await _value(call, settings.max_runs)),
                 subject=_subject(settings.subject, await _value(call, settings.subject)),
@@ -100,6 +102,8 @@ class ScheduleTask:
             raise Wrong(INTERVAL, f"the interval {shown(value)} is not an ISO 8601 duration")
         try:
             found = parse_duration(value, "interval")
+        except TooLong as problem:
+            raise Wrong(INTERVAL, f"the {problem}") from None
         except OstinatoError:
             raise Wrong(INTERVAL, f"the interval {shown(value)} is not an ISO 8601 duration") from None
         least = self.settings.limits.min_interval_s
@@ -117,9 +121,10 @@ async def _value(call: TaskCall, given: Json | Expression) -> Json:
     return found.value
 
 
-def _moment(value: Json) -> Micros | None:
+def _moment(value: Json) -> Micros:
+    """A value that is missing is no time: a misspelt path must not start payments now."""
     if value is None:
-        return None
+        raise Wrong(START_AT, "startAt is null, which is not a time of RFC 3339; to begin at once, leave startAt out")
     try:
         return read_instant(value, "startAt")
     except OstinatoError:
@@ -129,8 +134,8 @@ def _moment(value: Json) -> Micros | None:
 def _count(value: Json) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1_000_000_000:
-        raise Wrong(MAX_RUNS, f"maxRuns {shown(value)} is not a whole number from 1")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_RUNS:
+        raise Wrong(MAX_RUNS, f"maxRuns {shown(value)} is not a whole number from 1 to {_MOST_RUNS:,}")
     return value
 
 

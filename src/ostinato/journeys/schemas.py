@@ -16,7 +16,7 @@ help.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -26,7 +26,8 @@ from urllib.parse import unquote
 import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
-from ostinato.errors import OstinatoError, shown
+from ostinato.errors import OstinatoError
+from ostinato.errors import shown_json as shown
 from ostinato.model import Json
 from ostinato.schedules.marked import Path
 
@@ -38,6 +39,8 @@ _MOST_WORK = 5_000  # parts of a value, each as often as it is held against a pa
 _MOST_STEPS = 10_000  # of counting that
 _MOST_PAIRS = 5_000_000  # of a part of the value and one of the schema
 _MOST_PAIRS_DEEP = 200_000  # the same, times the depth of the value, for a schema that refers to itself
+_MANY_FAULTS = 50  # of a value, the outermost
+_TOLD = 4  # of them in words, besides the first
 _MANY = 2_000  # parts of a schema of which not every mistake is told
 _MOST_PATTERNS = 32 << 20  # bytes of all regular expressions of a schema, compiled
 _NO_PATTERN = "is not a regular expression, is too large, or looks around or refers back"
@@ -48,27 +51,32 @@ _OF_ITEMS = ("items", "contains", "unevaluatedItems")
 
 
 class NotValid(OstinatoError):
-    """A value that its schema does not allow. `place` is where, as a JSON pointer."""
+    """A value that its schema does not allow. `place` is where, as a JSON pointer; `faults` are all such places, each
+    with what is wrong there, the most telling first."""
 
-    def __init__(self, what: str, place: str, problem: str) -> None:
-        super().__init__(f"{what}{place or ' as a whole'}: {problem}")
+    def __init__(self, what: str, place: str, problem: str, more: Sequence[tuple[str, str]] = ()) -> None:
+        words = [f"{what}{place or ' as a whole'}: {problem}"]
+        words += [f"{other or 'as a whole'}: {wrong}" for other, wrong in more[:_TOLD]]
+        words += [f"and {len(more) - _TOLD} more"] if len(more) > _TOLD else []
+        super().__init__("; ".join(words))
         self.what = what
         self.place = place
         self.problem = problem
+        self.faults = ((place, problem), *more)
 
 
 def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
-    """Raise `NotValid` with the most telling of what is wrong: the outermost, the first of those."""
+    """Raise `NotValid` with everything that is wrong, the outermost first, as far as that can be told."""
     written = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()
     known = _known(written)
     try:
         if problem := known.too_much(value):
             raise NotValid(what, "", problem)
-        telling = None if known.validator.is_valid(value) else _telling(known, value)
+        telling = [] if known.validator.is_valid(value) else _telling(known, value)
     except (ValueError, RecursionError) as wrong:
         raise NotValid(what, "", f"it cannot be held against its schema: {wrong}") from None
-    if telling is not None:
-        raise NotValid(what, *telling)
+    if telling:
+        raise NotValid(what, *telling[0], telling[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +104,19 @@ class _Known:
         return f"with a depth of {depth} it has too many parts for a schema that refers to itself"
 
 
-def _telling(known: _Known, value: Json) -> tuple[str, str]:
-    """Where a value does not fit, and why."""
+def _telling(known: _Known, value: Json) -> list[tuple[str, str]]:
+    """Where a value does not fit, and why; the outermost first."""
     validator, work = known.validator, _work(known.schema, value)
     if work.all <= _MOST_WORK:
-        found = min(validator.iter_errors(value), key=lambda one: len(one.instance_path), default=None)
+        errors = sorted(validator.iter_errors(value), key=lambda one: len(one.instance_path))[:_MANY_FAULTS]
     elif work.most_of_one <= _MOST_WORK:
-        found = _first_error(validator, value)
+        first = _first_error(validator, value)
+        errors = [] if first is None else [first]
     else:
-        return "", "it does not fit its schema, which has too many alternatives to say where"
-    assert found is not None
-    return "".join(f"/{step}" for step in found.instance_path), _short(found.message)
+        return [("", "it does not fit its schema, which has too many alternatives to say where")]
+    assert errors
+    places = [("".join(f"/{step}" for step in one.instance_path), _short(one.message)) for one in errors]
+    return list(dict.fromkeys(places))
 
 
 def _first_error(validator: Draft202012Validator, value: Any) -> ValidationError | None:

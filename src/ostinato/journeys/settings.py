@@ -11,7 +11,8 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from ostinato.engine.secrets import SCHEME, is_reference
-from ostinato.errors import OstinatoError, shown
+from ostinato.errors import OstinatoError
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.language import Definition
 from ostinato.model import Json
 

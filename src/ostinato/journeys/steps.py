@@ -3,12 +3,12 @@ node holds the run from then on, so that what came with the request need not be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ostinato.engine.rows import event_row, insert_row, whole_run
 from ostinato.engine.runs import End, after_chains, created, lock_owners
-from ostinato.errors import Conflict, NotFound
+from ostinato.errors import Conflict, NotFound, did_you_mean
 from ostinato.journeys.asking import Asked
 from ostinato.journeys.language import Definition
 from ostinato.journeys.library import Shelf, load
@@ -28,8 +28,11 @@ from ostinato.when.instants import Micros
 class StepNotActive(Conflict):
     """The journey does not wait for this input: it was given, its time is up, or it is not its turn."""
 
-    def __init__(self, journey: str, step: str) -> None:
-        super().__init__(f"journey {journey!r} does not wait for an input of step {step!r}")
+    def __init__(self, journey: str, step: str, waiting: Collection[str] = ()) -> None:
+        """`waiting` are the steps that it does wait for."""
+        hint = did_you_mean(step, waiting) or (f"it waits for {', '.join(map(repr, waiting))}" if waiting else "")
+        words = f"journey {journey!r} does not wait for an input of step {step!r}"
+        super().__init__(f"{words}; {hint}" if hint else words)
 
 
 class StepAnswered(Conflict):

@@ -22,7 +22,7 @@ from ostinato.schedules.carrying import carry_out, live_of, next_timer, stopped
 from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle, pass_over
 from ostinato.schedules.finding import relabel
 from ostinato.schedules.generator import generate, next_time, occurrence, pending
-from ostinato.schedules.making import Maker
+from ostinato.schedules.making import JOURNEY, Maker
 from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason, Schedule, State
 from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, not_found, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -369,6 +369,11 @@ def _trigger(
     overlap: Overlap | None,
     input: Mapping[str, Any] | None,
 ) -> Operation[tuple[Schedule, list[Row], Answer]]:
+    if input is not None and schedule.action.job == JOURNEY and "binding" in schedule.action.input:
+        raise OstinatoError(
+            f"schedule {schedule.name!r} was made by a journey: each run begins with what the last one left, "
+            "so a trigger takes no input"
+        )
     origin = f"trigger-{call.new_id()}"
     if schedule.state is State.COMPLETED:
         schedule = replace(schedule, state=State.RUNNING)

@@ -133,8 +133,12 @@ def _parse_iso(text: str, field: str) -> Duration:
 
 def _bounded(duration: Duration, text: str, field: str) -> Duration:
     if duration.months * 31 * DAY + duration.exact > _LONGEST:
-        raise SpecError(f"{field} {text!r} is longer than 10,000 years", field=field, value=text, hint="check the unit")
+        raise TooLong(f"{field} {text!r} is longer than 10,000 years", field=field, value=text, hint="check the unit")
     return duration
+
+
+class TooLong(SpecError):
+    """A length that can be read, and is longer than any that is allowed."""
 
 
 def _refuse(text: object, field: str) -> NoReturn:

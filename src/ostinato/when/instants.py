@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ _MICROSECOND = timedelta(microseconds=1)
 FIRST_MOMENT: Micros = (datetime(2, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND
 LAST_MOMENT: Micros = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND - 1
 _EARLIEST: Micros = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
+_LEAP = re.compile(r"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d):60(?:\.\d+)?([Zz]|[+-]\d\d:?\d\d)")
 _LATEST: Micros = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 
@@ -40,6 +42,20 @@ def format_instant(instant: Micros) -> str:
     return f"{text}.{fraction}Z" if fraction else f"{text}Z"
 
 
+def _leap_second(text: str) -> datetime | None:
+    """`2016-12-31T23:59:60Z`, which RFC 3339 allows at the end of a day in UTC: the moment after it, since clocks that
+    count seconds have none of their own for it."""
+    found = _LEAP.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        before = datetime.fromisoformat(f"{found[1]}:59{found[2]}")
+        whole = before.astimezone(UTC)
+        return before + timedelta(seconds=1) if (whole.hour, whole.minute) == (23, 59) else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def read_datetime(value: object, field: str) -> datetime:
     """An ISO 8601 text or a datetime, naive or aware, as a datetime."""
     if isinstance(value, datetime):
@@ -48,7 +64,9 @@ def read_datetime(value: object, field: str) -> datetime:
         try:
             return datetime.fromisoformat(value.strip())
         except ValueError:
-            pass
+            leap = _leap_second(value.strip())
+            if leap is not None:
+                return leap
     raise SpecError(
         f"{field} {shown(value)} is not a time",
         field=field,

@@ -64,6 +64,12 @@ def test_a_journey_is_started_asked_answered_and_over(tmp_path: Path) -> None:
         assert (wrong.status_code, wrong.json()["field"]) == (400, "/ok")
         assert wrong.headers["content-type"] == "application/problem+json"
         assert (await web.post(f"{path}/steps/other", {"ok": True})).status_code == 409
+        misspelt = await web.post(f"{path}/steps/aks", {"ok": True})
+        assert (misspelt.status_code, misspelt.json()["detail"].rpartition("; ")[2]) == (409, "did you mean 'ask'?")
+        bodies: tuple[Any, ...] = ([], "text", 7)
+        for body in bodies:
+            listed = await web.post("/journeys/asking/start", body)
+            assert (listed.status_code, listed.json()["title"]) == (400, "invalid input"), body
         again = await web.post(f"{path}/steps/ask", {"ok": False})  # rejected: it asks once more
         assert (again.status_code, again.json()["currentState"]) == (200, "ask")
         done = await web.post(f"{path}/steps/ask", {"ok": True}, headers=headers)
@@ -177,7 +183,7 @@ def test_what_is_wrong_with_a_start_is_said_and_nothing_is_begun(tmp_path: Path)
         assert "asking" in missing.json()["detail"]
         assert (await web.post("/journeys/price/start", {"amount": 1})).status_code == 422
         assert (await web.post("/journeys/asking/start?version=9.9.9")).status_code == 404
-        assert (await web.call("POST", "/journeys/asking/start", [1])).status_code == 422
+        assert (await web.call("POST", "/journeys/asking/start", [1])).status_code == 400
         large = await web.post("/journeys/asking/start", {"customer": "x" * (1 << 20)})
         assert large.status_code == 400
         assert (await web.get("/journeys")).json()["items"] == []

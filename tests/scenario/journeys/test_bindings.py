@@ -295,3 +295,44 @@ async def test_a_schedule_starts_a_journey(world: World, work: Work) -> None:
     assert await world.occurrences("nightly") == ["succeeded", "succeeded"]
     assert [call.context for call in work.calls] == [{"day": 1}, {"day": 1}]
     assert [one.name for one in await world.runs("example")] == ["example", "example"]
+
+
+async def test_a_first_time_that_is_null_is_no_time(world: World) -> None:
+    """A misspelt path must not begin at once."""
+    await world.up()
+    misspelt = paying().replace(
+        "interval:", "startAt: {mapper: {lang: py, expr: context.get('frist')}}\n        interval:"
+    )
+    await world.app.journeys.deploy(misspelt)
+    id = (await world.app.journeys.start("pay", {"who": "u1", "token": "t"})).id
+    outcome = await world.app.journeys.result(id)
+    assert outcome.error is not None
+    assert outcome.error["code"] == "SCHEDULE_INVALID_START_AT"
+    assert "to begin at once, leave startAt out" in outcome.error["reason"]
+    assert await world.app.journeys.bindings() == []
+
+
+async def test_a_trigger_of_a_binding_takes_no_input(world: World) -> None:
+    await scheduled(world, start_at="2026-02-01T00:00:00Z")
+    (binding,) = await world.app.journeys.bindings()
+    with pytest.raises(OstinatoError, match="each run begins with what the last one left, so a trigger takes no input"):
+        await world.app.schedules.trigger(binding.schedule, input={"count": 7})
+    assert (await world.app.schedules.trigger(binding.schedule)).run is not None
+
+
+async def test_nobody_is_waited_for_in_the_compensation_of_a_scheduled_run(world: World) -> None:
+    await world.up()
+    asks = "{type: wait, wait: {channel: manual, input: {schema: {}}}, next: done}"
+    undo = f"  compensation: {{start: ask, states: {{ask: {asks}, done: {{type: succeed}}}}}}\n  states:"
+    waiting = paying(runs=2, start_at="2026-01-01T01:00:00Z").replace("  states:", undo, 1)
+    with pytest.raises(Invalid, match="the compensation of a scheduled run reaches ask, which waits for an input"):
+        await world.app.journeys.deploy(waiting)
+    # What an earlier version let through ends when it gets there.
+    definition, _ = read(read_document(waiting))
+    assert definition is not None
+    checked = Checked(definition, "pay.journey.yaml", waiting, ())
+    await world.app.store.run(lambda _: keep([checked], "default", None, world.clock.now()))
+    await world.app.journeys.start("pay", {"who": "u1", "token": "t"})
+    await world.advance("3h")
+    children = [run for run in await world.app.runs() if run.id.endswith("c")]
+    assert [run.status for run in children] == ["failed"]

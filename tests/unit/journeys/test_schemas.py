@@ -190,3 +190,13 @@ def test_large_values_are_judged() -> None:
     tree = {"properties": {"children": {"items": {"$ref": "#"}}, "name": {"type": "string"}}, "required": ["name"]}
     forest = {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}] * 20}] * 40}
     validate(forest, tree, "the input")
+
+
+def test_everything_that_is_wrong_with_a_value_is_told_at_once() -> None:
+    schema = {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "integer"}, "c": {"maximum": 3}}}
+    with pytest.raises(NotValid) as wrong:
+        validate({"a": "x", "c": 7}, schema, "the input")
+    assert {place for place, _ in wrong.value.faults} == {"", "/a", "/c"}
+    assert wrong.value.place == ""
+    for word in ('"b" is a required property', "/a:", "/c:"):
+        assert word in str(wrong.value)

@@ -96,3 +96,13 @@ def test_a_monstrous_length_is_refused_at_once(text: str) -> None:
         parse_duration(text)
     assert time.perf_counter() - began < 0.5
     assert len(str(problem.value)) < 300
+
+
+def test_a_leap_second_is_the_moment_after_it() -> None:
+    """RFC 3339 allows it at the end of a day in UTC, and nowhere else."""
+    moment = read_instant("2017-01-01T00:00:00Z", "at")
+    for text in ("2016-12-31T23:59:60Z", "2016-12-31T23:59:60.5Z", "2017-01-01T00:59:60+01:00"):
+        assert read_instant(text, "at") == moment
+    for text in ("2016-12-31T22:59:60Z", "2016-12-31T23:58:60Z", "2016-12-31T23:59:61Z", "9999-12-31T23:59:60Z"):
+        with pytest.raises(SpecError):
+            read_instant(text, "at")

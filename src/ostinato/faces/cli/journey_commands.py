@@ -37,10 +37,14 @@ async def check(place: Where, out: Answers, path: Paths) -> None:
     errors = sum(one["severity"] == "error" for one in problems)
     words = [Text.assemble((_said(one), "red" if one["severity"] == "error" else "yellow")) for one in problems]
     warnings = len(problems) - errors
-    end = f"{len(found)} definitions, {errors} errors, {warnings} warnings"
+    end = ", ".join([counted(len(found), "definition"), counted(errors, "error"), counted(warnings, "warning")])
     out.say({"items": found, "errors": errors, "warnings": warnings}, *words, end)
     if errors:
         raise typer.Exit(2)
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _said(one: Json) -> str:

@@ -37,14 +37,14 @@ async def call_api(
     request: Request,
     who: JourneyOperator,
     name: Api,
-    body: Annotated[dict[str, Any] | None, Body(description="The input.")] = None,
+    body: Annotated[Any, Body(description="The input: an object.")] = None,
     version: Version = None,
 ) -> Response:
     """Call an API: the answer is its output, or its error, with the status that its own rules give it."""
     journeys = who.app.journeys
     name = await _named(request.app, who, name)
     seen = inbound(request, journeys.settings)
-    found = await journeys.call(name, body or {}, version=version, request=seen)
+    found = await journeys.call(name, {} if body is None else body, version=version, request=seen)
     return give_cookies(JSONResponse(found.body, found.status, media_type=MEDIA if found.problem else None), seen)
 
 

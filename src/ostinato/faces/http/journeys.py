@@ -76,7 +76,7 @@ async def start_journey(
     request: Request,
     who: JourneyOperator,
     name: Name,
-    body: Annotated[dict[str, Any] | None, Body(description="The first context.")] = None,
+    body: Annotated[Any, Body(description="The first context: an object.")] = None,
     version: Version = None,
     prefer: Prefer = None,
     key: Key = None,
@@ -90,7 +90,7 @@ async def start_journey(
     async def start() -> Answer:
         status = await journeys.start(
             name,
-            body or {},
+            {} if body is None else body,
             version=version,
             id=None if key is None else f"request:{key}",
             mode="async" if at_once else None,

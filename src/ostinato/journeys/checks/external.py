@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import SpecError, shown
+from ostinato.errors import SpecError
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language import targets
 from ostinato.journeys.language.states import Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
-from ostinato.when.durations import DAY, parse_duration
+from ostinato.when.durations import DAY, TooLong, parse_duration
 from ostinato.when.instants import SECOND, Micros, read_instant
 
 EXTERNAL = (Wait, Webhook)
@@ -48,7 +49,8 @@ def literal_time(checking: Checking) -> Iterator[Finding]:
         if isinstance(state, Timer):
             here = (*graph.at(id), "timer")
             if isinstance(state.timer.duration, str) and not is_duration(state.timer.duration):
-                message = f"{shown(state.timer.duration)} is not an ISO 8601 duration"
+                how = "longer than 10,000 years" if is_too_long(state.timer.duration) else "not an ISO 8601 duration"
+                message = f"{shown(state.timer.duration)} is {how}"
                 yield Finding((*here, "duration"), message, "write something like PT5M or P3D")
             if isinstance(state.timer.until, str) and not is_instant(state.timer.until):
                 message = f"{shown(state.timer.until)} is not a time of RFC 3339"
@@ -96,6 +98,16 @@ def is_duration(text: str) -> bool:
     except SpecError:
         return False
     return text.startswith("P")
+
+
+def is_too_long(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except TooLong:
+        return text.startswith("P")
+    except SpecError:
+        return False
+    return False
 
 
 def shortest(duration: str) -> Micros:

@@ -15,20 +15,27 @@ from ostinato.schedules.marked import Path
 def nobody_is_waited_for(checking: Checking) -> Iterator[Finding]:
     """Nothing that a scheduled run can reach waits for an input."""
     for path, settings in _schedules(checking):
-        found = sorted(interactive(checking.definition, str(settings.get("start"))))
+        definition, start = checking.definition, str(settings.get("start"))
+        hint = "lead scheduled runs past what waits for people or systems"
+        found = sorted(interactive(definition, definition.spec, start))
         if found:
-            message = (
-                f"a scheduled run from {settings.get('start')!r} reaches {', '.join(found)}, which wait for an input"
-            )
-            yield Finding((*path, "start"), message, "lead scheduled runs past what waits for people or systems")
+            yield Finding((*path, "start"), f"a scheduled run from {start!r} reaches {_waiting(found)}", hint)
+        undoing = definition.spec.compensation
+        found = [] if undoing is None else sorted(interactive(definition, undoing, undoing.start))
+        if found:
+            yield Finding((*path, "start"), f"the compensation of a scheduled run reaches {_waiting(found)}", hint)
 
 
-def interactive(definition: Definition, start: str) -> set[str]:
-    """The states that wait for an input, of all that can be reached from a state of the journey: by whatever target or
+def _waiting(states: list[str]) -> str:
+    return f"{', '.join(states)}, which {'waits' if len(states) == 1 else 'wait'} for an input"
+
+
+def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:
+    """The states that wait for an input, of all that can be reached from a state of a graph: by whatever target or
     timeout, in branches, and in subjourneys."""
     found: set[str] = set()
     seen: set[tuple[Path, str]] = set()
-    waiting: list[tuple[Graph, str]] = [(definition.spec, start)]
+    waiting: list[tuple[Graph, str]] = [(graph, start)]
     while waiting:
         graph, id = waiting.pop()
         state = graph.states.get(id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ostinato.errors import shown
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.checks.parts import Part
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import Output

@@ -7,7 +7,8 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
-from ostinato.errors import did_you_mean, shown
+from ostinato.errors import did_you_mean
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.documents import Document
 from ostinato.journeys.language.definition import Definition
 from ostinato.journeys.language.shapes import (
@@ -120,6 +121,15 @@ def _without_removed(reading: Reading, value: dict[str, Any], path: Path) -> dic
         where = (*path, "default")
         reading.warn("external-default", where, "'default' stands for 'next'", "write next")
         value = {("next" if name == "default" else name): one for name, one in value.items()}
+    block = value.get(value["type"])
+    if isinstance(block, dict) and "default" in block:
+        where, hint = (*path, value["type"], "default"), f"write next beside {value['type']!r}, not within it"
+        within = {name: one for name, one in block.items() if name != "default"}
+        if "next" in value:
+            reading.wrong("external-removed", where, "'default' stands beside 'next', and one of them leads on", hint)
+        else:
+            reading.warn("external-default", where, "'default' stands for 'next'", hint)
+        value = {"next": block["default"], **value, value["type"]: within}
     return value
 
 

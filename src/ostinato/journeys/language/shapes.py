@@ -10,7 +10,8 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from ostinato.errors import did_you_mean, nearest, shown
+from ostinato.errors import did_you_mean, nearest
+from ostinato.errors import shown_json as shown
 from ostinato.journeys.problems import Problem, Severity, problem
 from ostinato.schedules.marked import Marked, Path
 
@@ -170,7 +171,11 @@ def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
 
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, str):
-            not_a(reading, value, path, "a text", f'write "{value}"' if isinstance(value, int | float) else "")
+            fits = pattern is None or pattern.fullmatch(str(value)) is not None
+            hint = f"write something like {example!r}" if example and not fits else ""
+            if isinstance(value, int | float) and not isinstance(value, bool) and fits:
+                hint = f'write "{value}"'
+            not_a(reading, value, path, "a text", hint)
         elif not value.strip():
             reading.wrong("shape-empty", path, f"{_name(path)}is empty")
         elif pattern is not None and not pattern.fullmatch(value):

@@ -10,7 +10,7 @@ from typing import Any
 from ostinato.errors import SpecError
 from ostinato.journeys.language.states import Target
 from ostinato.model import Json
-from ostinato.when.durations import parse_duration
+from ostinato.when.durations import TooLong, parse_duration
 from ostinato.when.instants import LAST_MOMENT, Micros, from_datetime, read_instant, to_datetime
 
 _ABSENT: Any = object()
@@ -100,8 +100,10 @@ def time_after(duration: Json, now: Micros) -> Micros:
         year, month = divmod(at.year * 12 + at.month - 1 + length.months, 12)
         day = min(at.day, monthrange(year, month + 1)[1])
         at = at.replace(year=year, month=month + 1, day=day) + timedelta(microseconds=length.exact)
-    except (SpecError, ValueError, OverflowError):
-        raise NotPossible("the duration is not an ISO 8601 duration such as PT5M, or it has no end") from None
+    except (TooLong, OverflowError):
+        raise NotPossible("the duration leads beyond the year 9999") from None
+    except (SpecError, ValueError):
+        raise NotPossible("the duration is not an ISO 8601 duration such as PT5M") from None
     return min(from_datetime(at), LAST_MOMENT)
 
 

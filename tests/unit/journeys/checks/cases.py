@@ -21,6 +21,7 @@ GET = "kind: httpCall:v1, method: GET, url: 'https://x.example/y', resultVar: r"
 POST = "kind: httpCall:v1, method: POST, url: 'https://x.example/y', resultVar: r"
 CACHE = "kind: cache:v1, key: {mapper: {lang: dataweave, expr: context.k}}"
 SCHEDULE = "kind: schedule:v1, start: b, interval: P1M, maxRuns: 3"
+UNDO = "compensation: {start: a, states: {a: UNDOING, b: {type: succeed}}}"
 WAIT = "type: wait, wait: {channel: manual, input: {schema: {type: object}}}, next: b"
 HOOK = "type: webhook, webhook: {input: {schema: {type: object}}}, next: b"
 OAUTH = (
@@ -305,7 +306,9 @@ CASES = [
     Case(53, "shape-missing", task(SCHEDULE.replace("P1M", f"{{{MAPPER}}}")), task(SCHEDULE.replace("interval: P1M, ", ""))),
     Case(54, "schedule-interval", task(SCHEDULE.replace("P1M", "PT1M")), task(SCHEDULE.replace("P1M", "PT1S"))),
     Case(55, "shape-range", task(SCHEDULE), task(SCHEDULE.replace("maxRuns: 3", "maxRuns: 0"))),
+    Case(55, "shape-range", task(SCHEDULE), task(SCHEDULE.replace("maxRuns: 3", "maxRuns: 1000000001"))),
     Case(55, "shape-missing", task(SCHEDULE), task(SCHEDULE.replace(", maxRuns: 3", ""))),
+    Case(59, "schedule-interactive", task(SCHEDULE, UNDO.replace("UNDOING", "{type: succeed}")), task(SCHEDULE, UNDO.replace("UNDOING", f"{{{WAIT}}}"))),
     Case(56, "schedule-start-at", task(f"{SCHEDULE}, startAt: '2025-01-01T00:00:00Z'"), task(f"{SCHEDULE}, startAt: '2025-01-01'")),
     Case(57, "shape-type", task(f"{SCHEDULE}, subjectId: {{{MAPPER}}}"), task(f"{SCHEDULE}, subjectId: u1")),
     Case(58, "shape-enum", task(f"{SCHEDULE}, onExisting: upsert"), task(f"{SCHEDULE}, onExisting: replace")),
@@ -323,6 +326,7 @@ CASES = [
     Case(62, "shape-range", state(WAIT), state(WAIT.replace("manual,", "manual, timeoutSec: 0, onTimeout: b,"))),
     Case(63, "shape-missing", state(WAIT), state(WAIT.replace(", next: b", ""))),
     Case(63, "external-default", state(WAIT), state(WAIT.replace("next: b", "default: b"))),
+    Case(63, "external-default", state(WAIT), state(WAIT.replace(", next: b", "").replace("channel: manual", "channel: manual, default: b"))),
     Case(64, "shape-pattern", showing("out", "{}"), showing("a.b", "{}")),
     Case(64, "response-reserved", showing("out", "{properties: {mine: {}}}"), showing("out", "{properties: {phase: {}}}")),
     Case(65, "shape-unknown-field", timer("duration: PT1M"), timer("duration: PT1M, response: {}")),
