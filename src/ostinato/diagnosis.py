@@ -16,6 +16,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.nodes import NodeInfo
 from ostinato.engine.scanner import Finding
 from ostinato.engine.stalls import blocked
+from ostinato.schedules.completing import PAUSED_BY_FAILURES
 from ostinato.schedules.finding import label_all, unlabelled
 from ostinato.schedules.rows import read_outcomes
 from ostinato.store.contract import Operation, Row, sql
@@ -143,15 +144,18 @@ async def _failing(app: Ostinato) -> Check:
         return (yield sql("failing_schedules", limit=_READ))
 
     rows = []
-    for namespace, name, text in await app.store.read(failing):
+    for namespace, name, text, paused, notes in await app.store.read(failing):
         with suppress(ValueError, TypeError, KeyError):  # one that cannot be read is parked, and told of below
             outcomes = read_outcomes(text)
-            if outcomes.failures >= _AGAIN_AND_AGAIN:
-                rows.append((outcomes.failures, f"{namespace}/{name}", (outcomes.failure or {}).get("reason")))
+            given_up = paused is not None and str(notes).startswith(PAUSED_BY_FAILURES)
+            if outcomes.failures >= _AGAIN_AND_AGAIN or given_up:
+                times = f"{outcomes.failures} times in a row" + (", and paused for it" if given_up else "")
+                reason = _short((outcomes.failure or {}).get("reason"))
+                rows.append((outcomes.failures, f"{namespace}/{name} ({times}, last: {reason})"))
     if not rows:
         return Check("failing_schedules", "ok", "none")
     rows.sort(key=lambda row: -row[0])
-    told = _some([f"{name} ({times} times in a row, last: {_short(reason)})" for times, name, reason in rows])
+    told = _some([words for _, words in rows])
     remedy = "`ostinato schedules history NAME` has the runs, `ostinato runs show ID` the traceback, and so has the log"
     return Check("failing_schedules", "wrong", f"{_count(rows)}: {told}", remedy)
 

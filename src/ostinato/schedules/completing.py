@@ -25,6 +25,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _FAILURES = (Status.FAILED, Status.TIMED_OUT)
+PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its failures have paused
 FIRST = 20  # so many of those that wait are read, where they tell about the others
 _NOBODY = Maker(lambda name: None)  # the end of a run makes no new ones
 
@@ -52,7 +53,7 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     open = not schedule.paused and not schedule.closed
     if most is not None and after.failures >= most and told_as == "run_failed" and open:
         times = "a failure" if after.failures == 1 else f"{after.failures} failures in a row"
-        notes = f"paused after {times}: {ended.status.value.replace('_', ' ')}, {ended.run.root_id}"
+        notes = f"{PAUSED_BY_FAILURES}{times}: {ended.status.value.replace('_', ' ')}, {ended.run.root_id}"
         schedule = replace(schedule, paused=now, next=None, notes=notes, token=schedule.token + 1)
         events.append(event_row(now, schedule, "paused", notes=notes, by="pause_after_failures"))
     return schedule, events

@@ -313,15 +313,18 @@ def test_schedules_that_fail_again_and_again_are_named(store_url: str) -> None:
             return {"failures": 0}
 
         async with app:
-            for name, job, times in (("ada", charge, 3), ("bob", charge, 2), ("eve", fine, 3)):
-                await app.schedules.create(name, manual(), job)
+            for name, job, times in (("ada", charge, 3), ("bob", charge, 2), ("eve", fine, 3), ("zoe", charge, 1)):
+                await app.schedules.create(name, manual(), job, pause_after_failures=1 if name == "zoe" else None)
                 for _ in range(times):
                     await app.schedules.trigger(name)
                     while (await app.schedules.get(name)).running:
                         await asyncio.sleep(0.01)
             (found,) = [one for one in await diagnose(app) if one.name == "failing_schedules"]
         assert found.state == "wrong"
-        assert found.words == "1: default/ada (3 times in a row, last: ValueError: no money)"
+        assert found.words == (
+            "2: default/ada (3 times in a row, last: ValueError: no money), "
+            "default/zoe (1 times in a row, and paused for it, last: ValueError: no money)"
+        )
 
     asyncio.run(main())
 

@@ -62,7 +62,7 @@ SELECT s.namespace, s.name, t.due FROM ostinato_timers t JOIN ostinato_schedules
 WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit
 
 -- failing_schedules: schedules whose last run has failed, with how their runs went.
-SELECT namespace, name, outcome FROM ostinato_schedules
+SELECT namespace, name, outcome, paused, notes FROM ostinato_schedules
 WHERE closed IS NULL AND outcome IS NOT NULL AND outcome NOT LIKE '%,"failures":0,"success_at"%' ORDER BY namespace, name LIMIT :limit
 
 -- ready_queues: how many runs are ready in each queue, and since when. Uses ostinato_runs_ready.
