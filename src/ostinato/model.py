@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, shown
 from ostinato.when.durations import Length, parse_duration
 from ostinato.when.instants import SECOND, Micros
 
@@ -85,8 +85,11 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+MOST = 1_000_000_000  # of anything that is counted: every store holds it
+
+
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ class Retry:
         object.__setattr__(self, "delay", delay)
         object.__setattr__(self, "longest", max(longest, delay))
         if not _is_count(self.attempts):
-            raise OstinatoError(f"retry attempts {self.attempts!r} is not a whole number from 1")
+            raise OstinatoError(f"retry attempts {shown(self.attempts)} is not a whole number from 1 to {MOST:,}")
         if delay < timedelta():
             raise OstinatoError(f"retry delay {delay} is negative; a delay is zero or more")
         if not _is_number(self.factor) or not self.factor >= 1:
@@ -168,9 +171,9 @@ class Limit:
         object.__setattr__(self, "per", per)
         for name, count in (("most", self.most), ("rate", self.rate)):
             if count is not None and not _is_count(count):
-                raise OstinatoError(f"the limit's {name} {count!r} is not a whole number from 1")
+                raise OstinatoError(f"the limit's {name} {shown(count)} is not a whole number from 1 to {MOST:,}")
         if not _is_count(self.weight):
-            raise OstinatoError(f"the limit's weight {self.weight!r} is not a whole number from 1")
+            raise OstinatoError(f"the limit's weight {shown(self.weight)} is not a whole number from 1 to {MOST:,}")
         if per < timedelta(milliseconds=1):
             raise OstinatoError(f"the limit's per {per} is too short; a millisecond is the least")
 

@@ -12,8 +12,9 @@ from ostinato.engine.context import to_json
 from ostinato.engine.handlers import Declaration, Handler, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
-from ostinato.errors import OstinatoError, did_you_mean, there_are
-from ostinato.model import Limit, Options, Retry, Run, Timer, read_length, read_retry
+from ostinato.engine.webhooks import JOB as WEBHOOK
+from ostinato.errors import OstinatoError, did_you_mean, shown, there_are
+from ostinato.model import MOST, Limit, Options, Retry, Run, Timer, read_length, read_retry
 from ostinato.when.durations import Length
 from ostinato.when.instants import Micros, read_instant
 
@@ -53,6 +54,8 @@ class Starting:
         now: Micros,
     ) -> None:
         _check_options(options)
+        if name == WEBHOOK:
+            raise OstinatoError("the job 'webhook' delivers what happened and is started by webhooks alone")
         self._name = name
         self._handler = handler
         self._namespace = namespace
@@ -122,8 +125,9 @@ def _check_options(options: Mapping[str, Any]) -> None:
         value = options.get(option)
         if value is not None and (not isinstance(value, str) or "\x00" in value):
             raise OstinatoError(f"{option} {value!r} is not a text")
-    if not isinstance(options.get("priority", 0), int):
-        raise OstinatoError(f"priority {options['priority']!r} is not a whole number")
+    if not isinstance(options.get("priority", 0), int) or abs(options.get("priority", 0)) > MOST:
+        words = f"priority {shown(options['priority'])} is not a whole number from {-MOST:,} to {MOST:,}"
+        raise OstinatoError(words)
 
 
 def some_length(value: Length | None, field: str) -> Micros | None:

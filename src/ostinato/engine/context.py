@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from datetime import datetime
 from typing import Any
@@ -32,11 +33,27 @@ def to_json(value: Any, what: str) -> str:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
         raise OstinatoError(f"{what} is not JSON: {problem}") from None
+    if b"null" in data and not _finite(value):
+        raise OstinatoError(f"{what} is not JSON: it holds a number that is none, NaN or infinite")
     if len(data) > LARGEST:
         raise OstinatoError(f"{what} is {len(data):,} bytes of JSON; at most {LARGEST:,} are kept")
     if data.count(b"[") + data.count(b"{") > DEEPEST and _deep(value):
         raise OstinatoError(f"{what} is nested more than {DEEPEST} levels deep")
     return data.decode()
+
+
+def _finite(value: Any) -> bool:
+    """Whether every number in it is one. What writes JSON would make null of another without a word."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, float) and not math.isfinite(one):
+            return False
+        if isinstance(one, dict):
+            left += one.values()
+        elif isinstance(one, list | tuple):
+            left += one
+    return True
 
 
 def _deep(value: Any) -> bool:

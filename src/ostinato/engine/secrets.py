@@ -166,9 +166,14 @@ _SPELLINGS: tuple[Callable[[str], tuple[str, ...]], ...] = (
 )
 
 
+_URL_PARTS = re.compile(r"[/?#@:]")
+
+
 def _forms(secret: str) -> set[_Form]:
     lines = {line for line in secret.splitlines() if len(line) >= 8}  # many programs show one line of what they got
-    parts = {secret, secret.removeprefix("whsec_"), *lines} - {""}
+    # And of a URL, one of its parts: a secret that stands for a host ends there at its first slash.
+    pieces = {piece for piece in _URL_PARTS.split(secret) if len(piece) >= 5}
+    parts = {secret, secret.removeprefix("whsec_"), *lines, *pieces} - {""}
     return {tuple(map(spelled, part)) for part in parts for spelled in _SPELLINGS}
 
 

@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 from typing import Any, TypeAlias, TypedDict
 
 from ostinato.engine.context import to_json
-from ostinato.errors import OstinatoError, did_you_mean
-from ostinato.model import Limit, Retry
+from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.model import MOST, Limit, Retry
 from ostinato.schedules.making import JOURNEY, Maker
 from ostinato.schedules.model import (
     Action,
@@ -192,8 +192,8 @@ def _policies(before: Policies, given: Mapping[str, Any]) -> Policies:
 def _count(value: Any, field: str, least: int = 1) -> int | None:
     if value is None:
         return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise OstinatoError(f"{field} {value!r} is not a whole number from {least}")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
+        raise OstinatoError(f"{field} {shown(value)} is not a whole number from {least} to {MOST:,}")
     return value
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Literal
 
-from ostinato.errors import StoreError
+from ostinato.errors import StoreError, shown
 
 _NAME = re.compile(r"(?P<number>\d{4})_(?P<title>\w+)\.(?P<dialect>sqlite|postgres)\.sql")
 _LOCK = 7_032_118_440
@@ -60,7 +60,13 @@ def sqlite_version(connection: sqlite3.Connection) -> int:
     if not there:
         return 0
     row = connection.execute("SELECT value FROM ostinato_meta WHERE key = 'schema'").fetchone()
-    return int(row[0]) if row else 0
+    return _number(row[0]) if row else 0
+
+
+def _number(value: str) -> int:
+    if not re.fullmatch(r"\d{1,9}", value, re.ASCII):
+        raise StoreError(f"ostinato_meta says that the schema is {shown(value)}, which is no number: restore a backup")
+    return int(value)
 
 
 async def migrate_postgres(connection: Any, where: str) -> None:
@@ -81,7 +87,7 @@ async def postgres_version(connection: Any) -> int:
     there = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ostinato_meta' AND pg_table_is_visible(oid)"
     if not await connection.fetchval(there):
         return 0
-    return int(await connection.fetchval("SELECT value FROM ostinato_meta WHERE key = 'schema'") or 0)
+    return _number(await connection.fetchval("SELECT value FROM ostinato_meta WHERE key = 'schema'") or "0")
 
 
 def split(text: str) -> list[str]:

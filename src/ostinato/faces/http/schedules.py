@@ -40,6 +40,7 @@ from ostinato.schedules.views import ScheduleInfo
 router = APIRouter(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=512), BeforeValidator(named)]
+_TOKEN = 18  # digits
 Match = Annotated[
     str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
 ]
@@ -50,7 +51,7 @@ def token_of(match: str | None) -> int | None:
     if match is None or match.strip() == "*":
         return None
     text = match.strip().removeprefix("W/").strip('"')
-    if not text.isdigit():
+    if not text.isascii() or not text.isdigit() or len(text) > _TOKEN:
         raise Refused(412, "conflict token mismatch", f"If-Match {match!r} is not an ETag of this schedule")
     return int(text)
 

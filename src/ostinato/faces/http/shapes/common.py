@@ -6,13 +6,22 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 
 class Given(BaseModel):
     """What is sent to us: what we do not know is refused."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+    @field_validator("*")
+    @classmethod
+    def _without_nul(cls, value: Any) -> Any:
+        """Texts of ours, and lists of them. What users keep as JSON may hold one: there it is written otherwise."""
+        texts = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(text, str) and "\x00" in text for text in texts):
+            raise ValueError("no text may have a NUL in it")
+        return value
 
 
 class Shown(BaseModel):
