@@ -49,6 +49,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "drop_timers": ({}, ("run", "id"), "ostinato_timers_pkey"),
     "read_events": ({"after": 5, "limit": 10}, None, "ostinato_events_pkey"),
     "events_of": ({"namespace": "default", "subject": "s", "after": 5, "limit": 10}, None, "ostinato_events_subject"),
+    "input_taken": ({"subject": "s", "call": "%x%"}, None, "ostinato_events_subject"),
     "live_of_schedules": ({}, ("schedule",), "ostinato_runs_live"),
     "first_of_schedules": ({"first": 20}, ("schedule",), "ostinato_runs_live"),
     "lock_owners": ({}, ("id",), "ostinato_schedules_pkey"),

@@ -244,6 +244,19 @@ def test_who_may_not_read_a_journey_learns_nothing_of_it(tmp_path: Path) -> None
     run(main, tmp_path, settings=JourneySettings(api_keys=keys))
 
 
+def test_callers_with_one_key_at_once_get_one_answer(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        keyed = {"Idempotency-Key": "k"}
+        calls = [web.post("/journey-definitions", {"text": ASKING}, headers=keyed) for _ in range(5)]
+        made = [answer.json() for answer in await asyncio.gather(*calls)]
+        assert [one["new"] for one in made] == [True] * 5
+        keyed = {"Idempotency-Key": "s"}
+        starts = [web.post("/journeys/asking/start", {"customer": "u1"}, headers=keyed) for _ in range(3)]
+        assert len({answer.json()["journeyId"] for answer in await asyncio.gather(*starts)}) == 1
+
+    run(main, tmp_path)
+
+
 def test_a_read_guard_covers_every_place_where_a_journey_shows(tmp_path: Path) -> None:
     keys = {"default": ApiKeyProfile(keys={"ada": hash_api_key("k1")})}
 
@@ -284,6 +297,10 @@ def test_a_read_guard_covers_every_place_where_a_journey_shows(tmp_path: Path) -
         await web.app.webhooks.create("https://example.org/last", ["nothing"])
         assert one.encode() in await streamed({"x-api-key": "k1"})
         assert one.encode() not in await streamed({"x-api-key": "k2"})
+        await web.app.schedules.create("nightly", "0 0 * * *", {"journey": "hidden"}, trigger=True)
+        for headers, count in ((ada, 1), (nobody, 0)):
+            assert len((await web.get("/schedules/nightly/history", headers=headers)).json()["items"]) == count
+            assert len((await web.get("/schedules/nightly", headers=headers)).json()["recent"]) == count
         heard = (await web.post(f"/journeys/{one}/steps/hold", {}, headers=nobody)).json()
         assert heard == {"journeyId": one, "journeyName": "hidden"}
         stopped = (await web.post(f"/journeys/{other}/steps/cancel", {}, headers=nobody)).json()

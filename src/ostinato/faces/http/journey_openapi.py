@@ -111,7 +111,10 @@ def _journey(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
             "post": {
                 "operationId": "cancel",
                 "parameters": [_ID, _KEY],
-                "responses": {"200": _answer("Where it stands", status), "404": _problem("There is none")},
+                "responses": {
+                    "200": _answer("Where it stands", _as_guarded(definition, status)),
+                    "404": _problem("There is none"),
+                },
             }
         }
     return paths
@@ -145,12 +148,22 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
         "parameters": [_ID, *_parameters(step_binding(definition, id)), _KEY],
         "requestBody": _body(_ref(f"Step.{id}")),
         "responses": {
-            "200": _answer("Where it stands now", response),
+            "200": _answer("Where it stands now", _as_guarded(definition, response)),
             "400": _problem("Not an input that the step takes"),
             "404": _problem("There is none"),
             "409": _problem("It does not wait for this"),
         },
     }
+
+
+def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any]:
+    """What whoever moves a journey is told of it; no more than that it was heard, if the read guard does not let them
+    read it."""
+    if definition.spec.access.read is None:
+        return status
+    names = ("journeyId", "journeyName")
+    heard = {"type": "object", "required": [*names], "properties": {name: {"type": "string"} for name in names}}
+    return {"anyOf": [status, heard]}
 
 
 def _input(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:

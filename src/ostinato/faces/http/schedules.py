@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.faces.door import Refused
 from ostinato.faces.http.guard import named
+from ostinato.faces.http.hiding import seen_by
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Before, Limit
 from ostinato.faces.http.shapes.common import Moment
@@ -33,7 +34,7 @@ from ostinato.faces.http.shapes.schedules import (
     Trigger,
     Upserted,
 )
-from ostinato.faces.http.who import Operator, Reader, declared
+from ostinato.faces.http.who import JourneyReader, Operator, Reader, declared
 from ostinato.schedules.calls import Changed
 from ostinato.schedules.views import ScheduleInfo
 
@@ -95,12 +96,19 @@ async def create_schedule(who: Operator, body: NewSchedule, response: Response, 
 
 @router.get("/schedules/{name}", **READ)
 async def read_schedule(
-    who: Reader, name: Name, response: Response, recent: Annotated[int, Query(ge=0, le=1000)] = 10
+    request: Request,
+    who: JourneyReader,
+    name: Name,
+    response: Response,
+    recent: Annotated[int, Query(ge=0, le=1000)] = 10,
 ) -> ScheduleShown:
     """A schedule as it stands, with its conflict token as the ETag."""
     info = await who.app.schedules.get(name, recent=recent)
     tagged(response, info.token)
-    return shown(info)
+    found = shown(info)
+    hidden = await who.app.journeys.hidden((one.run_id for one in found.recent), seen_by(request, who))
+    found.recent = [one for one in found.recent if one.run_id not in hidden]
+    return found
 
 
 @router.put("/schedules/{name}", **WRITE)
@@ -189,7 +197,8 @@ async def put_back(
 
 @router.get("/schedules/{name}/history", **READ)
 async def history(
-    who: Reader,
+    request: Request,
+    who: JourneyReader,
     name: Name,
     first: Moment | None = None,
     last: Moment | None = None,
@@ -199,7 +208,9 @@ async def history(
     """What became of its times, the newest first."""
     found = await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
     more = found[-1].cursor if len(found) == limit else None
-    return History(items=[OccurrenceShown.model_validate(one) for one in found], next=more)
+    hidden = await who.app.journeys.hidden((one.run_id for one in found), seen_by(request, who))
+    shown = [OccurrenceShown.model_validate(one) for one in found if one.run_id not in hidden]
+    return History(items=shown, next=more)
 
 
 @router.get("/schedules/{name}/times", **READ)
