@@ -262,7 +262,7 @@ async def test_the_policy_of_outbound_calls_applies(world: World) -> None:
         await world.app.webhooks.create("http://169.254.169.254/latest")
     with Service() as service:
         url = f"http://localhost:{service.port}/in"  # a name, which leads to an address only when it is called
-        strict = World(egress=Still())
+        strict = World(clock=world.clock)
         await strict.up()
         try:
             hook = await strict.app.webhooks.create(url, ["token:*"])
