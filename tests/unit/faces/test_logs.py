@@ -18,10 +18,10 @@ from ostinato.faces.cli.logs import FORMATS, configure_logs
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
     root, names = logging.getLogger(), ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
-    before = (root.handlers, root.level, threading.excepthook, sys.unraisablehook)
+    before = (root.handlers, root.level, threading.excepthook, sys.unraisablehook, sys.excepthook)
     levels = {name: logging.getLogger(name).level for name in names}
     yield
-    root.handlers, root.level, threading.excepthook, sys.unraisablehook = before
+    root.handlers, root.level, threading.excepthook, sys.unraisablehook, sys.excepthook = before
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
     logging.captureWarnings(False)
@@ -57,6 +57,10 @@ def test_every_line_is_json_whoever_writes_it(capsys: pytest.CaptureFixture[str]
     thread = threading.Thread(target=fail, args=("abc",), name="lost")
     thread.start()
     thread.join()
+    try:
+        fail("abcd")
+    except ValueError as problem:
+        sys.excepthook(ValueError, problem, problem.__traceback__)
     out, err = capsys.readouterr()
     found = [json.loads(line) for line in err.splitlines()]
     assert out == ""
@@ -66,6 +70,7 @@ def test_every_line_is_json_whoever_writes_it(capsys: pytest.CaptureFixture[str]
         "uvicorn.error",
         "asyncio",
         "py.warnings",
+        "ostinato",
         "ostinato",
     ]
     first = {name: value for name, value in found[0].items() if name != "timestamp"}
@@ -81,6 +86,7 @@ def test_every_line_is_json_whoever_writes_it(capsys: pytest.CaptureFixture[str]
     assert found[1]["event"] == "sold {'a': 1}"
     assert (found[5]["action"], found[5]["thread"]) == ("thread_failed", "lost")
     assert "a token of 3 characters" in found[5]["exception"]
+    assert (found[6]["action"], found[6]["level"]) == ("crashed", "critical")
 
 
 def test_text_has_the_time_the_level_and_the_values(capsys: pytest.CaptureFixture[str]) -> None:

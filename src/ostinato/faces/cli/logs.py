@@ -1,7 +1,7 @@
 """What a serving process logs, and how: text for people, or one JSON object per line, on standard error.
 
 Everything that goes through standard `logging` is written the same way: Ostinato's own lines, a job's, the web
-server's, asyncio's and warnings. An exception that nothing catches, in a thread or a finalizer, is a line as well.
+server's, asyncio's and warnings. An exception that nothing catches is a line as well.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 import sys
 import threading
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import Any
 
 from ostinato.engine.log import log, pairs
@@ -34,6 +35,7 @@ def configure_logs(form: str, level: str) -> None:
         library.setLevel(max(LEVELS[level], logging.WARNING))
         library.handlers, library.propagate = [], True
     logging.captureWarnings(True)
+    sys.excepthook = _uncaught
     threading.excepthook = _in_a_thread
     sys.unraisablehook = _unraisable
 
@@ -92,6 +94,13 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
         record.exc_text = formatter.formatException(record.exc_info)
     parts = [record.exc_text or "", formatter.formatStack(record.stack_info) if record.stack_info else ""]
     return "\n".join(part for part in parts if part)
+
+
+def _uncaught(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, problem, trace)
+    else:
+        log.critical("the process ends with an exception", action="crashed", exc_info=problem)
 
 
 def _in_a_thread(given: threading.ExceptHookArgs) -> None:
