@@ -115,10 +115,22 @@ def test_a_journey_is_looked_at_through_the_api_which_asks_its_guard(tmp_path: P
         async with app.connected():
             handle = await app.start("work")
             await app.start("other")
+            await app.schedules.create("by hand", manual(), "work", trigger=True)
         with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
             connection.execute("UPDATE ostinato_runs SET kind = 'journey' WHERE id = ?", (handle.id,))
         await look.open()
-        for path in ("/runs", f"/runs/{handle.id}", f"/runs/{handle.id}/log", f"/runs/{handle.id}/attempts"):
+        for path in ("/schedules/by%20hand", "/schedules/by%20hand/history"):
+            found = answer_for(path)
+            assert found is not None
+            assert await found[0](look, *found[1])
+        with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            columns = [row[1:4] for row in connection.execute("PRAGMA table_info(ostinato_journeys)") if row[3]]
+            values = [0 if kind.lower() == "integer" else handle.id for _, kind, _ in columns]
+            names, marks = ", ".join(name for name, _, _ in columns), ", ".join("?" * len(values))
+            connection.execute(f"INSERT INTO ostinato_journeys ({names}) VALUES ({marks})", values)
+        paths = ["/runs", f"/runs/{handle.id}", f"/runs/{handle.id}/log", f"/runs/{handle.id}/attempts"]
+        for path in (*paths, "/schedules/by%20hand", "/schedules/by%20hand/history"):
             found = answer_for(path)
             assert found is not None
             with pytest.raises(AskTheApi):

@@ -108,7 +108,10 @@ async def _schedules(
 
 
 async def _schedule(look: Looking, name: str, recent: int = 10) -> Json:
-    return dict(shown(await look.schedules.get(name, recent=recent)))
+    found = await look.schedules.get(name, recent=recent)
+    if found.recent:
+        await _no_journeys(look)
+    return dict(shown(found))
 
 
 async def _history(
@@ -120,6 +123,8 @@ async def _history(
     limit: int = _LIMIT,
 ) -> Json:
     found = await look.schedules.history(name, first=first, last=last, before=before, limit=limit)
+    if found:
+        await _no_journeys(look)
     return _page(found, limit, lambda last: last.cursor)
 
 
@@ -175,6 +180,16 @@ async def _log(look: Looking, id: str, after: int = 0, limit: int = 1000) -> Jso
     _only_jobs([await look.get(id)])
     lines = (await look.logs(id))[after:]
     return {"items": shown(lines[:limit]), "next": after + limit if len(lines) > limit else None}
+
+
+async def _no_journeys(look: Looking) -> None:
+    """The same for occurrences, which do not tell a job's from a journey's."""
+
+    def any_journey(_: int) -> Operation[bool]:
+        return bool((yield sql("any_journey")))
+
+    if await look.store.read(any_journey):
+        raise AskTheApi
 
 
 def _only_jobs(runs: list[RunInfo]) -> list[RunInfo]:

@@ -170,3 +170,6 @@ DELETE FROM ostinato_journey_bindings WHERE schedule_id = :id
 
 -- forget_bindings [postgres]: the same for many.
 DELETE FROM ostinato_journey_bindings b USING {rows r(id text)} WHERE b.schedule_id = r.id
+
+-- any_journey: whether there is an instance at all.
+SELECT run_id FROM ostinato_journeys LIMIT 1
