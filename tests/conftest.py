@@ -6,14 +6,16 @@ import asyncio
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
 
+from ostinato.store.sql import Query, queries
 from ostinato.testing import World
+from tests.postgres import bare, empty
 
 
 @pytest.fixture(scope="session")
@@ -55,10 +57,15 @@ def postgres_database(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture
 def postgres_url(postgres_database: str) -> str:
-    """The database with nothing in it, and nobody else on it."""
-    others = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid()"""
-    asyncio.run(_run(postgres_database, others, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public"))
+    """A database with an empty store in it, and nobody else on it."""
+    asyncio.run(empty(postgres_database))
+    return postgres_database
+
+
+@pytest.fixture
+def bare_postgres_url(postgres_database: str) -> str:
+    """A database with nothing in it, and nobody else on it."""
+    asyncio.run(bare(postgres_database))
     return postgres_database
 
 
@@ -72,8 +79,28 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
+def bare_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a store that nobody has made yet, of both kinds in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    url: str = request.getfixturevalue("bare_postgres_url")
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
 def world(request: pytest.FixtureRequest) -> World:
     """A world on either store."""
     if request.param == "sqlite":
         return World()
     return World(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def add_statement(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Adds a statement to those that stores know, by name and text, for the time of a test."""
+
+    def add(name: str, text: str) -> None:
+        for dialect in ("sqlite", "postgres"):
+            monkeypatch.setitem(queries(dialect), name, Query(name, text, (), False))
+
+    return add

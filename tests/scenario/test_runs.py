@@ -435,9 +435,24 @@ def test_a_node_whose_outcomes_piled_up_claims_again_when_they_are_written(
     @app.job()
     async def work() -> None: ...
 
-    async def all_of_them() -> None:
-        async with app, asyncio.timeout(20):
-            runs = await app.start_many(work, [{}] * 100)
-            await asyncio.gather(*(run.result() for run in runs))
+    async def all_of_them() -> tuple[int, dict[str, int]]:
+        async with app:
+            ends = app.engine.bodies.ends
+            most = 0
 
-    asyncio.run(all_of_them())
+            async def watch() -> None:
+                nonlocal most
+                while True:
+                    most = max(most, len(ends))
+                    await asyncio.sleep(0)
+
+            watching = asyncio.create_task(watch())
+            async with asyncio.timeout(60):
+                runs = await app.start_many(work, [{}] * 100)
+                await asyncio.gather(*(run.result() for run in runs))
+            watching.cancel()
+            return most, await app.counts()
+
+    most, counts = asyncio.run(all_of_them())
+    assert 5 <= most < 100  # they piled up, and the claims stopped for it
+    assert counts == {"succeeded": 100}

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from ostinato import Ostinato
@@ -19,6 +18,7 @@ from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
 from ostinato.testing.world import _Still
 from ostinato.when import cron
+from tests.postgres import empty
 from tests.scenario.journeys.parts import Work, plugins, text
 from tests.simulation.faults import ForgetfulStore
 
@@ -200,11 +200,5 @@ def test_a_call_whose_answer_was_lost_says_the_same_and_is_done_once(
 
     expected = play(False)
     if kind == "postgres":
-        asyncio.run(_wipe(request.getfixturevalue("postgres_url")))
+        asyncio.run(empty(request.getfixturevalue("postgres_url")))
     assert play(True) == expected
-
-
-async def _wipe(url: str) -> None:
-    connection = await asyncpg.connect(url)
-    await connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    await connection.close()

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from ostinato import Ostinato, every
@@ -25,6 +24,7 @@ from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
 from ostinato.testing.world import _Still
 from ostinato.when import read_spec
+from tests.postgres import empty
 from tests.simulation.faults import Dropped, DroppingStore, FaultyStore
 
 LEASE = 8.0
@@ -172,17 +172,12 @@ def test_every_crash_point_of_schedules_on_sqlite(tmp_path: Path, after_commit: 
 def test_crash_points_of_schedules_on_postgres(postgres_url: str, after_commit: bool) -> None:
     """The same statements; each point takes a while here, so a few."""
 
-    async def wipe() -> None:
-        connection = await asyncpg.connect(postgres_url)
-        await connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-        await connection.close()
-
     at = 7
     while True:
         clock = VirtualClock()
         store = _Still(open_url(postgres_url))
         statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        asyncio.run(wipe())
+        asyncio.run(empty(postgres_url))
         if statements < at:
             break
         at += 29

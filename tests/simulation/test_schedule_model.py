@@ -15,7 +15,6 @@ from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
-import asyncpg
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -35,6 +34,7 @@ from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, to_datetime
+from tests.postgres import empty
 from tests.simulation.schedule_model import Model
 
 OVERLAPS = ["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
@@ -594,13 +594,8 @@ def test_random_lives_agree_with_the_model() -> None:
 
 
 def test_random_lives_on_postgres_agree_with_the_model(postgres_url: str) -> None:
-    async def wipe() -> None:
-        connection = await asyncpg.connect(postgres_url)
-        await connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-        await connection.close()
-
     def fresh() -> World:
-        asyncio.run(wipe())
+        asyncio.run(empty(postgres_url))
         return World(postgres_url, **SETTINGS)
 
     class OnPostgres(Lives):

@@ -196,7 +196,9 @@ async def supersede(url: str, ids: set[str]) -> None:
     await connection.close()
 
 
-def test_schedules_from_before_there_were_labels_are_found(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_from_before_there_were_labels_are_found(
+    bare_store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = migrate.migrations
 
     def before(dialect: Literal["sqlite", "postgres"]) -> tuple[tuple[int, str], ...]:
@@ -218,7 +220,7 @@ def test_schedules_from_before_there_were_labels_are_found(store_url: str, monke
     async def main() -> None:
         with monkeypatch.context() as patch:
             patch.setattr(migrate, "migrations", before)
-            store = open_url(store_url)
+            store = open_url(bare_store_url)
             await store.open()
             await store.run(fill)
             await store.close()
@@ -234,4 +236,4 @@ def test_schedules_from_before_there_were_labels_are_found(store_url: str, monke
         assert await names() == ["broken", "paused", "plain"]
 
     asyncio.run(main())
-    connected(store_url, looked)
+    connected(bare_store_url, looked)

@@ -105,14 +105,14 @@ def test_a_cancelled_operation_ends_wherever_it_is(store_url: str) -> None:
     asyncio.run(main())
 
 
-def test_opening_twice_migrates_once_and_keeps_everything(store_url: str) -> None:
+def test_opening_twice_migrates_once_and_keeps_everything(bare_store_url: str) -> None:
     async def main() -> None:
         for due in (7, 3):
-            store = open_url(store_url)
+            store = open_url(bare_store_url)
             await store.open()
             await store.run(lambda _, due=due: set_timer(due, str(due)))  # type: ignore[misc]
             await store.close()
-        store = open_url(store_url)
+        store = open_url(bare_store_url)
         await store.open()
         assert await store.read(next_due) == 3
         await store.close()
@@ -120,9 +120,9 @@ def test_opening_twice_migrates_once_and_keeps_everything(store_url: str) -> Non
     asyncio.run(main())
 
 
-def test_many_openers_at_once_migrate_once(store_url: str) -> None:
+def test_many_openers_at_once_migrate_once(bare_store_url: str) -> None:
     async def main() -> None:
-        stores = [open_url(store_url) for _ in range(6)]
+        stores = [open_url(bare_store_url) for _ in range(6)]
         await asyncio.gather(*(store.open() for store in stores))
         await asyncio.gather(*(s.run(lambda _, n=n: set_timer(n, str(n))) for n, s in enumerate(stores)))  # type: ignore[misc]
         assert await stores[0].read(next_due) == 0

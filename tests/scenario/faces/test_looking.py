@@ -197,10 +197,10 @@ def test_looking_at_a_file_of_others_leaves_it_alone(look: tuple[str, ...], tmp_
     assert not (tmp_path / "none.db").exists()
 
 
-def test_a_database_of_others_gets_our_tables_only_when_asked(postgres_url: str) -> None:
+def test_a_database_of_others_gets_our_tables_only_when_asked(bare_postgres_url: str) -> None:
     def names() -> set[str]:
         async def read() -> set[str]:
-            connection = await asyncpg.connect(postgres_url)
+            connection = await asyncpg.connect(bare_postgres_url)
             rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
             await connection.close()
             return {row[0] for row in rows}
@@ -208,19 +208,19 @@ def test_a_database_of_others_gets_our_tables_only_when_asked(postgres_url: str)
         return asyncio.run(read())
 
     async def make() -> None:
-        connection = await asyncpg.connect(postgres_url)
+        connection = await asyncpg.connect(bare_postgres_url)
         await connection.execute("CREATE TABLE mine (a int)")
         await connection.close()
 
-    assert "is empty" in command(postgres_url, "schedules", "list", code=2)
+    assert "is empty" in command(bare_postgres_url, "schedules", "list", code=2)
     asyncio.run(make())
     for args in (("schedules", "list"), ("schedules", "create", "a", "every 1h", "work"), ("jobs", "start", "work")):
-        assert "none of them is Ostinato's" in command(postgres_url, *args, code=2)
-    assert "none of them is Ostinato's" in command(postgres_url, "doctor", code=1)
+        assert "none of them is Ostinato's" in command(bare_postgres_url, *args, code=2)
+    assert "none of them is Ostinato's" in command(bare_postgres_url, "doctor", code=1)
     assert names() == {"mine"}
-    command(postgres_url, "migrate")
+    command(bare_postgres_url, "migrate")
     assert {"mine", "ostinato_runs"} <= names()
-    assert "no schedules" in command(postgres_url, "schedules", "list")
+    assert "no schedules" in command(bare_postgres_url, "schedules", "list")
 
 
 def test_a_store_of_an_older_ostinato_is_not_migrated_by_looking(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, hash_api_
 from ostinato.journeys.tasks.api_key_validate import ApiKeyValidate
 from ostinato.journeys.tasks.http_call import HttpCall
 from ostinato.store.contract import Operation, sql
-from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.scenario.journeys.parts import Work, plugins, text
 from tests.service import Received, Reply, Service
@@ -21,9 +21,6 @@ from tests.service import Received, Reply, Service
 TABLES = (
     "runs timers events logs journeys journey_definitions journey_labels journey_answers journey_bindings requests"
 ).split()
-for dialect in ("sqlite", "postgres"):
-    for table in TABLES:
-        queries(dialect)[f"all_{table}"] = Query(f"all_{table}", f"SELECT * FROM ostinato_{table}", (), False)
 
 TOKEN, KEY, PASSED, COOKIE = "tok-9f8e7d6c5b4a", "key-of-the-shop-123456", "Bearer of-the-caller", "cookie-abcdef012345"
 SETTINGS = JourneySettings(api_keys={"default": ApiKeyProfile(keys={"shop": hash_api_key(KEY)})})
@@ -50,6 +47,13 @@ d:
 e: {type: succeed}
 """
 OPENAPI = "openapi: 3.1.0\nservers: [{url: 'URL/v1'}]\npaths: {'/orders/{id}': {get: {operationId: getOrder}}}"
+
+
+@pytest.fixture(autouse=True)
+def statements(add_statement: Callable[[str, str], None]) -> None:
+    """Everything that is stored."""
+    for table in TABLES:
+        add_statement(f"all_{table}", f"SELECT * FROM ostinato_{table}")
 
 
 @pytest.fixture

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ostinato import Conflict, Ostinato, OstinatoError, cron, every, manual
 from ostinato.store.contract import Operation, Row, sql
-from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 
-for dialect in ("sqlite", "postgres"):
-    queries(dialect)["set_zone_to_mars"] = Query(
-        "set_zone_to_mars",
-        'UPDATE ostinato_schedules SET spec = \'{"cron": ["0 9 * * *"], "zone": "Mars/Base"}\' WHERE id = :id',
-        (),
-        False,
-    )
-    queries(dialect)["spec_of"] = Query("spec_of", "SELECT spec FROM ostinato_schedules WHERE id = :id", (), False)
+
+@pytest.fixture(autouse=True)
+def statements(add_statement: Callable[[str, str], None]) -> None:
+    """A spec that nobody could have written, and a look at one."""
+    mars = '{"cron": ["0 9 * * *"], "zone": "Mars/Base"}'
+    add_statement("set_zone_to_mars", f"UPDATE ostinato_schedules SET spec = '{mars}' WHERE id = :id")
+    add_statement("spec_of", "SELECT spec FROM ostinato_schedules WHERE id = :id")
 
 
 async def begin(world: World) -> None:

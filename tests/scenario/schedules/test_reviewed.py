@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -10,15 +11,17 @@ import pytest
 
 from ostinato import every, manual
 from ostinato.store.contract import Operation, sql
-from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.scenario.schedules.test_schedules import begin, minutes
 
 COLUMNS = ("spec", "action", "policies", "memory", "outcome", "memo", "tags", "attributes")
-for dialect in ("sqlite", "postgres"):
+
+
+@pytest.fixture(autouse=True)
+def spoiling_statements(add_statement: Callable[[str, str], None]) -> None:
+    """Statements that write what no code writes."""
     for column in COLUMNS:
-        text = f"UPDATE ostinato_schedules SET {column} = :text WHERE name = :name"
-        queries(dialect)[f"spoil_{column}"] = Query(f"spoil_{column}", text, (), False)
+        add_statement(f"spoil_{column}", f"UPDATE ostinato_schedules SET {column} = :text WHERE name = :name")
 
 
 async def spoil(world: World, name: str, column: str, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -460,7 +461,9 @@ async def test_deleting_gives_up_what_waits_and_leaves_what_runs(world: World) -
     assert (await world.app.schedules.get("slow")).id != id
 
 
-async def test_a_poison_schedule_is_parked_and_harms_no_other(world: World) -> None:
+async def test_a_poison_schedule_is_parked_and_harms_no_other(
+    world: World, add_statement: Callable[[str, str], None]
+) -> None:
     from ostinato.store.contract import Operation, sql
 
     seen = await begin(world)
@@ -471,15 +474,8 @@ async def test_a_poison_schedule_is_parked_and_harms_no_other(world: World) -> N
     def spoil(_: int) -> Operation[None]:
         yield sql("spoil_schedule", id=bad)
 
-    from ostinato.store.sql import Query, queries
-
-    for dialect in ("sqlite", "postgres"):
-        queries(dialect)["spoil_schedule"] = Query(
-            "spoil_schedule",
-            'UPDATE ostinato_schedules SET spec = \'{"cron": ["0 9 * * *"], "zone": "Mars/Base"}\' WHERE id = :id',
-            (),
-            False,
-        )
+    mars = '{"cron": ["0 9 * * *"], "zone": "Mars/Base"}'
+    add_statement("spoil_schedule", f"UPDATE ostinato_schedules SET spec = '{mars}' WHERE id = :id")
     await world.app.store.run(spoil)
     await world.advance("3m")
     assert Counter(who for _, _, who in seen) == {"0": 3, "1": 3, "3": 3, "4": 3}
