@@ -13,6 +13,7 @@ from ostinato.clock import Clock
 from ostinato.when.instants import SECOND, Micros
 
 T = TypeVar("T")
+_BETWEEN_LOOKS = 50  # moves of the clock: to ask for the processor time is a system call
 
 
 class Stuck(RuntimeError):
@@ -95,8 +96,9 @@ class Patience:
         self._watched: Watched[Any] | None = None
         self._steps = 0
         self._since: Micros = 0
-        self._worked_since_s = 0.0
+        self._worked_since_s: float | None = None
         self._silent_since_s: float | None = None
+        self._moves = 0
 
     def watch(self, watched: Watched[Any] | None) -> None:
         self._watched = watched
@@ -123,7 +125,11 @@ class Patience:
         watched = self._watched
         if watched is None:
             return True
-        self._progressed(watched)
+        self._moves += 1
+        if self._progressed(watched) or self._moves % _BETWEEN_LOOKS:
+            return True
+        if self._worked_since_s is None:
+            self._worked_since_s = time.thread_time()
         worked_s = time.thread_time() - self._worked_since_s
         years = (self._clock.now() - self._since) / (366 * 86_400 * SECOND)
         if years < self.years and worked_s < self.work_s:
@@ -139,6 +145,5 @@ class Patience:
     def _progressed(self, watched: Watched[Any]) -> bool:
         if self._steps == watched.steps:
             return False
-        self._steps = watched.steps
-        self._since, self._worked_since_s = self._clock.now(), time.thread_time()
+        self._steps, self._since, self._worked_since_s = watched.steps, self._clock.now(), None
         return True
