@@ -43,3 +43,11 @@ class Ids:
             + _PAIRS[tail >> 10 & 1023]
             + _PAIRS[tail & 1023]
         )
+
+
+def made_at(id: str) -> Micros:
+    """When an id was made, by its maker's clock, to the millisecond."""
+    value = 0
+    for letter in id:
+        value = value << 5 | _ALPHABET.index(letter)
+    return (value >> _CHANCE_BITS) * 1000

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from temporalio.api.common.v1 import Payload, WorkflowExecution
+from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import (
     GetWorkflowExecutionHistoryRequest,
     RequestCancelWorkflowExecutionRequest,
@@ -42,6 +43,8 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCStatusCode
 
+from ostinato.faces.temporal.payloads import pack
+from ostinato.faces.temporal.workflows import Asked, start_by_id
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
 from tests.scenario.temporal.test_schedules import register
@@ -230,6 +233,51 @@ async def test_what_an_id_may_be_used_for_again(world: World) -> None:
         assert (await client.get_workflow_handle("id").describe()).run_id == fifth.result_run_id
         older = client.get_workflow_handle("id", run_id=third.result_run_id)
         assert await older.result() == "rested"
+
+
+async def test_the_run_that_came_through_last_has_the_id(world: World) -> None:
+    """Runs get their ids before their starts have their turn. One that was made first and came through second sorted
+    before the run whose place it took: nobody could reach it, and another was started beside it."""
+    declare(world)
+    async with wired(world) as wire:
+        app = wire.app
+        run, deadline = app.prepare("nap", {"seconds": 600}, deadline="1h")
+        first = await start(wire.client, "id")
+        policy = int(WorkflowIDConflictPolicy.TERMINATE_EXISTING)
+        asked = Asked("id", "late", "start", 0, policy, pack(NewWorkflowExecutionInfo()))
+        second, new = await start_by_id(app, asked, run, deadline)
+        assert new
+        assert second > str(first.result_run_id) > run.id
+        current = wire.client.get_workflow_handle("id")
+        assert (await current.describe()).run_id == second
+        with pytest.raises(WorkflowAlreadyStartedError):
+            await start(wire.client, "id")
+        await current.terminate()
+        assert [one.status for one in await app.runs()] == ["terminated", "terminated"]
+        assert [one for one in await app.upcoming() if one.kind == "run"] == []
+
+
+async def test_a_cancel_is_known_by_its_id_whichever_run_has_the_workflows(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        service = wire.client.workflow_service
+
+        async def cancel(run_id: str = "") -> None:
+            request = RequestCancelWorkflowExecutionRequest(namespace="default", request_id="mine")
+            request.workflow_execution.workflow_id = "id"
+            request.workflow_execution.run_id = run_id
+            await service.request_cancel_workflow_execution(request)
+
+        first = await start(wire.client, "id")
+        await cancel()
+        await wire.settle()
+        assert isinstance(await cause_of(first), CancelledError)
+        second = await start(wire.client, "id")
+        await cancel()  # the answer was lost, not the cancel
+        await wire.settle()
+        assert (await second.describe()).status is WorkflowExecutionStatus.RUNNING
+        with refused(RPCStatusCode.FAILED_PRECONDITION, "was used for another call"):
+            await cancel(str(second.result_run_id))
 
 
 async def test_a_start_that_comes_again_is_done_once(world: World) -> None:

@@ -43,16 +43,14 @@ from ostinato.faces.temporal.payloads import pack, payload_of
 from ostinato.faces.temporal.queries import read_query
 from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
 from ostinato.faces.temporal.times import read_length
-from ostinato.faces.temporal.workflows import Asked, Workflow, look, not_found, start_by_id
+from ostinato.faces.temporal.workflows import OVER, Asked, Meant, Workflow, look, not_found, start_by_id, stop_by_id
 from ostinato.journeys.steps import StepNotActive
 from ostinato.model import Status
 from ostinato.schedules.making import JOURNEY
-from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
 _PATIENCE = 20.0  # seconds until a call that waits for an end is answered without one
 _CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
-_OVER = "workflow execution already completed"
 
 
 class RunCalls(Calls):
@@ -130,19 +128,12 @@ class RunCalls(Calls):
     @call(Role.OPERATOR)
     async def RequestCancelWorkflowExecution(self, request: Any, call: Call) -> RequestCancelWorkflowExecutionResponse:
         request_id = read_request_id(request.request_id)
-        try:
-            workflow = await _going(call, request)
-        except NotFound:
-            if request_id is not None and await _asked_before(call, request, request_id):
-                return RequestCancelWorkflowExecutionResponse()  # the answer to that was lost, not the cancel
-            raise
-        _in_time(await call.app.cancel(workflow.run_id, request.reason, request_id=request_id), Status.CANCELLED)
+        await stop_by_id(call.app, _meant(request), Status.CANCELLED, request.reason, request_id)
         return RequestCancelWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
     async def TerminateWorkflowExecution(self, request: Any, call: Call) -> TerminateWorkflowExecutionResponse:
-        workflow = await _going(call, request)
-        _in_time(await call.app.terminate(workflow.run_id, request.reason), Status.TERMINATED)
+        await stop_by_id(call.app, _meant(request), Status.TERMINATED, request.reason)
         return TerminateWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
@@ -156,11 +147,11 @@ class RunCalls(Calls):
                 await signal(call, workflow.run, request)
             except StepNotActive:
                 if workflow.over:
-                    raise NotFound(_OVER) from None
+                    raise NotFound(OVER) from None
                 raise
             return SignalWorkflowExecutionResponse()
         if workflow.over:
-            raise NotFound(_OVER)
+            raise NotFound(OVER)
         raise Conflict(
             f"workflow type {workflow.run.name!r} is a job, and a job takes no signals; signal {request.signal_name!r} "
             "was not delivered"
@@ -254,7 +245,7 @@ async def _going(call: Call, request: Any) -> Workflow:
     """The one that a call is about, if it is not over."""
     workflow = await _there(call, request)
     if workflow.over:
-        raise NotFound(_OVER)
+        raise NotFound(OVER)
     return workflow
 
 
@@ -262,28 +253,14 @@ async def _there(call: Call, request: Any) -> Workflow:
     """The one that a call is about."""
     execution = request.workflow_execution
     read_id(execution.workflow_id, "workflow_execution.workflow_id")
-    workflow = await look(call.app, execution.workflow_id, execution.run_id)
-    first = getattr(request, "first_execution_run_id", "")
-    if first and first != workflow.run_id:
-        raise NotFound(f"workflow not found for ID: {workflow.id} with first run id {first!r}")
-    return workflow
+    return await look(call.app, execution.workflow_id, execution.run_id)
 
 
-def _in_time(stands: str, wanted: Status) -> None:
-    """What ended by itself before the call got to it was not stopped by it."""
-    if Status(stands).over and Status(stands) is not wanted:
-        raise NotFound(_OVER)
-
-
-async def _asked_before(call: Call, request: Any, request_id: str) -> bool:
-    """Whether this very request has asked for this very run to be cancelled, and the answer was lost."""
-    workflow = await _there(call, request)
-
-    def found(_: int) -> Operation[bool]:
-        rows = yield sql("request", namespace=call.app.namespace, id=request_id)
-        return bool(rows) and str(rows[0][0]).startswith(f"{Status.CANCELLED.value} {workflow.run_id} ")
-
-    return await call.app.store.read(found)
+def _meant(request: Any) -> Meant:
+    """Which run a call wants to stop."""
+    execution = request.workflow_execution
+    read_id(execution.workflow_id, "workflow_execution.workflow_id")
+    return Meant(execution.workflow_id, execution.run_id, request.first_execution_run_id)
 
 
 async def _until_over(call: Call, workflow: Workflow) -> None:

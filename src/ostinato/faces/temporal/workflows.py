@@ -14,13 +14,14 @@ from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 
 from ostinato.app import Ostinato
 from ostinato.engine.executor import Stop
-from ostinato.engine.requests import once
+from ostinato.engine.requests import call_id, digest, once
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import start, stop
 from ostinato.errors import NotFound
 from ostinato.faces.temporal.errors import AlreadyStarted
 from ostinato.faces.temporal.journeys import with_output
 from ostinato.faces.temporal.payloads import unpack
+from ostinato.ids import made_at
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.looks import newest_of
 from ostinato.store.contract import Operation, Row, sql
@@ -135,7 +136,8 @@ async def start_by_id(app: Ostinato, asked: Asked, run: Run, deadline: Timer | N
             if not there.over:
                 yield from stop(there.run_id, Status.TERMINATED, _MAKES_PLACE, now, force=True, actor=app.actor)
                 stopped.append(there.run)
-        (started,) = yield from start([run], now, [deadline] if deadline is not None else [])
+        own, timer = _following(app, run, deadline, there)
+        (started,) = yield from start([own], now, [timer] if timer is not None else [])
         yield sql("put_workflows", [(started.id, app.namespace, asked.workflow_id, asked.request, asked.form)])
         return [started.id, True]
 
@@ -147,6 +149,56 @@ async def start_by_id(app: Ostinato, asked: Asked, run: Run, deadline: Timer | N
     return id, new
 
 
+def _following(app: Ostinato, run: Run, deadline: Timer | None, there: Workflow | None) -> tuple[Run, Timer | None]:
+    """The run with an id that sorts after the one before it: by that the newest run of a workflow is found. The ids
+    that callers made at the same moment, or by different clocks, may sort in another order than they came through."""
+    if there is None or run.id > there.run_id:
+        return run, deadline
+    id = app._ids.new(max(run.created, made_at(there.run_id) + 1000))
+    return replace(run, id=id, root_id=id), None if deadline is None else deadline._replace(owner=id)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The run that a call is about: the newest of a workflow id, or one of its runs."""
+
+    workflow_id: str
+    run_id: str = ""
+    first_run_id: str = ""
+
+
+async def stop_by_id(app: Ostinato, meant: Meant, status: Status, reason: str, request: str | None = None) -> None:
+    """Cancel or terminate a run, once for each request id of its workflow. The run is looked for in the transaction
+    that stops it, so that no other takes its id in between. Raises NotFound where it is over."""
+    now, force = app.engine.clock.now(), status is Status.TERMINATED
+
+    def work() -> Operation[list[Any]]:
+        yield sql("lock_workflow", namespace=app.namespace, id=meant.workflow_id)
+        there = yield from find(app.namespace, meant.workflow_id, meant.run_id)
+        if meant.first_run_id not in ("", there.run_id):
+            raise NotFound(f"workflow not found for ID: {there.id} with first run id {meant.first_run_id!r}")
+        if there.over:
+            raise NotFound(OVER)
+        found, _ = yield from stop(there.run_id, status, reason or status.value, now, force=force, actor=app.actor)
+        if found.over and found is not status:
+            raise NotFound(OVER)  # it ended by itself before the call got to it
+        return [there.run_id, found.value]
+
+    what = f"{status.value} workflow {digest(meant.workflow_id, meant.run_id, meant.first_run_id, reason)}"
+    own = (
+        f"{request or call_id()}/{meant.workflow_id}"  # a request id is one among those of its workflow, as Temporal's
+    )
+    root, found = await app.store.run(lambda _: once(app.namespace, own, what, now, work()))
+    newest = await app.get(root)
+    if force:
+        app.engine.bodies.cancel_here(newest.run_id, Stop(Status.CRASHED, None))
+    elif found == Status.ACTIVE.value:
+        app.engine.bodies.cancel_here(newest.run_id, Stop(status, reason or status.value))
+    await app.engine.waiters.look([root])
+    app.engine.nudge()
+
+
+OVER = "workflow execution already completed"
 _MAKES_PLACE = "terminated by the start of another workflow with its id"
 
 
