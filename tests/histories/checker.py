@@ -16,7 +16,7 @@ from typing import Protocol
 from ostinato.when.instants import Micros
 from tests.histories.record import Call, Lost
 
-_MOST = 100_000  # pairs that are looked at before the search gives up
+_MOST = 30_000  # pairs that are looked at before the search gives up
 _CORE = 5_000
 
 

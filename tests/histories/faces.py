@@ -16,7 +16,7 @@ import httpx
 import orjson
 from fastapi import FastAPI
 from temporalio.api.common.v1 import Payloads, WorkflowExecution, WorkflowType
-from temporalio.api.enums.v1 import ScheduleOverlapPolicy
+from temporalio.api.enums.v1 import ScheduleOverlapPolicy, WorkflowIdConflictPolicy, WorkflowIdReusePolicy
 from temporalio.api.schedule.v1 import (
     BackfillRequest,
     IntervalSpec,
@@ -38,6 +38,7 @@ from temporalio.api.workflowservice.v1 import (
     PatchScheduleRequest,
     RequestCancelWorkflowExecutionRequest,
     SignalWorkflowExecutionRequest,
+    StartWorkflowExecutionRequest,
     TerminateWorkflowExecutionRequest,
     UpdateScheduleRequest,
 )
@@ -55,10 +56,22 @@ from tests.histories.record import Answer, Lost, Refused, Taken
 JOB = "work"
 JOURNEY = "talk"
 STEP = "ask"
+DIGEST = "digest"
+OVER = ("cancelled", "exhausted", "completed")
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 PHASES = {"RUNNING": "running", "SUCCEEDED": "succeeded", "FAILED": "cancelled"}
 _BUSY = "moves on too fast"
 _STOPPED = ("is not running", "is being closed", "is stopping")
+REUSE = {
+    "allow": WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+    "failed": WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
+    "reject": WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+}
+CONFLICT = {
+    "fail": WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+    "use": WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+    "terminate": WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING,
+}
 ALLOW_ALL = ScheduleOverlapPolicy.SCHEDULE_OVERLAP_POLICY_ALLOW_ALL
 
 
@@ -209,6 +222,27 @@ class PythonFace(Face):
         status = await self.app.journeys.status(given["id"])
         return seen(status.phase, status.current_state)
 
+    # Bindings
+
+    async def binding_schedule(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        status = await self.app.journeys.start(DIGEST, {**given, "who": name}, id=f"request:{key}")
+        return scheduled(status.phase)
+
+    async def binding_cancel(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        await self.app.journeys.cancel_binding(given["maker"])
+        return {}
+
+    async def binding_look(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        found = await self.app.journeys.bindings(name=DIGEST, subject=name)
+        return {"open": tuple(one.id for one in found if one.state not in OVER)}
+
+
+def scheduled(phase: str) -> dict[str, Any]:
+    """Whether a journey that schedules has done so. One that is not over has not said."""
+    if phase == "RUNNING":
+        raise StoreUnavailable("it was not over when it was answered")
+    return {"done": phase == "SUCCEEDED"}
+
 
 def seen(phase: str, state: str) -> dict[str, Any]:
     """A journey's status in the model's words."""
@@ -249,9 +283,13 @@ class HttpFace(Face):
             headers["If-Match"] = f'"{given["token"]}"'
         if (kind, verb) == ("journey", "start"):
             headers["Idempotency-Key"] = name
+        if kind == "binding" and verb != "schedule":
+            headers.pop("Idempotency-Key", None)
         answer = await self._client.request(method, path, json=body, headers=headers, timeout=None)
         told = answer.json()
         match answer.status_code:
+            case 202 if kind == "binding":
+                return Lost("it was not over when it was answered")
             case 200 | 201 | 202:
                 return Taken(self._told(kind, verb, told))
             case 404:
@@ -286,6 +324,12 @@ class HttpFace(Face):
                 return {"token": told["token"]}
             case "journey", "start":
                 return {"id": told["journeyId"]}
+            case "binding", "schedule":
+                return scheduled(told["phase"])
+            case "binding", "look":
+                return {"open": tuple(one["scheduleId"] for one in told["items"] if one["state"] not in OVER)}
+            case "binding", _:
+                return {}
             case "journey", "look":
                 return seen(told["phase"], told["currentState"])
             case _:
@@ -349,6 +393,15 @@ class HttpFace(Face):
 
     def journey_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "GET", f"/journeys/{given['id']}", None
+
+    def binding_schedule(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/journeys/{DIGEST}/start", {**given, "who": name}
+
+    def binding_cancel(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/journey-bindings/{given['maker']}/cancel", {}
+
+    def binding_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "GET", f"/journey-bindings?journeyName={DIGEST}&subjectId={name}", None
 
 
 def _spec(seconds: int) -> dict[str, Any]:
@@ -414,7 +467,9 @@ class WireFace(Face):
 
     def _told(self, kind: str, verb: str, told: Any) -> dict[str, Any]:
         match kind, verb:
-            case "run", "look":
+            case "workflow", "start":
+                return {"id": told.run_id, "new": told.started}
+            case (("run" | "workflow"), "look"):
                 info = told.workflow_execution_info
                 statuses = {1: "", 2: "succeeded", 3: "failed", 4: "cancelled", 5: "terminated", 7: "timed_out"}
                 status = statuses[info.status]
@@ -446,6 +501,19 @@ class WireFace(Face):
     def run_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
         request = DescribeWorkflowExecutionRequest(execution=WorkflowExecution(workflow_id=name))
         return "DescribeWorkflowExecution", request
+
+    workflow_cancel, workflow_terminate, workflow_look = run_cancel, run_terminate, run_look
+
+    def workflow_start(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+        request = StartWorkflowExecutionRequest(
+            workflow_id=name,
+            workflow_type=WorkflowType(name=JOB),
+            task_queue=TaskQueue(name="default"),
+            input=Payloads(payloads=[payload_of({"mark": given["mark"], "seconds": given["seconds"]})]),
+            workflow_id_reuse_policy=REUSE[given["reuse"]],
+            workflow_id_conflict_policy=CONFLICT[given["conflict"]],
+        )
+        return "StartWorkflowExecution", request
 
     def schedule_create(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
         return "CreateSchedule", CreateScheduleRequest(schedule_id=name, schedule=_schedule(name, given))

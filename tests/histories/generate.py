@@ -20,6 +20,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     + ("pause", "resume", "backfill", "delete") * 2
     + ("replace",),
     "journey": ("submit",) * 7 + ("look", "look", "cancel", "start"),
+    "workflow": ("start",) * 5 + ("look",) * 2 + ("cancel", "terminate"),
+    "binding": ("schedule",) * 4 + ("look",) * 3 + ("cancel",) * 2,
 }
 # Who takes a key, by face.
 KEYED: dict[str, frozenset[tuple[str, str]]] = {
@@ -28,19 +30,21 @@ KEYED: dict[str, frozenset[tuple[str, str]]] = {
         {("run", "*"), ("jobs", "*"), ("schedule", "*"), ("journey", "submit"), ("journey", "cancel")},
     ),
     "wire": frozenset(
-        {("run", "cancel"), ("journey", "submit"), ("journey", "cancel")}
+        {("run", "cancel"), ("workflow", "start"), ("workflow", "cancel"), ("journey", "submit"), ("journey", "cancel")}
         | {("schedule", verb) for verb in ("create", "replace", "pause", "resume", "trigger", "backfill")}
     ),
 }
+_WORKFLOWS = [("workflow", verb) for verb in ("start", "cancel", "terminate", "look")]
 # What each face lacks.
 LACKS: dict[str, frozenset[tuple[str, str]]] = {
-    "python": frozenset({("schedule", "replace")}),
-    "http": frozenset({("schedule", "replace")}),
+    "python": frozenset({("schedule", "replace"), *_WORKFLOWS}),
+    "http": frozenset({("schedule", "replace"), *_WORKFLOWS}),
     "wire": frozenset(
         {("run", "start"), ("run", "repeat"), ("jobs", "start"), ("schedule", "update"), ("journey", "start"),
-         ("journey", "look")}
+         ("journey", "look"), ("binding", "schedule"), ("binding", "look"), ("binding", "cancel")}
     ),
 }  # fmt: skip
+_REUSES = ("allow", "allow", "failed", "reject")
 FAULTS = ("crash", "stop", "freeze", "away", "clock")
 TICK = 1.0  # seconds: clients meet at whole ones
 
@@ -131,15 +135,15 @@ def plan_of(seed: int, *, kinds: tuple[str, ...] = tuple(VERBS)) -> Plan:
 
 def _amount(dice: random.Random, kind: str) -> float:
     if kind == "clock":
-        return dice.choice((-1.0, 1.0)) * dice.random()
+        return dice.choice((-1.0, 1.0)) * dice.choice((0.5, 1.0, 5.0, 60.0, 3600.0))
     return 9.0 + dice.random() * 4  # longer than two leases
 
 
 def _first(dice: random.Random, number: int, nodes: int, kind: str, name: str) -> Step:
     """The call that makes an object."""
-    verb = "create" if kind == "schedule" else "start"
+    verb = {"schedule": "create", "binding": "schedule"}.get(kind, "start")
     face = dice.choice([one for one in FACES if (kind, verb) not in LACKS[one]])
-    key = f"k{number}" if keyed(face, kind, verb) and dice.random() < 0.5 else None
+    key = _key(dice, number, face, kind, verb, name)
     given = _given(dice, kind, verb, face, number)
     object = f"{name}-{number}" if kind == "jobs" else name
     return Step(number, face, kind, verb, object, dice.randrange(nodes), given, key=key, tries=3)
@@ -162,11 +166,18 @@ def _step(dice: random.Random, number: int, nodes: int, kind: str, name: str) ->
         dice.randrange(nodes),
         _given(dice, kind, verb, face, number),
         pause=dice.choice((None, None, None, 0.0, 0.0, 0.003, 0.4, 2.1)),
-        key=f"k{number}" if keyed(face, kind, verb) and dice.random() < 0.5 else None,
+        key=_key(dice, number, face, kind, verb, name),
         tries=dice.choice((1, 2, 3)),
         hangs_up=dice.choice((0.001, 0.05, 1.0)) if lossy and dice.random() < 0.5 else None,
         drops=1 if lossy and dice.random() < 0.5 else 0,
     )
+
+
+def _key(dice: random.Random, number: int, face: str, kind: str, verb: str, name: str) -> str | None:
+    """Every other call that may have a key has one. What schedules always has: its key is the journey's own."""
+    if (kind, verb) == ("binding", "schedule"):
+        return f"{name}-{1000 + number}"
+    return f"k{number}" if keyed(face, kind, verb) and dice.random() < 0.5 else None
 
 
 def _given(dice: random.Random, kind: str, verb: str, face: str, number: int) -> dict[str, Any]:
@@ -174,8 +185,13 @@ def _given(dice: random.Random, kind: str, verb: str, face: str, number: int) ->
     match kind, verb:
         case (("run" | "jobs"), "start"):
             return {"mark": mark, "seconds": dice.choice((0.0, 0.5, 3.0))}
+        case "workflow", "start":
+            policies = {"conflict": dice.choice(("fail", "use", "terminate")), "reuse": dice.choice(_REUSES)}
+            return {"mark": mark, "seconds": dice.choice((0.0, 0.5, 3.0)), **policies}
         case "journey", "submit":
             return {"mark": mark}
+        case "binding", "schedule":
+            return {"mark": mark, "existing": dice.choice(("fail", "fail", "upsert", "addAnother"))}
         case "schedule", "create":
             return {"mark": number, "every": dice.choice((3, 5, 7))}
         case "schedule", "delete":

@@ -9,11 +9,20 @@ from textwrap import indent
 
 from ostinato.when.instants import SECOND
 from tests.histories.checker import TooLong, check, core
+from tests.histories.definitions import INPUTS, PATIENCE, PERIOD, RUNS
 from tests.histories.generate import Plan
-from tests.histories.models import JobsModel, JourneyModel, RunModel, ScheduleModel, Sequential
+from tests.histories.models import (
+    BindingModel,
+    JobsModel,
+    JourneyModel,
+    RunModel,
+    ScheduleModel,
+    Sequential,
+    WorkflowModel,
+)
 from tests.histories.network import CALM
 from tests.histories.record import Call, show
-from tests.histories.run import INPUTS, PATIENCE, History
+from tests.histories.run import History
 
 _RUNS = 60  # of plans, to find a short one
 
@@ -35,12 +44,16 @@ def model_of(object: str, history: History) -> Sequential[object]:
     match object.split("-")[0]:
         case "run":
             return RunModel()  # type: ignore[return-value]
+        case "workflow":
+            return WorkflowModel()  # type: ignore[return-value]
         case "jobs":
             return JobsModel()  # type: ignore[return-value]
         case "schedule":
             return ScheduleModel()  # type: ignore[return-value]
         case "journey":
             return JourneyModel(INPUTS, PATIENCE * SECOND, 2 * history.skew)  # type: ignore[return-value]
+        case "binding":
+            return BindingModel(RUNS, PERIOD * SECOND, 2 * history.skew)  # type: ignore[return-value]
         case _:
             raise AssertionError(object)
 

@@ -16,52 +16,25 @@ import orjson
 from ostinato import Ostinato
 from ostinato.engine.rows import whole_run
 from ostinato.errors import NotFound
+from ostinato.faces.temporal.workflows import find_all
 from ostinato.ids import Ids
+from ostinato.journeys.bindings import Binding
 from ostinato.model import Event, Run
 from ostinato.schedules.backfiller import read_backfill
 from ostinato.schedules.rows import key_range, read_detail
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.testing import SkewedClock, VirtualClock
 from ostinato.when.instants import SECOND, Micros
-from tests.histories.faces import STEP, Face, HttpFace, PythonFace, Unexpected, WireFace, interval_of
+from tests.histories.definitions import RUNS, SCHEDULING, TALK, journey_plugins
+from tests.histories.faces import DIGEST, OVER, Face, HttpFace, PythonFace, Unexpected, WireFace, interval_of
 from tests.histories.generate import TICK, Fault, Plan, Step
 from tests.histories.models import LATE
 from tests.histories.network import CALM, Hub, Link
 from tests.histories.record import Answer, Call, Lost, Refused, Taken
-from tests.scenario.journeys.parts import Work, plugins, text
 from tests.simulation.faults import Ledger
 
 LEASE = 4.0
 QUIET = 60.0  # seconds until everything that was begun is over
-INPUTS = 3
-PATIENCE = 8
-TALK = text(
-    f"""
-    {STEP}:
-      type: wait
-      wait: {{channel: manual, input: {{schema: {{type: object}}}}, timeoutSec: {PATIENCE}, onTimeout: late}}
-      next: note
-    note:
-      type: transform
-      transform:
-        mapper:
-          lang: py
-          expr: "{{'taken': context.get('taken', []) + [context['payload']['mark']]}}"
-      next: think
-    late:
-      type: transform
-      transform: {{mapper: {{lang: py, expr: "{{'taken': context.get('taken', []) + [{LATE}]}}"}}}}
-      next: think
-    think: {{type: task, task: {{kind: 'work:v1', seconds: 0.3}}, next: more}}
-    more:
-      type: choice
-      choices: [{{when: {{predicate: {{lang: py, expr: "len(context['taken']) >= {INPUTS}"}}}}, next: done}}]
-      default: {STEP}
-    done: {{type: succeed}}
-    """,
-    start=STEP,
-    name="talk",
-)
 
 
 @dataclass
@@ -109,6 +82,7 @@ class Stage:
         self._times: list[Micros] = []
         self._tokens: dict[tuple[int, str], int] = {}
         self._ids: dict[str, str] = {}
+        self._bindings: dict[str, tuple[str, ...]] = {}  # that were seen last, open ones
         self._away = 0
 
     # Nodes
@@ -122,7 +96,7 @@ class Stage:
             lease=LEASE,
             ids=Ids(random.Random(f"ids {seed}").getrandbits),
             dice=random.Random(f"app {seed}"),
-            journey_plugins=plugins(Work()),
+            journey_plugins=journey_plugins(),
         )
 
         @app.job()
@@ -228,6 +202,9 @@ class Stage:
             given["token"] = self._tokens.get((client, step.object))
             if given["token"] is None:
                 del given["token"]
+        if (step.kind, step.verb) == ("binding", "cancel"):
+            seen = self._bindings.get(step.object)
+            return {"maker": seen[step.number % len(seen)]} if seen else None
         if step.kind == "journey" and step.verb != "start":
             for _ in range(20):
                 if step.object in self._ids:
@@ -286,6 +263,8 @@ class Stage:
                 self._tokens[client, step.object] = answer.value["token"]
             if step.kind == "journey" and "id" in answer.value:
                 self._ids[step.object] = answer.value["id"]
+            if "open" in answer.value:
+                self._bindings[step.object] = answer.value["open"]
             look = answer.value.get("look")
             answer = Taken({name: value for name, value in answer.value.items() if name != "look"})
         calls = self.history.calls
@@ -304,7 +283,7 @@ class Stage:
         """Run the plan to its end, and read what is left."""
         reader = self._app(Link(self.hub, random.Random(0)), self.clock)
         async with reader.connected():
-            await reader.journeys.deploy(TALK)
+            await reader.journeys.deploy(TALK, SCHEDULING)
             self.history.begin = self.clock.now()
             for slot in range(self.plan.nodes):
                 await self.up(slot)
@@ -354,6 +333,13 @@ class Ending:
         shown = {"id": run.id, "mark": run.input["mark"], "status": run.status, "repeats": repeats}
         return self._end(object, shown)
 
+    async def _workflow(self, object: str) -> None:
+        found = await self.app.store.read(lambda _: find_all(self.app.namespace, object))
+        if not found:
+            return self._end(object, None)
+        status = found[0].run.status.value
+        return self._end(object, {"id": found[0].run_id, "status": status, "count": len(found)})
+
     async def _jobs(self, object: str) -> None:
         mine = {call.arguments["mark"] for call in self.stage.history.of(object)}
         runs = await self.app.runs(name="work", limit=1000)
@@ -376,6 +362,36 @@ class Ending:
             words = f"{object}: {received} events journey:input_received, but it took {taken}"
             self.stage.history.problems.append(words)
         return None
+
+    async def _binding(self, object: str) -> None:
+        """Until here bindings are known by the run that made them, from here on by the mark of its start."""
+        calls = self.stage.history.calls
+        runs = await self.app.runs(name=DIGEST, limit=1000)
+        marks = {
+            run.id: int(run.key.rpartition("-")[2]) for run in runs if run.key is not None and "request:" in run.key
+        }
+        for n, call in enumerate(calls):
+            if call.object == object:
+                calls[n] = replace(call, arguments=_named(call.arguments, marks), answer=_told(call.answer, marks))
+        bindings = await self.app.journeys.bindings(name=DIGEST, subject=object, limit=1000)
+        contexts = await self.app.store.read(lambda _: _contexts([one.id for one in bindings]))
+        made = [(_maker(one.id, marks), contexts[one.id]["mark"]) for one in bindings]
+        open = [one.id for one in bindings if one.state not in OVER]
+        self._end(object, {"all": tuple(sorted(made)), "open": tuple(open)})
+        for one in bindings:
+            rows = await self.app.store.read(lambda _, id=one.id: self._of_schedule(id))  # type: ignore[misc]
+            await self._check_chain(object, [run for run in rows[0] if run.status.value not in ("skipped", "missed")])
+
+    async def _check_chain(self, object: str, runs: list[Run]) -> None:
+        """Each run of a binding begins with what the one before has left: of every mark the counts are 1, 2, 3. A run
+        that was fired before its binding was renewed and begins after that has the new context, and is one more."""
+        counts: dict[int, list[int]] = {}
+        for run in runs:
+            _, instance = await self.app.journeys.instance(run.root_id)
+            counts.setdefault(instance.context["mark"], []).append(instance.context["count"])
+        for mark, found in counts.items():
+            if sorted(found) != list(range(1, len(found) + 1)) or len(found) > RUNS + 1:
+                self.stage.history.problems.append(f"{object}: the runs of mark {mark} counted {sorted(found)}")
 
     def _count(self, name: str, subject: str) -> int:
         return sum(event.name == name and event.subject == subject for event in self.stage.history.events)
@@ -438,6 +454,26 @@ class Ending:
         for one, count in Counter(self.stage.ledger.began).items():
             if count > 1 + allowed[one]:
                 self.stage.history.problems.append(f"the body of run {one[0]}, attempt {one[1]}, ran {count} times")
+
+
+def _contexts(ids: list[str]) -> Operation[dict[str, Any]]:
+    rows = yield sql("bindings_by_ids", [(id,) for id in ids])
+    return {row[0]: orjson.loads(Binding(*row).last_context) for row in rows}
+
+
+def _maker(id: str, marks: Mapping[str, int]) -> int:
+    """The mark of the run that a binding's id begins with."""
+    return marks[id.partition("-")[0]]
+
+
+def _named(given: Mapping[str, Any], marks: Mapping[str, int]) -> Mapping[str, Any]:
+    return {**given, "maker": _maker(given["maker"], marks)} if "maker" in given else given
+
+
+def _told(answer: Answer, marks: Mapping[str, int]) -> Answer:
+    if not isinstance(answer, Taken) or "open" not in answer.value:
+        return answer
+    return Taken({"open": tuple(sorted(_maker(id, marks) for id in answer.value["open"]))})
 
 
 def _mark(input: str | None) -> int:

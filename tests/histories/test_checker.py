@@ -14,11 +14,13 @@ from ostinato.when.instants import SECOND
 from tests.histories.checker import check, core
 from tests.histories.models import (
     LATE,
+    BindingModel,
     JobsModel,
     JourneyModel,
     RunModel,
     ScheduleModel,
     Sequential,
+    WorkflowModel,
 )
 from tests.histories.record import Answer, Call, Lost, Refused, Taken, show
 
@@ -214,6 +216,23 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
             said((1, 2, "start", a_run(new=True), {"mark": 1}), (3, 4, "end", Taken({"runs": ((1, "r"), (1, "s"))}))),
             {1},
         ),
+        (  # two runs of one workflow at once
+            WorkflowModel(),
+            said(
+                (1, 2, "start", a_run("a", new=True), {"conflict": "fail", "reuse": "allow"}),
+                (3, 4, "start", a_run("b", new=True), {"conflict": "fail", "reuse": "allow"}),
+                (5, 6, "look", Taken({"over": False, "id": "a"})),
+            ),
+            {0, 1, 2},
+        ),
+        (  # two bindings of one subject, where the second was to fail
+            BindingModel(),
+            said(
+                (1, 4, "schedule", Taken({"done": True}), {"mark": 1, "existing": "fail"}),
+                (2, 3, "schedule", Taken({"done": True}), {"mark": 2, "existing": "fail"}),
+            ),
+            {0, 1},
+        ),
     ],
 )
 def test_a_history_without_an_order_has_none(model: Sequential[Any], calls: list[Call], needed: set[int]) -> None:
@@ -263,6 +282,22 @@ def _journey(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
     return verb, {"mark": mark} if verb == "submit" else {}
 
 
+def _workflow(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
+    verb = dice.choice(("start", "start", "start", "cancel", "terminate", "look"))
+    policies = {"conflict": dice.choice(("fail", "use", "terminate")), "reuse": dice.choice(("allow", "failed"))}
+    return verb, policies if verb == "start" else {}
+
+
+def _binding(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
+    verb = dice.choice(("schedule", "schedule", "schedule", "look", "cancel"))
+    existing = dice.choice(("fail", "upsert", "addAnother"))
+    given: dict[str, dict[str, Any]] = {
+        "schedule": {"mark": mark, "existing": existing},
+        "cancel": {"maker": mark - 1},
+    }
+    return verb, given.get(verb, {})
+
+
 def _jobs(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
     return "start", {"mark": mark}
 
@@ -272,6 +307,8 @@ OFFERS: list[tuple[Callable[[], Sequential[Any]], Offer]] = [
     (ScheduleModel, _schedule),
     (JourneyModel, _journey),
     (JobsModel, _jobs),
+    (WorkflowModel, _workflow),
+    (BindingModel, _binding),
 ]
 
 
@@ -297,7 +334,7 @@ def made_by(model: Sequential[Any], offer: Offer, dice: random.Random) -> tuple[
         if dice.random() < 0.1:
             calls.append(made)  # it never happened
             continue
-        right: list[tuple[Any, Answer]] = list(model._known(state, made, {"id": "the one"}))
+        right: list[tuple[Any, Answer]] = list(model._known(state, made, {"id": f"id {number}"}))
         if not right:
             continue
         state, answer = dice.choice(right)
@@ -344,11 +381,16 @@ def falsified(calls: list[Call], dice: random.Random) -> Iterator[list[Call]]:
                 yield [*before, replace(end, answer=Taken({**end.answer.value, name: 777}))]
             case "there" if value:
                 yield [*before, replace(end, answer=Taken({**end.answer.value, name: (value[0] + 50, *value[1:])}))]
+            case "count":
+                yield [*before, replace(end, answer=Taken({**end.answer.value, name: value + 20}))]
+            case "all":
+                yield [*before, replace(end, answer=Taken({name: (*value, (777, 777))}))]
+                yield [*before, replace(end, answer=Taken({name: tuple((maker, 777) for maker, _ in value) or 777}))]
             case "runs":
                 yield [*before, replace(end, answer=Taken({name: (*value, (777, "more"))}))]
 
 
-@pytest.mark.parametrize(("make", "offer"), OFFERS, ids=["run", "schedule", "journey", "jobs"])
+@pytest.mark.parametrize(("make", "offer"), OFFERS, ids=["run", "schedule", "journey", "jobs", "workflow", "binding"])
 def test_what_a_model_made_is_explained_and_what_was_falsified_is_not(
     make: Callable[[], Sequential[Any]], offer: Offer
 ) -> None:

@@ -1,0 +1,115 @@
+"""The histories find what is broken on purpose: each of these mistakes is found within a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ostinato import app as apps
+from ostinato.engine import requests, runs
+from ostinato.faces.temporal import workflows
+from ostinato.journeys import bindings, calls, moves
+from ostinato.schedules import scheduler
+from ostinato.store.contract import Operation
+from tests.histories.generate import plan_of
+from tests.histories.judge import judge
+from tests.histories.test_histories import on_sqlite
+
+Patch = pytest.MonkeyPatch
+
+
+def _each_time(namespace: str, request: str, what: str, now: int, work: Operation[Any]) -> Operation[Any]:
+    """In place of `once`: a key is no key."""
+    return (yield from work)
+
+
+def keys_of_schedules_are_ignored(patch: Patch) -> None:
+    patch.setattr(requests, "once", _each_time)
+
+
+def keys_of_starts_are_ignored(patch: Patch) -> None:
+    patch.setattr(apps, "once", _each_time)
+
+
+def keys_of_workflows_are_ignored(patch: Patch) -> None:
+    patch.setattr(workflows, "once", _each_time)
+
+
+def tokens_are_ignored(patch: Patch) -> None:
+    load = scheduler.load_locked
+    patch.setattr(scheduler, "load_locked", lambda call, mends: load(replace(call, token=None), mends))
+
+
+def a_pause_is_said_and_not_done(patch: Patch) -> None:
+    pausing = scheduler.pausing
+
+    def said(call: Any, note: str) -> Any:
+        edit = pausing(call, note)
+
+        def changed(schedule: Any, live: Any) -> Operation[Any]:
+            after, events, answer = yield from edit(schedule, live)
+            return replace(after, paused=None), events, answer
+
+        return changed
+
+    patch.setattr(scheduler, "pausing", said)
+
+
+def what_is_over_is_said_to_be_stopped(patch: Patch) -> None:
+    stop_chain = runs.stop_chain
+
+    def stopped(root: str, status: Any, reason: Any, now: int, force: bool) -> Operation[Any]:
+        _, events, ended = yield from stop_chain(root, status, reason, now, force)
+        return status, events, ended
+
+    patch.setattr(runs, "stop_chain", stopped)
+
+
+def a_submit_forgets_its_earlier_tries(patch: Patch) -> None:
+    def never(*_: Any) -> Operation[bool]:
+        yield from ()
+        return False
+
+    patch.setattr(calls, "input_taken", never)
+
+
+def an_open_binding_is_not_seen(patch: Patch) -> None:
+    there = bindings._open_bindings
+
+    def none(*given: Any) -> Operation[list[Any]]:
+        yield from there(*given)
+        return []
+
+    patch.setattr(bindings, "_open_bindings", none)
+
+
+def a_binding_carries_nothing_on(patch: Patch) -> None:
+    def nothing(*_: Any) -> Operation[None]:
+        yield from ()
+
+    patch.setattr(moves, "carry", nothing)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mistake"),
+    [
+        ("schedule", keys_of_schedules_are_ignored),
+        ("jobs", keys_of_starts_are_ignored),
+        ("workflow", keys_of_workflows_are_ignored),
+        ("schedule", tokens_are_ignored),
+        ("schedule", a_pause_is_said_and_not_done),
+        ("run", what_is_over_is_said_to_be_stopped),
+        ("journey", a_submit_forgets_its_earlier_tries),
+        ("binding", an_open_binding_is_not_seen),
+        ("binding", a_binding_carries_nothing_on),
+    ],
+)
+def test_a_mistake_is_found(kind: str, mistake: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    mistake(monkeypatch)
+    for seed in range(40):
+        if judge(on_sqlite(plan_of(seed, kinds=(kind,))))[0]:
+            return
+    pytest.fail("40 histories did not show it")
