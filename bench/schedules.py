@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import secrets
 import shutil
 import sqlite3
 import statistics
@@ -55,12 +56,16 @@ class Shifted:
 
     def __init__(self) -> None:
         self.offset: Micros = 0
+        self.origin = secrets.token_hex(8)  # not to be compared with that of another
 
     def set(self, now: Micros) -> None:
         self.offset = now - time.time_ns() // 1000
 
     def now(self) -> Micros:
         return time.time_ns() // 1000 + self.offset
+
+    def ticks(self) -> Micros:
+        return time.monotonic_ns() // 1000
 
 
 async def store_schedules(store: Store, first: int, count: int, due: Micros) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Unp
 import orjson
 
 from ostinato.admission import Admission
-from ostinato.clock import Clock, SystemClock
+from ostinato.clock import MachineClock, SystemClock
 from ostinato.engine.commits import Committer
 from ostinato.engine.computing import Computing
 from ostinato.engine.configure import configured
@@ -172,7 +172,7 @@ class Ostinato(Reading, Admission):
         journeys: Sequence[str | Path] = (),
         journey_plugins: Plugins | None = None,
         journey_settings: JourneySettings | None = None,
-        clock: Clock | None = None,
+        clock: MachineClock | None = None,
         ids: Ids | None = None,
         dice: random.Random | None = None,
     ) -> None:

@@ -6,9 +6,11 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, Literal, TypeVar
 
 from ostinato.app import Ostinato
+from ostinato.clock import Clock
 from ostinato.errors import StoreUnavailable
 from ostinato.store.contract import Make, Operation, Rows, Statement, Store
 from ostinato.when.instants import Micros
@@ -20,15 +22,47 @@ class Dropped(Exception):
     """The connection was lost here, and the process with it."""
 
 
-class FaultyStore:
-    """Passes operations on, and sometimes breaks: before the commit (nothing happened), after it (it happened, but
-    the caller hears of an error), or for a while. Like PostgresStore it tries again by itself."""
+def _cut_off(operation: Operation[T], at: int, problem: Exception) -> Operation[T]:
+    """The operation, whose connection is lost in the middle of its n-th statement; never for 0. As in the real stores
+    it hears of it, and as there it does not matter what it makes of it."""
+    rows: Rows | None = None
+    while True:
+        try:
+            statement = next(operation) if rows is None else operation.send(rows)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        at -= 1
+        if at == 0:
+            with suppress(Exception):
+                operation.throw(problem)
+            operation.close()
+            raise problem
+        rows = yield statement
 
-    def __init__(self, store: Store, dice: random.Random, lost: float = 0.0, ambiguous: float = 0.0) -> None:
+
+class FaultyStore:
+    """Passes operations on, and sometimes breaks, by chance: before the transaction (`lost`), after its commit, so that
+    the caller hears of an error though it happened (`ambiguous`), or in the middle of it (`cut`). Like PostgresStore it
+    tries again by itself. `trouble` keeps everybody waiting (`away`, as a server that is down), or who writes
+    (`locked`, as a file that another process has locked), or refuses what is written (`full`, as a disk). With a
+    `server` it has a clock of its own, as a database has."""
+
+    def __init__(
+        self,
+        store: Store,
+        dice: random.Random,
+        lost: float = 0.0,
+        ambiguous: float = 0.0,
+        cut: float = 0.0,
+        server: Clock | None = None,
+    ) -> None:
         self._store = store
         self._dice = dice
         self.lost = lost
         self.ambiguous = ambiguous
+        self.cut = cut
+        self.trouble: Literal["", "away", "locked", "full"] = ""
+        self._server = server
         self.faults = 0
         self.url = store.url
 
@@ -39,8 +73,11 @@ class FaultyStore:
         await self._store.close()
 
     async def run(self, make: Make[T]) -> T:
-        tries = 0
+        tries, cut = 0, Dropped()
         while True:
+            await self._wait("away", "locked")
+            if self.trouble == "full":
+                raise StoreUnavailable("the disk is full")
             chance = self._dice.random()
             if chance < self.lost:
                 self.faults += 1
@@ -48,21 +85,37 @@ class FaultyStore:
                     raise StoreUnavailable("away for now")
                 tries += 1
                 continue
-            found = await self._store.run(lambda _, tries=tries: make(tries))  # type: ignore[misc]
-            if chance < self.lost + self.ambiguous:
+            at = self._dice.randrange(1, 6) if chance < self.lost + self.cut else 0
+            try:
+                found = await self._store.run(
+                    lambda _, tries=tries, at=at: _cut_off(make(tries), at, cut)  # type: ignore[misc]
+                )
+            except Dropped as problem:
+                if problem is not cut:  # another store's, around this one
+                    raise
+                self.faults += 1
+                tries += 1
+                continue
+            if chance < self.lost + self.cut + self.ambiguous:
                 self.faults += 1
                 tries += 1
                 continue  # it was applied; the caller does not know, and tries again
             return found
 
     async def read(self, make: Make[T]) -> T:
+        await self._wait("away")
         return await self._store.read(make)
+
+    async def _wait(self, *kinds: str) -> None:
+        while self.trouble in kinds:
+            await asyncio.sleep(0.1)
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._store.on_change(wake)
 
     async def clock_probe(self) -> Micros | None:
-        return None
+        await self._wait("away")
+        return None if self._server is None else self._server.now()
 
 
 class HesitantStore:
@@ -106,8 +159,8 @@ class HesitantStore:
 class SharedStore(FaultyStore):
     """One store for several apps of a process, or for one after the other: opening and closing it is not theirs."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store, random.Random(0))
+    def __init__(self, store: Store, server: Clock | None = None) -> None:
+        super().__init__(store, random.Random(0), server=server)
 
     async def open(self) -> None: ...
 

@@ -14,9 +14,11 @@ from ostinato import Ostinato, Retry
 from ostinato.ids import Ids
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import SkewedClock, VirtualClock, run_virtual
+from ostinato.when.instants import SECOND
 from tests.simulation.faults import FaultyStore, Ledger, SharedStore, check_invariants
 
 LEASE = 4.0
+HOUR = 3600 * SECOND
 
 
 def declare(app: Ostinato, ledger: Ledger, dice: random.Random) -> None:
@@ -97,18 +99,24 @@ def test_ambiguous_commits_change_nothing(tmp_path: Path) -> None:
 
 
 async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
-    """Three nodes on one store: crashes, stops in good order, pauses past the lease, skewed and stepping clocks, a
-    store that fails."""
+    """Three nodes on one store: crashes, stops in good order, pauses past the lease, clocks that step, a store that
+    fails or is away for longer than a lease. The store is a server with a clock of its own, to which each node has
+    another one, or a file, to the processes of one machine."""
     dice = random.Random(seed)
     shared = SqliteStore(str(path), inline=True, durable=False)
     await shared.open()
     ledger = Ledger()
+    server = clock if seed % 2 else None
+    machine = SkewedClock(clock, dice.randint(-500_000, 500_000))
     nodes: list[tuple[Ostinato, SkewedClock]] = []
+    stores: list[FaultyStore] = []
     stopping: list[asyncio.Task[None]] = []
 
     async def node(number: int) -> None:
-        skewed = SkewedClock(clock, dice.randint(-500_000, 500_000))
-        faulty = FaultyStore(SharedStore(shared), random.Random(seed * 31 + number))
+        wrong = dice.choice([-1, 1]) * dice.choice([1, SECOND, HOUR])
+        skewed = machine if server is None else SkewedClock(clock, wrong)
+        faulty = FaultyStore(SharedStore(shared), random.Random(seed * 31 + number), server=server)
+        stores.append(faulty)
         app = Ostinato(
             faulty,
             clock=skewed,
@@ -119,16 +127,16 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
         )
         declare(app, ledger, dice)
         await app._open(node=True)
-        faulty.lost = faulty.ambiguous = 0.05
+        faulty.lost = faulty.ambiguous = faulty.cut = 0.05
         nodes.append((app, skewed))
 
     for number in range(3):
         await node(number)
-    client = Ostinato(SharedStore(shared), clock=clock, ids=Ids(random.Random(seed * 13).getrandbits))
+    client = Ostinato(SharedStore(shared, server), clock=machine, ids=Ids(random.Random(seed * 13).getrandbits))
     declare(client, ledger, dice)
     async with client.connected():
         for step in range(20):
-            match dice.randrange(9):
+            match dice.randrange(10):
                 case 0 | 1 | 2:
                     for _ in range(dice.randint(1, 5)):
                         await client.start("serial", {"key": str(dice.randrange(3))})
@@ -150,7 +158,7 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
                     paused._begin_loops()
                 case 5:  # a clock steps
                     _, skewed = dice.choice(nodes)
-                    skewed.skew = dice.randint(-1_000_000, 1_000_000)
+                    skewed.skew += dice.choice([-1, 1]) * dice.choice([SECOND // 2, 8 * SECOND, 2 * HOUR])
                 case 6:
                     running = await client.runs(status="active", limit=5)
                     for run in running[:1]:
@@ -160,11 +168,18 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
                     stopping.append(asyncio.create_task(app._close()))
                     await asyncio.sleep(dice.random() * 3)
                     await node(200 + step)
+                case 8:  # the store is away for all of them
+                    trouble: Any = dice.choice(["away", "locked", "full"])
+                    for store in stores:
+                        store.trouble = trouble
+                    await asyncio.sleep(dice.random() * 3 * LEASE)
+                    for store in stores:
+                        store.trouble = ""
                 case _:
                     await asyncio.sleep(dice.random() * 5)
             await asyncio.sleep(dice.random() * 2)
-        for app, _ in nodes:
-            app.store.lost = app.store.ambiguous = 0  # type: ignore[attr-defined]
+        for store in stores:
+            store.lost = store.ambiguous = store.cut = 0
         await asyncio.sleep(90)
         await asyncio.gather(*stopping)
         await check_invariants(client, ledger)

@@ -470,8 +470,12 @@ class Lives(RuleBasedStateMachine):
         dead, now = self.dead, self.now
 
         def give_up(_: int) -> Operation[int]:
-            yield sql("renew_lease", id=dead, lease_until=now - 1)
-            return (yield from nodes.recover(dead, now, self.world.app.engine.ids.new))
+            yield sql("renew_lease", id=dead, lease_until=now - 1, lease=1, now=now, lapsed=0, ahead=now * 2)
+            rescuer = nodes.NodeInfo("rescuer", "rescuer", now - SECOND, now, (), (), "", "")
+            yield from nodes.join(rescuer)
+            found = yield from nodes.recover(dead, rescuer.id, now, self.world.app.engine.ids.new)
+            yield sql("drop_node", id=rescuer.id)
+            return found
 
         self.advance_models()
         while self.play(self.world.app.store.run(give_up)):

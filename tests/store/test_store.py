@@ -345,10 +345,11 @@ def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> N
         await asyncio.wait_for(ended.wait(), 30)
 
         def left(_: int) -> Operation[list[Row]]:
-            yield from recover("frozen", 10**9, lambda _: "new")
+            yield from join(NodeInfo("steady", "n", 10**9 - 50, 10**9, ("default",), ("work",), "", ""))
+            yield from recover("frozen", "steady", 10**9, lambda _: "new")
             return (yield sql("list_nodes"))
 
-        assert await store.run(left) == []
+        assert [row[0] for row in await store.run(left)] == ["steady"]
         await store.close()
 
     asyncio.run(main())
@@ -364,7 +365,9 @@ def test_who_gives_a_node_up_is_not_waited_for(postgres_url: str) -> None:
         await store.run(lambda _: join(NodeInfo("slow", "n", 0, 10, ("default",), ("work",), "", "")))
         rescuer = await asyncpg.connect(postgres_url)
         await rescuer.execute("BEGIN")
-        text, values = queries("postgres")["expired_node"].render("dollar", {"id": "slow", "now": 99}, None)
+        await store.run(lambda _: join(NodeInfo("steady", "n", 50, 99, ("default",), ("work",), "", "")))
+        given = {"id": "slow", "by": "steady", "now": 99}
+        text, values = queries("postgres")["gone_node"].render("dollar", given, None)
         assert len(await rescuer.fetch(text, *values)) == 1
         hands = Hands("slow", 1, 10, ("default",), {"work"})
         assert not await asyncio.wait_for(store.run(lambda _: hands.free()), 10)

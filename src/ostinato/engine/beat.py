@@ -33,6 +33,8 @@ class Beat:
         claimer: Claimer,
         metrics: Metrics,
         spans: Spans,
+        *,
+        refresh_clock: Callable[[], Awaitable[None]],
         fired: Callable[[timers.Fired], Awaitable[None]],
     ) -> None:
         self.due = asyncio.Event()
@@ -45,6 +47,7 @@ class Beat:
         self._claimer = claimer
         self._metrics = metrics
         self._spans = spans
+        self._refresh_clock = refresh_clock
         self._fired = fired
 
     def stop(self) -> None:
@@ -62,6 +65,7 @@ class Beat:
             now = self._now_or_later()
             if due is None or due > now:
                 await self._sleep_until(due)
+                await self._refresh_clock()
                 now = self._now_or_later()
                 if due is None or due > now or self.due.is_set():
                     continue
@@ -77,9 +81,11 @@ class Beat:
             more = fired.more
 
     def _now_or_later(self) -> Micros:
-        """Never behind what was already processed, should the clock step back."""
+        """Not behind what was already processed, should the clock step back a little. A step that is more than that is
+        one that all nodes agree on, and what comes by the new time is not late by the old one."""
         self.at = self._clock.now()
-        self._processed = max(self._processed, self.at)
+        if not self.at < self._processed <= self.at + SECOND:
+            self._processed = self.at
         return self._processed
 
     async def _fire(self, now: Micros, begin: Micros) -> timers.Fired:

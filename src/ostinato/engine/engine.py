@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ostinato.clock import Clock, SharedClock
+from ostinato.clock import MachineClock, SharedClock
 from ostinato.engine import housekeeping, job_logging, nodes, timers
 from ostinato.engine.beat import Beat
 from ostinato.engine.bodies import Bodies
@@ -26,6 +26,7 @@ from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, wake
 from ostinato.engine.stalls import LoopWatch, Stall, note
 from ostinato.engine.telemetry import Metrics
+from ostinato.engine.timekeeping import Timekeeper
 from ostinato.errors import StoreError
 from ostinato.ids import Ids
 from ostinato.model import Status
@@ -56,7 +57,7 @@ class Engine:
     def __init__(
         self,
         store: Store,
-        clock: Clock,
+        clock: MachineClock,
         handlers: Mapping[str, Handler],
         settings: Settings,
         *,
@@ -66,6 +67,7 @@ class Engine:
     ) -> None:
         self.store = store
         self.clock = SharedClock(clock)
+        self._time = Timekeeper(store, self.clock, self._clock_stepped)
         self.handlers = handlers
         self.settings = settings
         self.ids = ids or Ids()
@@ -103,14 +105,22 @@ class Engine:
             metrics=self.metrics,
             told=self.listeners.hint,
         )
-        self.beat = Beat(store, self.clock, self.purposes, self.claimer, self.metrics, self.bodies.spans, self._fired)
+        self.beat = Beat(
+            store,
+            self.clock,
+            self.purposes,
+            self.claimer,
+            self.metrics,
+            self.bodies.spans,
+            refresh_clock=self._time.refresh,
+            fired=self._fired,
+        )
         self._attention = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
-        self._alive_since: Micros = 0
+        self._renewed: Micros = 0  # when the lease was, by the machine's ticks
         self._stopping = False
         self._rules_seen: set[str] = set()
         self._joining = asyncio.Lock()
-        self._pulse_seen = nodes.Pulse(True)
         self._loop_watch: LoopWatch | None = None
         self._stalls: list[Stall] = []  # to be put on record
         self.declared: dict[str, Declaration] = {}  # what other processes have said about jobs that this one lacks
@@ -131,7 +141,7 @@ class Engine:
     async def start(self) -> None:
         job_logging.install()
         await self.store.open()
-        await self._measure_clock()
+        await self._time.measure()
         await self._join()
         await self._first_timers()
         await self._read_declared()
@@ -155,7 +165,7 @@ class Engine:
         """Open the store without becoming a node: to start and watch, not to work."""
         await self.store.open()
         self.node = self.ids.new(self.clock.now())  # on record nowhere; it tells this process's listeners from others
-        await self._measure_clock()
+        await self._time.measure(looking=True)
         await self._read_declared()
         self.store.on_change(self.hint)
         await self.listeners.start()
@@ -252,7 +262,7 @@ class Engine:
     async def _join(self) -> None:
         now = self.clock.now()
         self.node = self.ids.new(now)
-        self._alive_since = now
+        self._renewed = self.clock.local.ticks()
         info = nodes.NodeInfo(
             self.node,
             self.settings.name,
@@ -291,22 +301,21 @@ class Engine:
     async def _renew(self) -> None:
         """Keep the lease, and do nothing else: whatever is slow must not cost it."""
         lease = self.settings.lease
-        last = self.clock.now()
         while True:
-            now, node = self.clock.now(), self.node
-            if now - last > lease:  # this process, or the store, was away; so may the others have been
-                self._alive_since = now
-            self._pulse_seen = await self.store.run(
-                lambda _, node=node, now=now: nodes.heartbeat(node, now + lease)  # type: ignore[misc]
+            await self._time.refresh()
+            node = self.node
+            pulse = await self.store.run(
+                lambda _, node=node: nodes.heartbeat(node, self.clock.now, lease)  # type: ignore[misc]
             )
-            last = now
-            if not self._pulse_seen.alive:
+            if not pulse.alive:
                 await self._lost(node)
                 if self._stopping:
                     return
                 continue
-            self._note(self._pulse_seen)
-            await asyncio.sleep(lease / 5 / SECOND)
+            self._renewed = self.clock.local.ticks()
+            self._note(pulse)
+            if self.clock.now() - pulse.at < lease // 5:  # else the answer took so long that it is time again
+                await asyncio.sleep(lease / 5 / SECOND)
 
     async def _tend(self) -> None:
         """What else a node does every second: stop what is to be stopped, wake what was parked, take over from the
@@ -315,8 +324,8 @@ class Engine:
             await self._check_held()
             await self._unpark()
             await self._recover()
-            await self._measure_clock()
             await self._note_stalls()
+            await self._time.measure()
             if not self.claimer.leave <= self.declared.keys():
                 await self._read_declared()
             self.metrics.running.set(len(self.bodies.running))
@@ -333,15 +342,15 @@ class Engine:
             self._stalls.remove(stall)
 
     async def _recover(self) -> None:
-        """Only a node that has itself been there for as long as a lease may give up others."""
-        now = self.clock.now()
-        if now - self._alive_since < self.settings.lease:
-            return
-        for dead in await self.store.read(lambda _: nodes.expired(now)):
+        """Take over from the dead. Whether one may be given up is for the store to say, at the moment it is done: only
+        a node that has itself renewed its lease without a break for as long as a lease knows that others could."""
+        await self._time.refresh()
+        by = self.node
+        for dead in await self.store.read(lambda _: nodes.gone(by, self.clock.now())):
             recovered = -1
             while recovered:
                 recovered = await self.store.run(
-                    lambda _, dead=dead: nodes.recover(dead, now, self.ids.new)  # type: ignore[misc]
+                    lambda _, dead=dead: nodes.recover(dead, by, self.clock.now(), self.ids.new)  # type: ignore[misc]
                 )
                 if recovered:
                     log.warning("took over runs", action="runs_recovered", count=recovered, node=dead)
@@ -402,16 +411,11 @@ class Engine:
             await self.store.run(parked)
             self.claimer.ready.set()
 
-    async def _measure_clock(self) -> None:
-        if self.clock.virtual:
-            return
-        before = self.clock.local.now()
-        shared = await self.store.clock_probe()
-        after = self.clock.local.now()
-        if shared is not None and after - before < SECOND:  # a slow answer tells nothing about the time
-            self.clock.measured(before, shared, after)
-
     # The beat
+
+    def _clock_stepped(self) -> None:
+        """What the beat waits for may be due sooner or later than it thought."""
+        self.beat.due.set()
 
     def hint(self) -> None:
         """Something may have changed that this node did not do: look at everything."""

@@ -15,6 +15,9 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _BITE = 500
+# Leases are renewed five times in their length. After this share of one, in per cent, without a renewal, others may
+# have been kept from it, too: an outage that ends a lease lasts at least four fifths of it.
+_BREAK = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Pulse:
 
     alive: bool
     nodes: tuple[NodeInfo, ...] = ()
+    at: Micros = 0
 
 
 def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
@@ -47,6 +51,7 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
         name=node.name,
         now=node.started,
         lease_until=node.lease_until,
+        lease=node.lease_until - node.started,
         queues=orjson.dumps(node.queues).decode(),
         handlers=orjson.dumps(node.handlers).decode(),
         version=node.version,
@@ -54,16 +59,20 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
     )
 
 
-def heartbeat(node: str, lease_until: Micros) -> Operation[Pulse]:
-    """Renew the lease; learn who else is there."""
-    renewed = yield sql("renew_lease", id=node, lease_until=lease_until)
+def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
+    """Renew the lease, from the moment of the write on, however long that was waited for; learn who else is there."""
+    now = clock()
+    lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
+    renewed = yield sql(
+        "renew_lease", id=node, lease_until=now + lease, lease=lease, now=now, lapsed=lapsed, ahead=ahead
+    )
     if not renewed:
         return Pulse(False)
     nodes = yield from list_nodes()
     drafts = yield sql("any_drafts")
     if drafts:
         yield sql("move_drafts")
-    return Pulse(True, nodes)
+    return Pulse(True, nodes, now)
 
 
 def list_nodes() -> Operation[tuple[NodeInfo, ...]]:
@@ -74,16 +83,16 @@ def list_nodes() -> Operation[tuple[NodeInfo, ...]]:
     )
 
 
-def expired(now: Micros) -> Operation[list[str]]:
-    """Nodes whose lease has run out."""
-    rows = yield sql("expired_nodes", now=now)
+def gone(by: str, now: Micros) -> Operation[list[str]]:
+    """Nodes that the node `by` may give up for dead."""
+    rows = yield sql("gone_nodes", by=by, now=now)
     return [row[0] for row in rows]
 
 
-def recover(node: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
-    """Take over from a node whose lease has run out: its runs follow their kind's own rule. A bounded bite; returns
-    how many runs were recovered, and leaves the node on record until it has none."""
-    still = yield sql("expired_node", id=node, now=now)
+def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
+    """Take over from a node that is gone: its runs follow their kind's own rule. A bounded bite; returns how many runs
+    were recovered, and leaves the node on record until it has none."""
+    still = yield sql("gone_node", id=node, by=by, now=now)
     if not still:
         return 0
     rows = yield sql("active_of_node", node=node, limit=_BITE)

@@ -49,7 +49,7 @@ def scan(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Operatio
 
 
 def _orphans(now: Micros, repair: bool, new_id: Callable[[Micros], str]) -> Operation[list[Finding]]:
-    rows = yield sql("orphans", long_ago=now - LONG, limit=_BITE)
+    rows = yield sql("orphans", now=now, long_ago=now - LONG, limit=_BITE)
     runs = [whole_run(row) for row in rows]
     by_node: dict[str, list[Run]] = {}
     for run in runs:

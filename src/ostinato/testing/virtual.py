@@ -24,12 +24,16 @@ class VirtualClock:
     """A clock that stands until it is moved."""
 
     virtual = True
+    origin = "virtual"
 
     def __init__(self, begin: Micros = _BEGIN) -> None:
         self._now = begin
         self.begin = begin
 
     def now(self) -> Micros:
+        return self._now
+
+    def ticks(self) -> Micros:
         return self._now
 
     def advance(self, length: Micros) -> None:
@@ -39,9 +43,11 @@ class VirtualClock:
 
 
 class SkewedClock:
-    """Another node's clock: the shared one, wrong by `skew`, which a test may change at any moment."""
+    """Another machine's clock: the shared one, wrong by `skew`, which a test may change at any moment. Its ticks go on
+    as if nothing was."""
 
     virtual = True
+    origin = "virtual"
 
     def __init__(self, clock: VirtualClock, skew: Micros = 0) -> None:
         self._clock = clock
@@ -49,6 +55,9 @@ class SkewedClock:
 
     def now(self) -> Micros:
         return self._clock.now() + self.skew
+
+    def ticks(self) -> Micros:
+        return self._clock.ticks()
 
 
 class _JumpingSelector(selectors.BaseSelector):

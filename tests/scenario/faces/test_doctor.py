@@ -59,8 +59,9 @@ def plant(url: str, text: str, *values: Any) -> None:
 
 
 def plant_node(url: str, name: str, *, lease: int, rules: str | None = None) -> None:
-    given = (name, name, now(), lease, '["default"]', '["send"]', "1", rules or rules_in_force().version)
-    plant(url, "INSERT INTO ostinato_nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *given)
+    since = now() - 10 * MINUTE
+    given = (name, name, since, lease, '["default"]', '["send"]', "1", rules or rules_in_force().version, MINUTE, since)
+    plant(url, "INSERT INTO ostinato_nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *given)
 
 
 def plant_run(url: str, **columns: Any) -> None:

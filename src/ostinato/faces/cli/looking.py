@@ -17,6 +17,7 @@ from ostinato.clock import SharedClock, SystemClock
 from ostinato.engine import access
 from ostinato.engine.computing import Computing
 from ostinato.engine.handlers import Declaration
+from ostinato.engine.timekeeping import Timekeeper
 from ostinato.errors import NotFound
 from ostinato.model import DEFAULT_NAMESPACE
 from ostinato.reading import Reading
@@ -64,10 +65,7 @@ class Looking(Reading):
 
     async def open(self) -> None:
         await self.store.open()
-        before = self._clock.local.now()
-        shared = await self.store.clock_probe()
-        if shared is not None:
-            self._clock.measured(before, shared, self._clock.local.now())
+        await Timekeeper(self.store, self._clock, lambda: None).measure(looking=True)
         if self.namespace != DEFAULT_NAMESPACE:
             known = await self.store.read(lambda _: access.list_namespaces())
             if self.namespace not in {one.name for one in known}:

@@ -1,6 +1,8 @@
--- orphans: runs that are active under a node which is not there, or whose lease has long run out.
+-- orphans: runs that are active under a node which is not there, or whose lease has long run out while another node has
+-- been renewing its own.
 SELECT u.* FROM ostinato_runs u LEFT JOIN ostinato_nodes n ON n.id = u.node
-WHERE u.status = 'active' AND (n.id IS NULL OR n.lease_until < :long_ago) ORDER BY u.id LIMIT :limit
+WHERE u.status = 'active' AND (n.id IS NULL OR n.lease_until < :long_ago AND EXISTS (SELECT 1 FROM ostinato_nodes m
+    WHERE m.lease_until >= :now AND m.steady_since <= :long_ago)) ORDER BY u.id LIMIT :limit
 
 -- sleepers: runs that wait, but for nothing: no timer, no reason.
 SELECT u.id, u.root_id FROM ostinato_runs u WHERE u.status = 'waiting' AND u.reason IS NULL
