@@ -59,9 +59,96 @@ _SHORT.maxstring = _SHORT.maxother = 80
 _LISTED = 30
 
 
+# What other tools, or other faces of this one, call a thing. These go before likeness in spelling, which would offer
+# `timeout` for `timezone`.
+_SYNONYMS = {
+    "api_key": ("token",),
+    "at": ("due", "first"),
+    "command": ("job", "action"),
+    "cron": ("spec",),
+    "crontab": ("cron", "spec"),
+    "enabled": ("paused",),
+    "func": ("job", "action"),
+    "function": ("job", "action"),
+    "handler": ("job", "action"),
+    "every": ("intervals", "spec"),
+    "interval": ("every", "intervals", "spec"),
+    "job": ("action", "name"),
+    "name": ("journeyName", "match"),
+    "kwargs": ("input",),
+    "args": ("input",),
+    "arguments": ("input",),
+    "max_attempts": ("retry", "attempts"),
+    "max_retries": ("retry", "attempts"),
+    "params": ("input",),
+    "payload": ("input",),
+    "retries": ("retry", "attempts"),
+    "schedule": ("spec",),
+    "size": ("limit",),
+    "page_size": ("limit",),
+    "per_page": ("limit",),
+    "since": ("first", "after"),
+    "start_date": ("start", "first"),
+    "end_date": ("end", "last"),
+    "target": ("action", "job"),
+    "task": ("action", "job"),
+    "time_zone": ("tz", "spec"),
+    "timezone": ("tz", "spec"),
+    "tz": ("spec",),
+    "timezone_name": ("tz",),
+    "to": ("last",),
+    "from": ("first",),
+    "until": ("last", "end"),
+    "when": ("spec",),
+    "zone": ("tz", "spec"),
+    "zone_data": ("tz_data",),
+    # commands
+    "add": ("create",),
+    "new": ("create",),
+    "make": ("create",),
+    "describe": ("show",),
+    "get": ("show",),
+    "view": ("show",),
+    "info": ("show",),
+    "ls": ("list",),
+    "rm": ("delete", "revoke"),
+    "remove": ("delete", "revoke"),
+    "drop": ("delete",),
+    "edit": ("update",),
+    "set": ("update",),
+    "modify": ("update",),
+    "enable": ("resume",),
+    "unpause": ("resume",),
+    "disable": ("pause",),
+    "run": ("trigger", "start"),
+    "fire": ("trigger",),
+    "kill": ("terminate",),
+    "stop": ("cancel",),
+    "abort": ("cancel",),
+    "rerun": ("retry",),
+    "redo": ("retry",),
+    "next": ("upcoming", "times"),
+    "status": ("state", "phase", "doctor", "show"),
+    "state": ("status", "phase"),
+    "subject": ("subjectId",),
+    "tenant": ("tenantId",),
+    "check": ("doctor",),
+    "deploy": ("apply",),
+    "validate": ("check",),
+    "up": ("serve",),
+    "server": ("serve",),
+    "beat": ("worker",),
+    "dump": ("export",),
+}
+
+
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Which of these was likely meant."""
-    near = get_close_matches(word, list(choices), n=1)
+    """Which of these was likely meant: by another name for it, or else by its spelling."""
+    names = list(choices)
+    for other in _SYNONYMS.get(word.lower().replace("-", "_"), ()):
+        if other in names:
+            return other
+    near = get_close_matches(word, names, n=1)
     return near[0] if near else None
 
 
@@ -75,7 +162,7 @@ def there_are(choices: Collection[str]) -> str:
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """A hint for a near miss, or nothing."""
     near = nearest(word, choices)
-    return f"did you mean {near!r}?" if near else ""
+    return f"did you mean {str(near)!r}?" if near else ""
 
 
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:

@@ -59,12 +59,12 @@ class Crontab:
         }
 
 
-def read_crontab(text: str, file: str = "crontab", *, system: bool = False, zone: str = "") -> Crontab:
+def read_crontab(text: str, file: str = "crontab", *, system: bool = False, tz: str = "") -> Crontab:
     """Read the crontab of a user, or with `system` one whose lines name the user. Every line that cannot be read is
-    raised, all of them together. `zone` is where times are read until a line says otherwise."""
+    raised, all of them together. `tz` is where times are read until a line says otherwise."""
     found = Crontab()
     problems: list[Problem] = []
-    reading = _Reading(file, system, zone, found)
+    reading = _Reading(file, system, tz, found)
     for number, line in enumerate(text.splitlines(), 1):
         try:
             reading.line(number, line)
@@ -72,7 +72,7 @@ def read_crontab(text: str, file: str = "crontab", *, system: bool = False, zone
             problems.append(Problem(file, Place(number, wrong.column), str(wrong)))
     if problems:
         raise FileError(problems)
-    if found.lines and not (zone or reading.zoned):
+    if found.lines and not (tz or reading.zoned):
         found.notes.append("no zone is given, so times are read in UTC; cron reads them on the clock of its machine")
     return found
 
@@ -84,10 +84,10 @@ class _Wrong(Exception):
 
 
 class _Reading:
-    def __init__(self, file: str, system: bool, zone: str, found: Crontab) -> None:
+    def __init__(self, file: str, system: bool, tz: str, found: Crontab) -> None:
         self._file = file
         self._system = system
-        self._zone = zone
+        self._tz = tz
         self._found = found
         self._environment: dict[str, str] = {}
         self._delay = ""
@@ -129,12 +129,12 @@ class _Reading:
 
     def _spec(self, times: str, column: int) -> dict[str, Any]:
         try:
-            cron(times, tz=self._zone)
+            cron(times, tz=self._tz)
         except SpecError as problem:
             raise _Wrong(column, str(problem)) from None
         spec: dict[str, Any] = {"cron": [times]}
-        if self._zone:
-            spec["zone"] = self._zone
+        if self._tz:
+            spec["tz"] = self._tz
         if self._delay:
             spec["jitter"] = self._delay
         return spec
@@ -146,7 +146,7 @@ class _Reading:
                 cron("@daily", tz=value)
             except SpecError as problem:
                 raise _Wrong(column, f"{name}: {problem}") from None
-            self._zone, self.zoned = value, True
+            self._tz, self.zoned = value, True
             if name == "TZ":
                 note(f"line {number}: TZ={value} is taken for the zone of what follows; some crons read only CRON_TZ")
         elif name in _ABOUT_MAIL:

@@ -221,7 +221,7 @@ def _each_wrong(spec: Mapping[str, Any]) -> Iterator[Wrong]:
     """What is wrong with the parts of a spec, each looked at by itself; the zone and the dialect are what the other
     parts are read by."""
     by: dict[str, Any] = {}
-    for key in sorted(spec, key=lambda key: key not in ("zone", "zone_data", "dialect")):
+    for key in sorted(spec, key=lambda key: key not in ("tz", "tz_data", "dialect")):
         several = isinstance(spec[key], list) and key != "exclude"
         for number, one in enumerate(spec[key] if several else [spec[key]]):
             try:
@@ -232,7 +232,7 @@ def _each_wrong(spec: Mapping[str, Any]) -> Iterator[Wrong]:
                     path = (key, number, *path[2:])
                 yield path, str(problem).replace(f"{key}[0]", f"{key}[{number}]", 1)
             else:
-                if key in ("zone", "zone_data", "dialect"):
+                if key in ("tz", "tz_data", "dialect"):
                     by[key] = one
 
 

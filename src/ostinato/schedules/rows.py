@@ -41,6 +41,7 @@ def load(text: str | None) -> Any:
     return None if text is None else orjson.loads(text)
 
 
+_FORMER_SPEC_KEYS = {"zone": "tz", "zone_data": "tz_data"}  # in rows written before these keys were renamed
 _specs: OrderedDict[str, Spec] = OrderedDict()
 _SPECS = 16_384
 _SPECS_SIZE = 2_000_000  # entries of all of them together; some 70 MB
@@ -55,7 +56,11 @@ def read_spec_text(text: str) -> Spec:
     found = _specs.get(text)
     if found is not None:
         return found
-    spec = read_spec(orjson.loads(text))
+    document = orjson.loads(text)
+    for former, key in _FORMER_SPEC_KEYS.items():
+        if former in document:
+            document[key] = document.pop(former)
+    spec = read_spec(document)
     with _specs_lock:
         if text not in _specs:
             _specs[text] = spec

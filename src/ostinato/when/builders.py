@@ -174,7 +174,7 @@ def _spec(
     exclude: Exclusion | Iterable[Exclusion],
     **rest: Any,
 ) -> Spec:
-    draft = Spec(zone=zone_name(tz), jitter=fixed_length(jitter, "jitter"), **rest)
+    draft = Spec(tz=zone_name(tz), jitter=fixed_length(jitter, "jitter"), **rest)
     draft.check_choices()
     at = named_zone(draft)
     if isinstance(exclude, str | date | Calendar | Exclusions | Spec):

@@ -210,7 +210,7 @@ class Compiled:
 
 def named_zone(spec: Spec) -> Zone | None:
     """The zone that a time without an offset is read in: the one that the spec names, if it does."""
-    named = spec.zone or spec.zone_data or any(parse_cron(text, spec.dialect).zone for text in spec.crons)
+    named = spec.tz or spec.tz_data or any(parse_cron(text, spec.dialect).zone for text in spec.crons)
     return zone_of(spec) if named else None
 
 
@@ -220,25 +220,25 @@ def zone_of(spec: Spec) -> Zone:
     if len(set(named)) > 1:
         raise SpecError(
             f"conflicting timezone names {', '.join(repr(z) for z in sorted(set(named)))} in the cron strings",
-            field="zone",
+            field="tz",
             value=named,
             hint="a spec has one zone: make two specs, or name the same zone everywhere",
         )
     by_cron = named[0] if named else ""
-    if spec.zone_data:
+    if spec.tz_data:
         if by_cron:
             raise SpecError(
-                f"the cron string names the zone {by_cron!r}, and zone_data is given too", field="zone", value=by_cron
+                f"the cron string names the zone {by_cron!r}, and tz_data is given too", field="tz", value=by_cron
             )
-        return zone_from_data(spec.zone_data)
-    if by_cron and spec.zone and by_cron != spec.zone:
+        return zone_from_data(spec.tz_data)
+    if by_cron and spec.tz and by_cron != spec.tz:
         raise SpecError(
-            f"the cron string names the zone {by_cron!r}, the spec {spec.zone!r}",
-            field="zone",
+            f"the cron string names the zone {by_cron!r}, the spec {spec.tz!r}",
+            field="tz",
             value=by_cron,
             hint="name it once",
         )
-    return zone(by_cron or spec.zone)
+    return zone(by_cron or spec.tz)
 
 
 def _whole_seconds(micros: Micros) -> Micros:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -65,13 +66,18 @@ def parse_cron(text: str, dialect: Dialect) -> Cron:
     return _temporal(text, zone, body) if dialect == "temporal" else _cron(text, zone, body)
 
 
+_SHORT = 12  # characters of a length or a step that are worth repeating
+
+
 def _cron(text: str, zone: str, body: str) -> Cron:
     word = body.lower()
     if word.startswith("@"):
         if word not in _SHORTHANDS:
             hint = did_you_mean(word[:20], _SHORTHANDS) or f"the shorthands are {', '.join(_SHORTHANDS)}"
             if word.startswith("@every"):
-                hint = "write every('5m'), or use the temporal dialect"
+                length = body[6:].strip()
+                length = length if len(length) <= _SHORT and length.isalnum() else "5m"
+                hint = f"write every {length} (in Python every({length!r})), or use the temporal dialect"
             raise SpecError(f"{shown(text)} is not a shorthand", field="cron", value=text, hint=hint)
         body = _SHORTHANDS[word]
     parts = body.split()
@@ -90,7 +96,29 @@ def _cron(text: str, zone: str, body: str) -> Cron:
         zone=zone,
         either=not is_star(by_name[DAY_OF_MONTH]) and not is_star(by_name[DAY_OF_WEEK]),
         fixed=not any(is_star(by_name.get(f, "0")) for f in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD)),
+        warning=_step_warning(text, by_name),
     )
+
+
+def _step_warning(text: str, by_name: Mapping[Field, str]) -> str:
+    """What to say about a step that leads out of its field at once, such as `*/90`: it stands for the first value."""
+    for field, part in by_name.items():
+        for item in part.split(","):
+            start, slash, step = item.partition("/")
+            if (
+                slash
+                and start in ("*", "?")
+                and len(step) <= _SHORT
+                and step.isdecimal()
+                and int(step) > field.high - field.low
+            ):
+                units = {MINUTE_FIELD: "m", HOUR_FIELD: "h", SECOND_FIELD: "s"}
+                instead = f"; for an interval write 'every {int(step)}{units[field]}'" if field in units else ""
+                return (
+                    f"{item} in {shown(text)} matches {field.name} {field.low} only: "
+                    f"a step of {int(step)} leads out of {field.low} to {field.high}{instead}"
+                )
+    return ""
 
 
 def _temporal(text: str, zone: str, body: str) -> Cron:

@@ -34,8 +34,8 @@ def spec_json(spec: Spec) -> dict[str, object]:
         "exclude": _exclusions_json(spec.exclude),
         "start": None if spec.start is None else format_instant(spec.start),
         "end": None if spec.end is None else format_instant(spec.end),
-        "zone": spec.zone,
-        "zone_data": b64encode(spec.zone_data).decode(),
+        "tz": spec.tz,
+        "tz_data": b64encode(spec.tz_data).decode(),
         "jitter": str(Duration(micros=spec.jitter)) if spec.jitter else "",
         "dialect": "" if spec.dialect == "cron" else spec.dialect,
         "dst": spec.dst,
@@ -44,11 +44,11 @@ def spec_json(spec: Spec) -> dict[str, object]:
 
 
 def read_spec(given: Mapping[str, object]) -> Spec:
-    """A spec from JSON, checked. A time without an offset is read on the wall of the zone that it names."""
+    """A spec from JSON, checked. A time without an offset is wall-clock time in the zone that it names."""
     known_keys(given, _SPEC_KEYS, "a spec")
     draft = Spec(
-        zone=_text(given, "zone", ""),
-        zone_data=read_bytes(given.get("zone_data"), "zone_data"),
+        tz=_text(given, "tz", ""),
+        tz_data=read_bytes(given.get("tz_data"), "tz_data"),
         jitter=fixed_length(_text(given, "jitter", "PT0S"), "jitter"),
         dialect=_text(given, "dialect", "cron"),  # type: ignore[arg-type]
         dst=_text(given, "dst", ""),  # type: ignore[arg-type]

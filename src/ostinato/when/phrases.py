@@ -25,7 +25,7 @@ _UNITS = {"second": "{}s", "minute": "{}m", "hour": "{}h", "day": "{}d", "week":
 def parse_phrase(text: str, *, tz: str = "", dialect: Dialect | None = None, dst: Dst | None = None) -> Spec:
     text = text.strip()
     if text.startswith("{"):
-        return _document(text, {"zone": tz, "dialect": dialect, "dst": dst})
+        return _document(text, {"tz": tz, "dialect": dialect, "dst": dst})
     _refuse_near_misses(text)
     found = _EVERY.fullmatch(text) or _REPEATING.fullmatch(text)
     if found:

@@ -20,7 +20,7 @@ MOST_EXCLUDED_CALENDARS = 50
 MOST_EXCLUDED_DATES = 4_000
 MOST_EXCLUDED_SPANS = 500
 LONGEST_SOURCE = 2_000  # letters, and members of lists, of one cron string or calendar
-LARGEST_ZONE = 16 << 10  # bytes of zone_data
+LARGEST_ZONE = 16 << 10  # bytes of tz_data
 _SOURCES = ("cron", "calendars", "intervals", "recurrences")
 _TEMPORAL_SOURCES = ("structured_calendar", "calendar", "cron_string", "interval")
 _TEMPORAL_EXCLUDED = ("exclude_structured_calendar", "exclude_calendar")
@@ -38,7 +38,7 @@ def check_document_size(given: Mapping[str, object]) -> None:
         _count(excluded.get("spans")),
     )
     _check_sources([*(given.get(name) for name in _SOURCES), excluded.get("calendars"), given.get("times")])
-    _check_zone(len(str(given.get("zone_data") or "")) * 3 // 4)
+    _check_zone(len(str(given.get("tz_data") or "")) * 3 // 4)
 
 
 def check_temporal_size(given: Mapping[str, object]) -> None:
@@ -47,7 +47,7 @@ def check_temporal_size(given: Mapping[str, object]) -> None:
     excluded = [given.get(name) for name in _TEMPORAL_EXCLUDED]
     _check_counts(sum(map(_count, sources)), 0, sum(map(_count, excluded)), 0, 0)
     _check_sources([*sources, *excluded])
-    _check_zone(len(str(given.get("timezone_data") or "")) * 3 // 4)
+    _check_zone(len(str(given.get("timezone_data") or "")) * 3 // 4, "timezone_data")
 
 
 def check_spec_size(spec: Spec) -> None:
@@ -59,7 +59,7 @@ def check_spec_size(spec: Spec) -> None:
         len(spec.exclude.dates),
         len(spec.exclude.spans),
     )
-    _check_zone(len(spec.zone_data))
+    _check_zone(len(spec.tz_data))
 
 
 def _check_counts(sources: int, times: int, calendars: int, dates: int, spans: int) -> None:
@@ -91,9 +91,9 @@ def _check_sources(lists: Iterable[object]) -> None:
                 )
 
 
-def _check_zone(size: int) -> None:
+def _check_zone(size: int, field: str = "tz_data") -> None:
     if size > LARGEST_ZONE:
-        raise SpecError(f"zone_data has at most {LARGEST_ZONE:,} bytes; this has {size:,}", field="zone_data")
+        raise SpecError(f"{field} has at most {LARGEST_ZONE:,} bytes; this has {size:,}", field=field)
 
 
 def _count(value: object) -> int:

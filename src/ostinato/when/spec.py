@@ -68,8 +68,8 @@ class Spec:
     exclude: Exclusions = _NOTHING
     start: Micros | None = None
     end: Micros | None = None
-    zone: str = ""
-    zone_data: bytes = b""
+    tz: str = ""
+    tz_data: bytes = b""
     jitter: Micros = 0
     dialect: Dialect = "cron"
     dst: Dst | Literal[""] = ""
@@ -101,8 +101,8 @@ class Spec:
 
     @lazily
     def tzinfo(self) -> tzinfo:
-        if self.zone_data:
-            return rules_from_data(self.zone_data)
+        if self.tz_data:
+            return rules_from_data(self.tz_data)
         return zoneinfo.ZoneInfo(self.compiled.zone.name)
 
     def __getstate__(self) -> dict[str, object]:
@@ -150,7 +150,7 @@ class Spec:
         if self.manual or other.manual:
             return other if self.manual else self
         for (name, mine), theirs in zip(self._for_the_whole().items(), other._for_the_whole().values(), strict=True):
-            if mine != theirs and not (name in ("zone", "dst") and (mine == "" or theirs == "")):
+            if mine != theirs and not (name in ("tz", "dst") and (mine == "" or theirs == "")):
                 together = "put the exclusions on the joined spec: (a | b).without(…)"
                 raise SpecError(
                     f"two specs with different {name} cannot be joined: what is said for one would hold for both",
@@ -166,8 +166,8 @@ class Spec:
                 intervals=self.intervals + other.intervals,
                 recurrences=self.recurrences + other.recurrences,
                 times=self.times + other.times,
-                zone=self.zone or other.zone,
-                zone_data=self.zone_data or other.zone_data,
+                tz=self.tz or other.tz,
+                tz_data=self.tz_data or other.tz_data,
                 dst=self.dst or other.dst,
             )
         )
@@ -182,7 +182,7 @@ class Spec:
             "end": self.end,
             "jitter": self.jitter,
             "dialect": self.dialect,
-            "zone": "" if zone is None else self.zone_data or zone.name,
+            "tz": "" if zone is None else self.tz_data or zone.name,
             "dst": self.rule if reads_wall else self.dst,
         }
 
@@ -306,7 +306,7 @@ def _too_short(value: object) -> SpecError:
 
 
 def read_exclusions(what: Iterable[object], zone: Zone | None) -> Iterator[Exclusions]:
-    """What each thing to leave out means; a stretch without offsets is read on the wall of the zone."""
+    """What each thing to leave out means; a stretch without offsets is wall-clock time in the zone."""
     for one in what:
         if isinstance(one, Exclusions):
             yield one

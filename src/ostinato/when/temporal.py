@@ -49,13 +49,25 @@ def spec_from_temporal(given: Mapping[str, Any]) -> Spec:
         ),
         start=_time(given, "start_time"),
         end=_time(given, "end_time"),
-        zone=_text(given.get("timezone_name") or "", "timezone_name"),
-        zone_data=read_bytes(given.get("timezone_data"), "timezone_data"),
+        tz=_text(given.get("timezone_name") or "", "timezone_name"),
+        tz_data=read_bytes(given.get("timezone_data"), "timezone_data"),
         jitter=_duration(given.get("jitter") or "0s", "jitter"),
         dialect="temporal",
     )
-    spec.check()
+    try:
+        spec.check()
+    except SpecError as problem:
+        raise _in_temporal_words(problem) from None
     return canonical(spec)
+
+
+def _in_temporal_words(problem: SpecError) -> SpecError:
+    """The same error with the name that Temporal has for the zone."""
+    name = {"tz": "timezone_name", "tz_data": "timezone_data"}.get(problem.field)
+    if name is None:
+        return problem
+    message = problem.message.replace(problem.field, name, 1)
+    return SpecError(message, field=name, value=problem.value, hint=problem.hint)
 
 
 def canonical(spec: Spec) -> Spec:
@@ -64,7 +76,7 @@ def canonical(spec: Spec) -> Spec:
     beyond = ", ".join(_beyond_temporal(spec))
     if beyond:
         raise SpecError(f"Temporal's specs cannot hold {beyond}", field="spec", value=spec.describe())
-    calendars, intervals, zone = list(spec.calendars), list(spec.intervals), spec.zone
+    calendars, intervals, zone = list(spec.calendars), list(spec.intervals), spec.tz
     for text in spec.crons:
         cron = parse_cron(text, spec.dialect)
         zone = zone or cron.zone
@@ -77,7 +89,7 @@ def canonical(spec: Spec) -> Spec:
         crons=(),
         calendars=tuple(calendars),
         intervals=tuple(intervals),
-        zone=zone,
+        tz=zone,
         dialect="temporal",
         dst="",
     )
@@ -117,8 +129,8 @@ def spec_to_temporal(spec: Spec) -> dict[str, Any]:
         "start_time": None if spec.start is None else format_instant(spec.start),
         "end_time": None if spec.end is None else format_instant(spec.end),
         "jitter": _seconds(spec.jitter) if spec.jitter else None,
-        "timezone_name": spec.zone,
-        "timezone_data": b64encode(spec.zone_data).decode(),
+        "timezone_name": spec.tz,
+        "timezone_data": b64encode(spec.tz_data).decode(),
     }
     return {name: value for name, value in found.items() if value}
 

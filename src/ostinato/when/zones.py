@@ -86,13 +86,45 @@ class ZoneRules:
     source: str
 
 
-def zone(name: str, field: str = "zone") -> Zone:
+def zone(name: str, field: str = "tz") -> Zone:
     """The zone of that name; an unknown one is an error that offers the nearest."""
     try:
         return _load(name or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        hint = did_you_mean(name, zone_names()) or "use a name such as 'Europe/Berlin'"
+        hint = _abbreviated(name) or did_you_mean(name, zone_names()) or "use a name such as 'Europe/Berlin'"
         raise SpecError(f"{field} {name!r} is not a time zone", field=field, value=name, hint=hint) from None
+
+
+# Abbreviations name an offset, not a zone, and several zones share each. One zone for each, to show what a name is.
+_ABBREVIATIONS = {
+    "ACST": "Australia/Adelaide",
+    "AEDT": "Australia/Sydney",
+    "AEST": "Australia/Sydney",
+    "AKST": "America/Anchorage",
+    "AWST": "Australia/Perth",
+    "BRT": "America/Sao_Paulo",
+    "BST": "Europe/London",
+    "CDT": "America/Chicago",
+    "CEST": "Europe/Berlin",
+    "CST": "America/Chicago",
+    "EDT": "America/New_York",
+    "EEST": "Europe/Helsinki",
+    "IST": "Asia/Kolkata",
+    "JST": "Asia/Tokyo",
+    "KST": "Asia/Seoul",
+    "MDT": "America/Denver",
+    "MSK": "Europe/Moscow",
+    "NZST": "Pacific/Auckland",
+    "PDT": "America/Los_Angeles",
+    "PST": "America/Los_Angeles",
+    "SGT": "Asia/Singapore",
+    "WEST": "Europe/Lisbon",
+}
+
+
+def _abbreviated(name: str) -> str:
+    place = _ABBREVIATIONS.get(name.upper())
+    return f"it is an abbreviation; name a place such as {place!r}" if place else ""
 
 
 def zone_name(tz: object) -> str:
@@ -100,7 +132,7 @@ def zone_name(tz: object) -> str:
     name = tz.key if isinstance(tz, zoneinfo.ZoneInfo) else "UTC" if tz is UTC else tz
     if not isinstance(name, str):
         raise SpecError(
-            f"tz {shown(tz)} is not the name of a time zone", field="zone", value=tz, hint="write tz='Europe/Berlin'"
+            f"tz {shown(tz)} is not the name of a time zone", field="tz", value=tz, hint="write tz='Europe/Berlin'"
         )
     return name
 
@@ -116,11 +148,17 @@ def rules_in_force() -> ZoneRules:
     for folder in map(Path, zoneinfo.TZPATH):
         if (folder / "UTC").is_file():
             return ZoneRules(_system_version(folder), str(folder))
+    installed = installed_rules()
+    return ZoneRules("none", "nowhere") if installed is None else ZoneRules(installed, "tzdata")
+
+
+def installed_rules() -> str | None:
+    """The edition of the package tzdata, be it in force or not."""
     try:
         import tzdata
     except ImportError:
-        return ZoneRules("none", "nowhere")
-    return ZoneRules(tzdata.IANA_VERSION, "tzdata")
+        return None
+    return str(tzdata.IANA_VERSION)
 
 
 def _system_version(folder: Path) -> str:
@@ -154,8 +192,8 @@ def rules_from_data(data: bytes) -> zoneinfo.ZoneInfo:
         return zoneinfo.ZoneInfo.from_file(BytesIO(data), key="its own zone data")
     except (ValueError, OverflowError) as problem:
         raise SpecError(
-            f"zone_data is not a compiled zone file: {problem}",
-            field="zone_data",
+            f"tz_data is not a compiled zone file: {problem}",
+            field="tz_data",
             value=f"{len(data)} bytes",
             hint="give the bytes of a TZif file, or a zone's name",
         ) from None

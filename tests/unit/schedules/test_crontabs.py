@@ -34,8 +34,8 @@ def line(text: str, **options: Any) -> tuple[Any, Any]:
             {"command": "mail x", "stdin": "Dear x,\n100% yours\n"},
         ),
         ("0 2 * * * FOO=bar run", {"cron": ["0 2 * * *"]}, {"command": "FOO=bar run"}),
-        ("CRON_TZ=Europe/Berlin\n0 2 * * * x", {"cron": ["0 2 * * *"], "zone": "Europe/Berlin"}, {"command": "x"}),
-        ("TZ='Europe/Berlin'\n0 2 * * * x", {"cron": ["0 2 * * *"], "zone": "Europe/Berlin"}, {"command": "x"}),
+        ("CRON_TZ=Europe/Berlin\n0 2 * * * x", {"cron": ["0 2 * * *"], "tz": "Europe/Berlin"}, {"command": "x"}),
+        ("TZ='Europe/Berlin'\n0 2 * * * x", {"cron": ["0 2 * * *"], "tz": "Europe/Berlin"}, {"command": "x"}),
         ("RANDOM_DELAY=5\n0 2 * * * x", {"cron": ["0 2 * * *"], "jitter": "5m"}, {"command": "x"}),
         (
             '# note\n\nPATH = "/usr/bin:/bin"\n0 2 * * * x',
@@ -54,12 +54,12 @@ def test_the_lines_of_a_system_crontab_name_the_user() -> None:
         {"cron": ["17 * * * *"]},
         {"command": "run-parts /etc/cron.hourly", "user": "root"},
     )
-    assert line("@daily root x", system=True, zone="Asia/Tokyo")[0] == {"cron": ["@daily"], "zone": "Asia/Tokyo"}
+    assert line("@daily root x", system=True, tz="Asia/Tokyo")[0] == {"cron": ["@daily"], "tz": "Asia/Tokyo"}
 
 
 def test_a_zone_and_the_environment_hold_from_their_line_on() -> None:
     found = read_crontab("0 1 * * * a\nCRON_TZ=Asia/Tokyo\nA=1\n0 2 * * * b\nCRON_TZ=Europe/Berlin\n0 3 * * * c\n")
-    assert [one.spec.get("zone") for one in found.lines] == [None, "Asia/Tokyo", "Europe/Berlin"]
+    assert [one.spec.get("tz") for one in found.lines] == [None, "Asia/Tokyo", "Europe/Berlin"]
     assert [one.input.get("env") for one in found.lines] == [None, {"A": "1"}, {"A": "1"}]
 
 
@@ -75,7 +75,7 @@ def test_what_is_read_otherwise_is_said() -> None:
     ]
     (note,) = read_crontab("0 1 * * * a").notes
     assert note.startswith("no zone is given, so times are read in UTC")
-    assert read_crontab("0 1 * * * a", zone="UTC").notes == []
+    assert read_crontab("0 1 * * * a", tz="UTC").notes == []
 
 
 def test_every_line_that_cannot_be_read_is_told() -> None:
@@ -89,7 +89,7 @@ def test_every_line_that_cannot_be_read_is_told() -> None:
         "tab:2:3  '0 2 * *' ends before the times; a line is 'minute hour day month weekday command'",
         "tab:3:1  '0 2 * * *' ends before its command; a line is 'minute hour day month weekday command'",
         "tab:4:1  '@dayly' is not a shorthand; did you mean '@daily'?",
-        "tab:5:9  CRON_TZ: zone 'Mars/Here' is not a time zone; use a name such as 'Europe/Berlin'",
+        "tab:5:9  CRON_TZ: tz 'Mars/Here' is not a time zone; use a name such as 'Europe/Berlin'",
         "tab:6:14  RANDOM_DELAY 'x' is not a number of minutes",
         "tab:7:11  '0 2 * * * %x' has nothing before its '%' to run",
     ]
@@ -115,7 +115,7 @@ def test_names_come_from_the_commands_and_stay() -> None:
 
 
 def test_the_file_runs_as_cron_would() -> None:
-    found = read_crontab("0 2 * * * /bin/backup\n@hourly report --x\n", zone="Europe/Berlin")
+    found = read_crontab("0 2 * * * /bin/backup\n@hourly report --x\n", tz="Europe/Berlin")
     entries = found.entries("sh", {"/bin/back*": "backup"})
     assert [one["action"]["job"] for one in entries.values()] == ["backup", "sh"]
     document = parse_schedules(write_document(entries), "crontab")

@@ -42,7 +42,7 @@ def wrong(text: str, file: str = "s.yaml") -> list[str]:
 NIGHTLY = """\
 schedules:
   nightly-report:
-    spec: {cron: ["0 2 * * *"], zone: Europe/Berlin}
+    spec: {cron: ["0 2 * * *"], tz: Europe/Berlin}
     action: {job: report, input: {kind: nightly}, timeout: 10m}
     overlap: buffer_one
     catchup: 1h
@@ -90,7 +90,7 @@ def test_every_mistake_is_told_in_its_place() -> None:
     text = """\
 schedules:
   a:
-    spec: {cron: ["0 2 * * *", "0 25 * * *"], zone: Europe/Berln}
+    spec: {cron: ["0 2 * * *", "0 25 * * *"], tz: Europe/Berln}
     action: {job: report, tmeout: 10m, retry: {attempts: x}}
     overlap: bufer_one
     catchup: 1x
@@ -107,7 +107,7 @@ shedules: 3
 """
     assert wrong(text) == [
         "s.yaml:3:32  schedule 'a': spec: cron[1]: hour 25 is out of range 0–23 in '0 25 * * *'",
-        "s.yaml:3:53  schedule 'a': spec: zone 'Europe/Berln' is not a time zone; did you mean 'Europe/Berlin'?",
+        "s.yaml:3:51  schedule 'a': spec: tz 'Europe/Berln' is not a time zone; did you mean 'Europe/Berlin'?",
         "s.yaml:4:27  schedule 'a': an action has no 'tmeout'; did you mean 'timeout'?",
         "s.yaml:4:47  schedule 'a': retry attempts 'x' is not a whole number from 1",
         "s.yaml:5:14  schedule 'a': overlap 'bufer_one' is unknown; did you mean 'buffer_one'?",

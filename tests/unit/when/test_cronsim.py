@@ -56,7 +56,7 @@ def compare(dice: random.Random, zone: str, seconds: bool, steps: int) -> bool:
     except CronSimError:
         theirs = None
     try:
-        ours = Spec(crons=(text,), zone=zone, dst="wall" if seconds else "cron").compiled
+        ours = Spec(crons=(text,), tz=zone, dst="wall" if seconds else "cron").compiled
     except SpecError:
         ours = None
     if ours is None or theirs is None:
@@ -93,7 +93,7 @@ def test_many_sequences_agree(worker: int) -> None:
 def test_six_fields_keep_the_cron_rule_where_cronsim_drops_it() -> None:
     start = datetime(2026, 3, 28, 12, tzinfo=ZoneInfo("Europe/Berlin"))
     theirs = next(CronSim("0 30 2 * * *", start))
-    ours = Spec(crons=("0 30 2 * * *",), zone="Europe/Berlin").next(start)
+    ours = Spec(crons=("0 30 2 * * *",), tz="Europe/Berlin").next(start)
     assert theirs.isoformat() == "2026-03-30T02:30:00+02:00"
     assert ours is not None
     assert ours.isoformat() == "2026-03-29T03:00:00+02:00"
@@ -102,6 +102,6 @@ def test_six_fields_keep_the_cron_rule_where_cronsim_drops_it() -> None:
 def test_a_start_in_the_second_pass_of_a_repeated_hour_never_answers_with_the_past() -> None:
     start = datetime(2026, 10, 25, 2, 15, tzinfo=ZoneInfo("Europe/Berlin"), fold=1)
     assert next(CronSim("30 2 * * *", start)).astimezone(UTC) < start.astimezone(UTC)
-    ours = Spec(crons=("30 2 * * *",), zone="Europe/Berlin").next(start)
+    ours = Spec(crons=("30 2 * * *",), tz="Europe/Berlin").next(start)
     assert ours is not None
     assert ours.isoformat() == "2026-10-26T02:30:00+01:00"

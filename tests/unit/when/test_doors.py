@@ -109,7 +109,7 @@ def test_a_stretch_without_offsets_is_read_on_the_wall_of_the_spec() -> None:
         cron("0 9 * * *", tz="Europe/Berlin", exclude=[stretch]),
         cron("0 9 * * *", tz="Europe/Berlin").without(stretch),
         cron("CRON_TZ=Europe/Berlin 0 9 * * *").without(tuple(map(datetime.fromisoformat, stretch))),  # type: ignore[arg-type]
-        read_spec({"cron": "0 9 * * *", "zone": "Europe/Berlin", "exclude": {"spans": [stretch]}}),
+        read_spec({"cron": "0 9 * * *", "tz": "Europe/Berlin", "exclude": {"spans": [stretch]}}),
     ):
         assert list(spec.exclude.spans) == expected
     with pytest.raises(SpecError, match="has no offset"):
@@ -157,8 +157,8 @@ def test_a_near_miss_is_met_with_what_would_be_right(text: str, hint: str) -> No
         '{"calendars": [{"hour":' + "[" * 900 + "]" * 900 + "}]}",
         '{"times": [' + "9" * 5000 + "]}",
         '{"calendars": [{"hour": "9", "comment": "\\ud800"}]}',
-        '{"zone": "\\ud800"}',
-        '{"zone": "a\\u0000b"}',
+        '{"tz": "\\ud800"}',
+        '{"tz": "a\\u0000b"}',
         '{"\\ud800": 1}',
     ],
 )
@@ -171,7 +171,7 @@ def test_no_document_brings_forth_anything_but_a_spec_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"tz": "Asia/Tokyo"}, {"zone": "Europe/Berlin"}),
+        ({"tz": "Asia/Tokyo"}, {"tz": "Europe/Berlin"}),
         ({"dst": "cron"}, {"dst": "wall"}),
         ({"dialect": "cron"}, {"dialect": "temporal"}),
     ],

@@ -35,7 +35,7 @@ from ostinato.when.grammar import Dialect
         ("* * * * * * *", "7 fields are the temporal dialect"),
         ("", "has 0 fields"),
         ("@dayly", "did you mean '@daily'?"),
-        ("@every 5m", "write every('5m')"),
+        ("@every 5m", "(in Python every('5m'))"),
         ("@reboot", "is not a shorthand"),
         ("0 9 31 2 *", "can never match"),
         ("0 9 30,31 2 *", "can never match"),

@@ -99,7 +99,7 @@ def test_a_long_list_is_built_in_one_go() -> None:
 )
 def test_what_covers_the_readings_of_the_spec_is_passed_over_by_days(calendars: list[dict[str, object]]) -> None:
     excluded = tuple(read_calendar(c, rest="*") for c in calendars)
-    spec = Spec(crons=("* * * * *",), zone="Europe/Berlin", exclude=Exclusions(calendars=excluded))
+    spec = Spec(crons=("* * * * *",), tz="Europe/Berlin", exclude=Exclusions(calendars=excluded))
     found, steps = spec.compiled.search(at("2026-01-01T00:00:00Z"))
     assert found == at("2026-11-30T23:00:00Z")
     assert steps < 400
@@ -184,7 +184,7 @@ def test_passing_over_at_once_leaves_what_passing_over_one_by_one_leaves(zone: s
     for _ in range(60):
         excluded = random_exclusions(dice)
         # Where nothing is left, the search ends with the window.
-        unlimited = Spec(crons=(dice.choice(sources),), zone=zone, dst=dice.choice(["cron", "wall"]))
+        unlimited = Spec(crons=(dice.choice(sources),), tz=zone, dst=dice.choice(["cron", "wall"]))
         bounded = replace(unlimited, start=first, end=last, exclude=Exclusions(excluded))
         all_times, left = unlimited.compiled, bounded.compiled
         walls = [Wall(c) for c in excluded]

@@ -40,9 +40,9 @@ def window_for(zone: str, dice: random.Random) -> oracle.Window:
 def spec_of(text: oracle.Text, zone: str, dialect: str, rule: str) -> Spec:
     five = f"{text.minute} {text.hour} {text.day} {text.month} {text.weekday}"
     if dialect == "cron":
-        return Spec(crons=(five if text.second == "0" else f"{text.second} {five}",), zone=zone, dst=rule)  # type: ignore[arg-type]
+        return Spec(crons=(five if text.second == "0" else f"{text.second} {five}",), tz=zone, dst=rule)  # type: ignore[arg-type]
     seven = f"{text.second} {five} {text.year}"
-    return Spec(crons=(seven,), zone=zone, dialect="temporal", dst=rule)  # type: ignore[arg-type]
+    return Spec(crons=(seven,), tz=zone, dialect="temporal", dst=rule)  # type: ignore[arg-type]
 
 
 def calendar_of(text: oracle.Text) -> Calendar:
@@ -153,7 +153,7 @@ def test_calendars_less_calendars_and_dates_agree_with_a_walk(zone: str, rule: s
             compiled = Spec(
                 calendars=(calendar_of(text),),
                 exclude=exclude,
-                zone=zone,
+                tz=zone,
                 dst=rule,  # type: ignore[arg-type]
                 start=(window.seconds[0] - 9 * DAY) * SECOND,  # where nothing is left, the search ends with the window
                 end=(window.seconds[-1] + 9 * DAY) * SECOND,
@@ -183,7 +183,7 @@ def test_recurrences_agree_with_a_walk(zone: str, rule: str) -> None:
         anchor = (window.seconds[0] - dice.randrange(reach * DAY)) // 60 * 60
         times = oracle.recurring_times(window, anchor, months, days, hours * 3600, literal=rule == "wall")
         period = Duration(months, days, hours * 3600 * SECOND)
-        compiled = Spec(recurrences=(Recurrence(anchor * SECOND, period),), zone=zone, dst=rule).compiled  # type: ignore[arg-type]
+        compiled = Spec(recurrences=(Recurrence(anchor * SECOND, period),), tz=zone, dst=rule).compiled  # type: ignore[arg-type]
         expected = [t * SECOND for t in times if middle[0] <= t <= middle[1]]
         place = f"{period} from {anchor} {zone} {rule}"
         assert list(compiled.between(middle[0] * SECOND, middle[1] * SECOND)) == expected, place

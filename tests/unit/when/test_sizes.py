@@ -30,7 +30,7 @@ HOURLY = [f"{minute} * * * *" for minute in range(60)]
         ({"calendars": [{"minute": [1] * 100_000}]}, "spec", "letters"),
         ({"calendars": [{f"minute{n}": 1 for n in range(10_000)}]}, "spec", "letters"),
         ({"calendars": [[[[1] * 5000]]]}, "spec", "letters"),
-        ({"cron": "0 9 * * *", "zone_data": "A" * 100_000}, "zone_data", "bytes"),
+        ({"cron": "0 9 * * *", "tz_data": "A" * 100_000}, "tz_data", "bytes"),
     ],
 )
 def test_what_is_too_large_is_refused_before_it_is_read(spec: dict[str, Any], field: str, words: str) -> None:

@@ -103,7 +103,7 @@ def test_a_mixed_period_adds_its_calendar_part_before_its_hours() -> None:
 def test_previous_mirrors_next_for_recurrences(period: str, zone: str, rule: str) -> None:
     compiled = Spec(
         recurrences=(Recurrence(at("2009-12-31T14:30:00Z"), parse_duration(period)),),
-        zone=zone,
+        tz=zone,
         dst=rule,  # type: ignore[arg-type]
     ).compiled
     found = []
@@ -206,7 +206,7 @@ specs = st.builds(
     times=st.lists(instants, max_size=3).map(tuple),
     exclude=st.builds(Exclusions, st.lists(calendars, max_size=2).map(tuple), st.just((date(2026, 12, 25),))),
     start=st.none() | instants.map(lambda t: t - 40 * 366 * 86_400 * SECOND),
-    zone=st.sampled_from(["", "Europe/Berlin", "UTC"]),
+    tz=st.sampled_from(["", "Europe/Berlin", "UTC"]),
     jitter=st.integers(0, 10**10),
     dst=st.sampled_from(["", "cron", "wall"]),
 ).filter(is_valid)
@@ -264,13 +264,13 @@ def _check_next(spec: Spec, start: Micros) -> None:
         ({"exclude": {"dates": ["25.12.2026"]}}, "exclude.dates[0]"),
         ({"exclude": {"spans": [["2026-01-02T00:00Z", "2026-01-01T00:00Z"]]}}, "excluded stretch"),
         ({"start": "2026-02-01T00:00Z", "end": "2026-01-01T00:00Z"}, "is before start"),
-        ({"cron": "0 9 * * *", "zone": "Mars/Olympus"}, "not a time zone"),
+        ({"cron": "0 9 * * *", "tz": "Mars/Olympus"}, "not a time zone"),
         ({"cron": "0 9 * * *", "dialect": "quartz"}, "dialect 'quartz' is unknown"),
         ({"cron": "0 9 * * *", "dst": "summer"}, "dst 'summer' is unknown"),
         ({"cron": [9]}, "cron[0] 9 is not text"),
         ({"jitter": "-5m"}, "jitter"),
-        ({"zone_data": "???"}, "base64"),
-        ({"zone_data": "AAAA"}, "compiled zone file"),
+        ({"tz_data": "???"}, "base64"),
+        ({"tz_data": "AAAA"}, "compiled zone file"),
     ],
 )
 def test_a_wrong_document_names_the_place(given: dict[str, object], place: str) -> None:
@@ -343,7 +343,7 @@ def test_a_recurrence_that_begins_too_late_ends(anchor: str) -> None:
 )
 @pytest.mark.parametrize("rule", ["cron", "wall"])
 def test_previous_mirrors_next_at_both_ends_of_time(zone: str, text: str, rule: str) -> None:
-    compiled = Spec(crons=(text,), zone=zone, dst=rule).compiled  # type: ignore[arg-type]
+    compiled = Spec(crons=(text,), tz=zone, dst=rule).compiled  # type: ignore[arg-type]
     week = 8 * 86_400 * SECOND
     for first in (at("1900-01-01T00:00:00Z") - week, at("2200-01-01T00:00:00Z") - week):
         found = list(compiled.between(first, first + 2 * week))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ostinato import SpecError
-from ostinato.when import Spec, rules_in_force
+from ostinato.when import Spec, cron, read_spec, rules_in_force
 from ostinato.when.instants import EPOCH
 from ostinato.when.zones import LAST_YEAR, rules_from_data, zone, zone_from_data, zone_names
 
@@ -41,7 +41,7 @@ def test_offsets_agree_with_zoneinfo(part: int) -> None:
 
 
 def test_rules_go_on_beyond_2037() -> None:
-    found = Spec(crons=("30 2 * * *",), zone="Europe/Berlin").next(datetime(2150, 3, 28, 12, tzinfo=UTC))
+    found = Spec(crons=("30 2 * * *",), tz="Europe/Berlin").next(datetime(2150, 3, 28, 12, tzinfo=UTC))
     assert found is not None
     assert found.isoformat() == "2150-03-29T03:00:00+02:00"
 
@@ -50,12 +50,12 @@ def test_a_zone_may_be_given_as_bytes() -> None:
     data = berlin()
     given, named = zone_from_data(data), zone("Europe/Berlin")
     assert (given.starts, given.offsets) == (named.starts, named.offsets)
-    spec = Spec(crons=("0 9 * * *",), zone_data=data)
+    spec = Spec(crons=("0 9 * * *",), tz_data=data)
     found = spec.next(datetime(2026, 7, 1, tzinfo=UTC))
     assert found is not None
     assert found.astimezone(UTC).hour == 7
-    with pytest.raises(SpecError, match="zone_data"):
-        Spec(crons=("CRON_TZ=UTC 0 9 * * *",), zone_data=data).check()
+    with pytest.raises(SpecError, match="tz_data"):
+        Spec(crons=("CRON_TZ=UTC 0 9 * * *",), tz_data=data).check()
 
 
 def berlin() -> bytes:
@@ -74,9 +74,9 @@ def test_a_cut_or_damaged_zone_file_is_a_spec_error() -> None:
     refused = 0
     for one in damaged:
         try:
-            assert Spec(crons=("0 9 * * *",), zone_data=one).describe().endswith("its own zone data")
+            assert Spec(crons=("0 9 * * *",), tz_data=one).describe().endswith("its own zone data")
         except SpecError as problem:
-            assert problem.field == "zone_data", problem
+            assert problem.field == "tz_data", problem
             refused += 1
     assert refused > 500
 
@@ -130,3 +130,14 @@ def test_without_system_rules_the_package_serves(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.stdout.split() == ["tzdata", "7200"]
+
+
+def test_an_abbreviation_is_answered_with_a_place() -> None:
+    with pytest.raises(SpecError, match="it is an abbreviation; name a place such as 'Europe/Berlin'"):
+        cron("0 9 * * *", tz="CEST")
+
+
+@pytest.mark.parametrize("key", ["zone", "timezone", "time_zone"])
+def test_other_names_for_tz_are_refused_with_tz(key: str) -> None:
+    with pytest.raises(SpecError, match=f"'{key}' is not part of a spec; did you mean 'tz'?"):
+        read_spec({"cron": "0 9 * * *", key: "Europe/Berlin"})
