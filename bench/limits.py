@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.measure import machine, settled, show
-from ostinato.faces.http.guard import LARGEST, LARGEST_FILE
+from ostinato.faces.http.guard import LARGEST_FILE
 from ostinato.when.sizes import (
     MOST_EXCLUDED_CALENDARS,
     MOST_EXCLUDED_DATES,
@@ -91,7 +91,7 @@ def journey(states: int) -> str:
 def asked() -> Iterator[Ask]:
     draft = {"spec": heavy(), "action": "nothing"}
     secondly = {"spec": {"intervals": [{"every": "1s"}]}, "action": "nothing", "overlap": "allow_all"}
-    text = "a" * (LARGEST - 2_000)
+    text = "a" * ((1 << 20) - 100)
     for number in range(MANY):
         body = {"name": f"heavy-{number:04}", "spec": heavy(number), "action": "nothing", "paused": number % 2 == 1}
         yield Ask("", "", "POST", "/schedules", body, prepared=True)
@@ -105,7 +105,7 @@ def asked() -> Iterator[Ask]:
     )
     yield Ask(
         "POST /schedules",
-        "2 MB of input",
+        "1 MiB of input",
         "POST",
         "/schedules",
         {"name": "three", "spec": "0 9 * * *", "action": "nothing", "input": {"text": text}},
@@ -156,10 +156,10 @@ def asked() -> Iterator[Ask]:
         "/schedules/one/backfills",
         {"first": "2000-01-01T00:00:00Z", "last": "2100-01-01T00:00:00Z"},
     )
-    files = {f"s{n:05}": {"spec": "0 9 * * *", "action": "nothing"} for n in range(2_000)}
+    files = {f"s{n:05}": {"spec": "0 9 * * *", "action": "nothing"} for n in range(1_000)}
     yield Ask(
         "POST /schedules:plan",
-        "2,000 schedules as JSON",
+        "1,000 schedules as JSON",
         "POST",
         "/schedules:plan",
         {"schedules": files, "name": "f", "file": "f.json"},
@@ -176,12 +176,12 @@ def asked() -> Iterator[Ask]:
     )
     yield Ask(
         "POST /schedules:apply",
-        "2,000 schedules as JSON",
+        "1,000 schedules as JSON",
         "POST",
         "/schedules:apply",
         {"schedules": files, "name": "f", "file": "f.json"},
     )
-    yield Ask("POST /jobs/{name}/start", "2 MB of input", "POST", "/jobs/nothing/start", {"input": {"text": text}})
+    yield Ask("POST /jobs/{name}/start", "1 MiB of input", "POST", "/jobs/nothing/start", {"input": {"text": text}})
     yield Ask(
         "POST /jobs/{name}/start-many",
         "1,000 inputs",
@@ -190,8 +190,8 @@ def asked() -> Iterator[Ask]:
         {"inputs": [{"text": "a" * 1_500}] * 1_000},
     )
     for number in range(30):
-        yield Ask("", "", "POST", "/jobs/nothing/start", {"input": {"text": f"{number}" + text[:-100]}}, prepared=True)
-    yield Ask("GET /runs", "1,000, of them 31 of 2 MB", "GET", "/runs?limit=1000")
+        yield Ask("", "", "POST", "/jobs/nothing/start", {"input": {"text": f"{number}" + text[:-10]}}, prepared=True)
+    yield Ask("GET /runs", "1,000, of them 31 of 1 MiB", "GET", "/runs?limit=1000")
     yield Ask("GET /events", "1,000", "GET", "/events?limit=1000")
     yield Ask(
         "POST /journey-definitions:validate",
@@ -201,7 +201,11 @@ def asked() -> Iterator[Ask]:
         {"text": journey(400)},
     )
     yield Ask(
-        "POST /journey-definitions:validate", "2 MB (refused)", "POST", "/journey-definitions:validate", {"text": text}
+        "POST /journey-definitions:validate",
+        "2 MB (refused)",
+        "POST",
+        "/journey-definitions:validate",
+        {"text": text * 2},
     )
     yield Ask(
         "POST /webhooks",
@@ -304,19 +308,20 @@ def forget_peak() -> None:
 
 
 class Watch:
-    """The longest time that the loop's thread worked without a pause in which others could have come in."""
+    """The longest that the loop's thread worked between two looks at what has come in."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: Any) -> None:
         self.longest = 0.0
+        selector = loop._selector
+        self._select = selector.select
+        self._since = time.thread_time()
+        selector.select = self._watched
 
-    async def run(self) -> None:
-        last = time.thread_time()
-        while True:
-            await asyncio.sleep(0)
-            now = time.thread_time()
-            self.longest = max(self.longest, now - last)
-            await asyncio.sleep(0.0005)
-            last = time.thread_time()
+    def _watched(self, timeout: float | None = None) -> Any:
+        self.longest = max(self.longest, time.thread_time() - self._since)
+        found = self._select(timeout)
+        self._since = time.thread_time()
+        return found
 
 
 async def serve(store: str) -> None:
@@ -335,8 +340,7 @@ async def serve(store: str) -> None:
         serving = asyncio.create_task(server.serve())
         while not server.started:
             await asyncio.sleep(0.01)
-        watch = Watch()
-        watching = asyncio.create_task(watch.run())
+        watch = Watch(loop)
         settled()
         show(str(server.servers[0].sockets[0].getsockname()[1]))
         before = memory_mb("VmRSS")
@@ -347,7 +351,6 @@ async def serve(store: str) -> None:
                 show("begun")
             else:
                 show(f"{watch.longest * 1000} {max(0.0, memory_mb('VmHWM') - before)}")
-        watching.cancel()
         server.should_exit = True
         await serving
 

@@ -861,11 +861,14 @@ class Ostinato(Reading, Admission):
         metrics = self.engine.metrics
         metrics.since_success.clear()
         metrics.overdue.clear()
-        for one in found:
+
+        def measured(one: Staleness) -> None:
             labels = (one.namespace, one.schedule)
             metrics.overdue.labels(*labels).set(one.overdue)
             if one.since_success is not None:
                 metrics.since_success.labels(*labels).set(one.since_success)
+
+        await self.computing.each(self.namespace, map(measured, found))
         return found
 
     def ready(self) -> bool:

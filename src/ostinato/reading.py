@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ostinato.engine.computing import Computing
 from ostinato.engine.listing import list_runs
 from ostinato.engine.rows import read_event, whole_run
 from ostinato.errors import NotFound, OstinatoError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class Reading:
     store: Store
     namespace: str
+    computing: Computing
 
     async def get(self, id: str) -> RunInfo:
         """A run by its id, or by the id it was started with: its newest attempt."""
@@ -57,7 +59,7 @@ class Reading:
                 limit=max(1, min(limit, 1000)),
             )
         )
-        return [run_info(whole_run(row)) for row in rows]
+        return await self.computing.each(self.namespace, (run_info(whole_run(row)) for row in rows))
 
     async def counts(self) -> dict[str, int]:
         """How many attempts stand where."""
@@ -92,7 +94,7 @@ class Reading:
                 return (yield sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit))
             return (yield sql("namespace_events", namespace=self.namespace, after=after, limit=limit))
 
-        return [read_event(row) for row in await self.store.read(found)]
+        return await self.computing.each(self.namespace, map(read_event, await self.store.read(found)))
 
     async def upcoming(self, limit: int = 100) -> list[Timer]:
         """What is to come, soonest first."""

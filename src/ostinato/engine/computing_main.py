@@ -1,7 +1,7 @@
 """The inside of a process that computes for callers: calls one function after the other, within limits.
 
-An alarm ends it if a function takes too long, whether or not anyone still waits for the answer, and the end of its
-connection ends it, too.
+An alarm ends it when a function has used up its CPU time, whether or not anyone still waits for the answer, and the
+end of its connection ends it, too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from typing import Any
 from ostinato.engine.computing import LARGEST_ANSWER, TooMuch
 
 _NICE = 10  # the node goes before what callers want to know
-_GRACE_S = 1.0
 
 
 def main(line: int, seconds: float, memory: int) -> None:
     os.nice(_NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
     for limit, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0)):
         _, allowed = resource.getrlimit(limit)
         bound = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
@@ -34,9 +33,9 @@ def main(line: int, seconds: float, memory: int) -> None:
             request = connection.recv_bytes()
         except EOFError:
             return
-        signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE_S)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         answer = _answer(request)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         connection.send_bytes(answer)
 
 

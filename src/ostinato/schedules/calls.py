@@ -366,12 +366,12 @@ class Schedules(Looks):
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
     ) -> dict[str, dict[str, Any]]:
         """A page of what such a file says: by name, from the one after `after` on."""
-        found: dict[str, dict[str, Any]] = {}
+        found: list[Schedule] = []
         async for one in self._matching(match, tag, None, None, after, limit):
-            found[one.name] = entry(one)
+            found.append(one)
             if len(found) == limit:
                 break
-        return found
+        return dict(await self._each((one.name, entry(one)) for one in found))
 
     async def _wanted(
         self, wanted: Sequence[Schedule] | Document | None, origin: str | None

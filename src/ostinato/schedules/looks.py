@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Moment = datetime | str
 RunTimeLike = Length | Sequence[Length] | Callable[[random.Random], Length]
-_PAGE = 500
+_PAGE = 100  # rows at once, each of which may hold some MiB
 _BEYOND = "~"  # after every id
 _SHOWN = 50  # of what was triggered at one moment
 _STRETCHES = 10  # a stretch may have single rows within it, of times that came out of order

@@ -47,6 +47,7 @@ _SPECS = 16_384
 _SPECS_SIZE = 2_000_000  # entries of all of them together; some 70 MB
 _specs_size = 0
 _specs_lock = Lock()
+_SHORT_ACTION = 2_000
 
 
 def read_spec_text(text: str) -> Spec:
@@ -90,8 +91,17 @@ def write_policies(policies: Policies) -> str:
     return dump(found)
 
 
-@lru_cache(maxsize=16_384)
 def read_action_text(text: str) -> Action:
+    """An action as it is stored. Short ones are kept: a schedule may bring a MiB of input."""
+    return _short_action(text) if len(text) <= _SHORT_ACTION else _read_action(text)
+
+
+@lru_cache(maxsize=16_384)
+def _short_action(text: str) -> Action:
+    return _read_action(text)
+
+
+def _read_action(text: str) -> Action:
     found = orjson.loads(text)
     return Action(found["job"], found.get("input") or {}, found.get("options") or {})
 

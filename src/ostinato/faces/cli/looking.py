@@ -50,6 +50,7 @@ class Looking(Reading):
             self.store.check_on_open = False  # a look is quick, also at a large store; a damaged page says so when read
         self.namespace = namespace or DEFAULT_NAMESPACE
         self._clock = SharedClock(SystemClock())
+        self.computing = Computing(alone=True)
         unused: Any = None  # what only changes need
         around = Surroundings(
             self.store,
@@ -59,7 +60,7 @@ class Looking(Reading):
             nudge=unused,
             namespace=self.namespace,
             declarations=unused,
-            computing=Computing(alone=True),
+            computing=self.computing,
         )
         self.schedules = Looks(around)
 

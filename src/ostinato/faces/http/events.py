@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing
 from fnmatch import fnmatchcase
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from ostinato.engine.access import Role, still_good
 from ostinato.faces.door import Refused, Who
 from ostinato.faces.http.hiding import seen_by, shown_events
-from ostinato.faces.http.paging import Limit
+from ostinato.faces.http.paging import Limit, listing
 from ostinato.faces.http.shapes.admin import Events, EventShown
 from ostinato.faces.http.who import JourneyReader, declared
 from ostinato.journeys.plugins import Request as Inbound
@@ -43,7 +43,7 @@ def shown(event: Event) -> EventShown:
     )
 
 
-@router.get("/events", **READ)
+@router.get("/events", response_model=Events, **READ)
 async def list_events(
     request: Request,
     who: JourneyReader,
@@ -51,12 +51,20 @@ async def list_events(
     subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
     limit: Limit = 100,
     newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
-) -> Events:
+) -> Response | Events:
     """Facts in the order of their commits."""
-    found = await who.app.events(after=after, subject=subject, limit=limit, newest=newest)
-    more = len(found) == limit and not newest
-    items = await shown_events(who, seen_by(request, who), found)
-    return Events(items=[shown(one) for one in items], next=found[-1].seq if more else None)
+    seen = seen_by(request, who)
+    if newest:
+        last = await who.app.events(after=after, subject=subject, limit=limit, newest=True)
+        return Events(items=[shown(one) for one in await shown_events(who, seen, last)], next=None)
+
+    async def fetch(after: int | None, limit: int) -> list[Event]:
+        return await who.app.events(after=after or 0, subject=subject, limit=limit)
+
+    async def show(found: Sequence[Event]) -> Iterator[EventShown]:
+        return map(shown, await shown_events(who, seen, found))
+
+    return await listing(who, after, limit, fetch, lambda event: event.seq, show)
 
 
 @router.get(

@@ -18,7 +18,7 @@ from ostinato.faces.http.problems import of_error, problem
 from ostinato.faces.http.who import known
 
 LARGEST = 2 << 20  # bytes of a request
-LARGEST_FILE = 8 << 20  # of one that brings a file of schedules
+LARGEST_FILE = 4 << 20  # of one that brings a file of schedules
 MOST_HELD = 64 << 20  # bytes of all requests that are being read or answered
 _FILES = ("/api/v1/schedules:apply", "/api/v1/schedules:plan")
 _SAFE = ("GET", "HEAD", "OPTIONS")

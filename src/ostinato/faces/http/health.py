@@ -51,4 +51,6 @@ async def ready(request: Request, response: Response) -> Health:
 async def metrics(who: Reader) -> Response:
     """Figures of this process and of every schedule of the namespace, in Prometheus' form."""
     await who.app.measure_schedules()
-    return Response(generate_latest(who.app.engine.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+    registry = who.app.engine.metrics.registry
+    text = await who.app.computing.in_thread(who.namespace, generate_latest, registry)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -12,7 +13,7 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.http.guard import named
 from ostinato.faces.http.hiding import shown_run, shown_runs
 from ostinato.faces.http.keys import Key
-from ostinato.faces.http.paging import After, AfterNumber, Before, Limit, page
+from ostinato.faces.http.paging import After, AfterNumber, Before, Limit, listing, page
 from ostinato.faces.http.shapes.common import Stop
 from ostinato.faces.http.shapes.runs import (
     Attempts,
@@ -46,7 +47,7 @@ def shown(run: RunInfo) -> RunShown:
     return RunShown.model_validate(run)
 
 
-@router.get("/runs", **READ)
+@router.get("/runs", response_model=Runs, **READ)
 async def list_runs(
     request: Request,
     who: JourneyReader,
@@ -56,18 +57,19 @@ async def list_runs(
     attempts: bool = False,
     before: Before = None,
     limit: Limit = 100,
-) -> Runs:
+) -> Response:
     """Runs, newest first."""
-    found = await who.app.runs(
-        name=name,
-        status=None if status is None else status.value,
-        parent=parent,
-        attempts=attempts,
-        before=before,
-        limit=limit,
-    )
-    items = await shown_runs(request, who, found)
-    return Runs(items=[shown(run) for run in items], next=found[-1].run_id if len(found) == limit else None)
+    standing = None if status is None else status.value
+
+    async def fetch(before: str | None, limit: int) -> list[RunInfo]:
+        return await who.app.runs(
+            name=name, status=standing, parent=parent, attempts=attempts, before=before, limit=limit
+        )
+
+    async def show(found: Sequence[RunInfo]) -> Iterator[RunShown]:
+        return map(shown, await shown_runs(request, who, found))
+
+    return await listing(who, before, limit, fetch, lambda run: run.run_id, show)
 
 
 @router.get("/runs/{id}", **READ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from ostinato.faces.door import Refused
 from ostinato.faces.http.guard import named
 from ostinato.faces.http.hiding import seen_by
 from ostinato.faces.http.keys import Key
-from ostinato.faces.http.paging import After, Before, Limit
+from ostinato.faces.http.paging import After, Before, Limit, listing
 from ostinato.faces.http.shapes.common import Moment
 from ostinato.faces.http.shapes.schedules import (
     ChangedShown,
@@ -36,7 +37,7 @@ from ostinato.faces.http.shapes.schedules import (
 )
 from ostinato.faces.http.who import JourneyReader, Operator, Reader, declared
 from ostinato.schedules.calls import Changed
-from ostinato.schedules.views import ScheduleInfo
+from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
 
 router = APIRouter(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
@@ -70,7 +71,7 @@ def shown(info: ScheduleInfo) -> ScheduleShown:
     return ScheduleShown.model_validate(info)
 
 
-@router.get("/schedules", **READ)
+@router.get("/schedules", response_model=SchedulesShown, **READ)
 async def list_schedules(
     who: Reader,
     match: Annotated[str, Query(max_length=512, description="A pattern of names, such as `billing-*`.")] = "*",
@@ -79,10 +80,17 @@ async def list_schedules(
     job: str | None = None,
     after: After = None,
     limit: Limit = 100,
-) -> SchedulesShown:
+) -> Response:
     """Schedules by name."""
-    found = await who.app.schedules.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
-    return SchedulesShown(items=[shown(one) for one in found], next=found[-1].name if len(found) == limit else None)
+
+    async def fetch(after: str | None, limit: int) -> list[ScheduleInfo]:
+        calls = who.app.schedules
+        return await calls.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
+
+    async def show(found: Sequence[ScheduleInfo]) -> Iterator[ScheduleShown]:
+        return map(shown, found)
+
+    return await listing(who, after, limit, fetch, lambda info: info.name, show)
 
 
 @router.post("/schedules", status_code=201, **WRITE)
@@ -195,7 +203,7 @@ async def put_back(
     return changed(response, await who.app.schedules.put_back(name, body.at, token=token_of(match), request_id=key))
 
 
-@router.get("/schedules/{name}/history", **READ)
+@router.get("/schedules/{name}/history", response_model=History, **READ)
 async def history(
     request: Request,
     who: JourneyReader,
@@ -204,13 +212,17 @@ async def history(
     last: Moment | None = None,
     before: Before = None,
     limit: Limit = 100,
-) -> History:
+) -> Response:
     """What became of its times, the newest first."""
-    found = await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
-    more = found[-1].cursor if len(found) == limit else None
-    hidden = await who.app.journeys.hidden((one.run_id for one in found), seen_by(request, who))
-    shown = [OccurrenceShown.model_validate(one) for one in found if one.run_id not in hidden]
-    return History(items=shown, next=more)
+
+    async def fetch(before: str | None, limit: int) -> list[OccurrenceInfo]:
+        return await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
+
+    async def show(found: Sequence[OccurrenceInfo]) -> Iterator[OccurrenceShown]:
+        hidden = await who.app.journeys.hidden((one.run_id for one in found), seen_by(request, who))
+        return (OccurrenceShown.model_validate(one) for one in found if one.run_id not in hidden)
+
+    return await listing(who, before, limit, fetch, lambda one: one.cursor, show)
 
 
 @router.get("/schedules/{name}/times", **READ)
