@@ -294,14 +294,17 @@ class Ostinato(Reading, Admission):
         view.journeys = self.journeys.within(namespace, actor)
         return view
 
-    def configure(self, store: str | None = None, **settings: Any) -> None:
-        """Say otherwise before it runs: what an operator decides over what the code says. `settings` are queues,
+    def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
+        """Override settings before the app starts; the operator's win over the code's. `settings` are queues,
         concurrency, threads, lease, grace, keep_runs, keep_events."""
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         self.settings = configured(self.settings, settings)
-        if store is not None:
-            self._attach(open_url(store))
+        if egress is not None:
+            self._way_out = Egress(egress)
+            self._handlers["http"] = http_handler(self._way_out)
+        if store is not None or egress is not None:
+            self._attach(self.store if store is None else open_url(store))
 
     if not TYPE_CHECKING:
 

@@ -29,8 +29,9 @@ class ChildDied(Exception):
 class ChildFailed(Exception):
     """The function raised in the child; kind, words and traceback are the child's."""
 
-    def __init__(self, message: str, kind: str, trace: str, seconds: float | None) -> None:
+    def __init__(self, message: str, kind: str, trace: str, seconds: float | None, own: dict[str, Any]) -> None:
         super().__init__(message)
+        self.own = own  # what an application error says of itself
         self.kind = kind
         self.trace = trace
         self.seconds = seconds
@@ -65,7 +66,8 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
             if "result" in message:
                 return message["result"]
             if "error" in message:
-                raise ChildFailed(message["error"], message["type"], message["traceback"], message["seconds"])
+                told = [message[part] for part in ("error", "type", "traceback", "seconds", "own")]
+                raise ChildFailed(*told)
             if "logger" in message:
                 write_forwarded(message)
                 continue

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from ostinato.engine.application_errors import application_error
 from ostinato.engine.context import Occurrence
 from ostinato.engine.inputs import input_types
 from ostinato.engine.job_logging import Forward
@@ -103,12 +104,14 @@ def main() -> None:
             value = asyncio.run(value)
         answer = json.dumps({"result": value})
     except BaseException as problem:
+        own = application_error(problem)
         answer = json.dumps(
             {
+                "own": own,
                 "error": str(problem),
                 "type": type(problem).__name__,
                 "traceback": job_traceback(problem)[-8000:],
-                "seconds": getattr(problem, "seconds", None),
+                "seconds": own.get("seconds", getattr(problem, "seconds", None)),
             }
         )
     out.write(answer + "\n")

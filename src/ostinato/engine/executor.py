@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from ostinato.engine.application_errors import application_error
 from ostinato.engine.child import ChildFailed, run_in_child
 from ostinato.engine.context import Context, SyncContext, clean, to_json
 from ostinato.engine.handlers import Handler
@@ -91,13 +92,15 @@ class Executor:
             return self._failed(problem)
 
     def _failed(self, problem: BaseException) -> Outcome:
-        kind = problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__
+        own = problem.own if isinstance(problem, ChildFailed) else application_error(problem)
+        kind = str(own.get("type") or (problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__))
+        seconds = problem.seconds if isinstance(problem, RetryLater | ChildFailed) else own.get("seconds")
         retry: Micros | bool | None = None
-        if isinstance(problem, Fatal) or kind == "Fatal":
+        if isinstance(problem, Fatal) or kind == "Fatal" or own.get("non_retryable"):
             retry = False
-        elif isinstance(problem, RetryLater | ChildFailed) and problem.seconds is not None:
-            retry = int(problem.seconds * SECOND)
-        text = clean(str(problem))
+        elif seconds is not None:
+            retry = int(seconds * SECOND)
+        text = clean(str(own.get("message") or problem))
         return Outcome(
             Status.FAILED,
             error=describe_error(problem),
@@ -178,11 +181,15 @@ class _OutOfTime(TimeoutError):
 def describe_error(problem: BaseException) -> str:
     """An exception as JSON: its kind, its words, and the end of its traceback."""
     if isinstance(problem, ChildFailed):
-        told = {"type": problem.kind, "message": str(problem)[:2000], "traceback": problem.trace}
-        return orjson.dumps(told).decode()
+        own, kind, trace = problem.own, problem.kind, problem.trace
+    else:
+        own, kind, trace = application_error(problem), type(problem).__name__, clean(job_traceback(problem))[-8000:]
     told = {
-        "type": type(problem).__name__,
-        "message": clean(str(problem))[:2000],
-        "traceback": clean(job_traceback(problem))[-8000:],
+        "type": own.get("type", kind),
+        "message": clean(str(own.get("message") or problem))[:2000],
+        "traceback": trace,
     }
-    return orjson.dumps(told).decode()
+    more = {name: own[name] for name in ("details", "non_retryable") if own.get(name)}
+    if isinstance(problem, Fatal) or kind == "Fatal":
+        more["non_retryable"] = True
+    return orjson.dumps({**told, **more}).decode()

@@ -25,6 +25,7 @@ from ostinato.schedules.define import (
     SpecLike,
     define,
     read_name,
+    read_notes,
     same_definition,
 )
 from ostinato.schedules.files import Document, checked_drafts, dump_schedules, entry
@@ -175,6 +176,7 @@ class Schedules(Looks):
         self, name: str, note: str = "", *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
         """No automatic run until it is resumed. What runs, runs on."""
+        read_notes(note)
         call = self._call(name, "pause", request_id, token, digest(note))
         return Changed(name, (await self._run(lambda: scheduler.pause(call, note), call))["token"])
 
@@ -189,6 +191,7 @@ class Schedules(Looks):
     ) -> Changed:
         """Let it run again. Times that passed meanwhile are passed over, unless `catchup` says otherwise: `"latest"`,
         `"all"`, a window such as `"1h"`. The answer's `lateness` says how many there were and how many run."""
+        read_notes(note)
         policy = None if catchup is None else read_catchup(catchup)
         call = self._call(name, "resume", request_id, token, digest(note, catchup))
         answer = await self._run(lambda: scheduler.resume(call, note, policy), call)
@@ -242,6 +245,8 @@ class Schedules(Looks):
             raise OstinatoError(f"a backfill from {format_instant(first)} cannot end at {format_instant(last)}")
         if rate is not None and not 0 < rate <= 1_000_000:
             raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
+        if input is not None:
+            around.doors.maker.check_input(schedule, input)
         total = len(await self._each(islice(schedule.spec.compiled.between(first, last), _COUNTED_HERE)))
         if total == _COUNTED_HERE:
             total = await around.computing.call(around.namespace, _count_times, schedule.spec, first, last)
@@ -396,7 +401,8 @@ class Schedules(Looks):
     def _odd(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
         knows = self._around.doors.maker.knows
         jobs = sorted({one.action.job for one in drafts if not knows(one.action.job)})
-        return tuple(f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs)
+        unknown = [f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs]
+        return (*unknown, *(f"{one.name}: {warning}" for one in drafts for warning in one.spec.check()))
 
     # Many at once
 

@@ -68,6 +68,7 @@ class ScheduleChanges(ScheduleOptions, total=False):
 
 KEYS = ("spec", "action", "input", *OPTIONS, *POLICIES, *STATE)
 _NAME = 512
+_NOTES = 1000  # characters
 _LOOKED = 100
 
 
@@ -88,6 +89,13 @@ def read_name(name: object) -> str:
     return name
 
 
+def read_notes(notes: Any) -> str:
+    """Notes of a schedule, and of a pause or a resume of it: measured the same on every face."""
+    if not isinstance(notes, str) or len(notes) > _NOTES or "\x00" in notes:
+        raise OstinatoError(f"notes {shown(notes)} are not a text of at most {_NOTES:,} characters")
+    return notes
+
+
 def define(base: Schedule, given: Mapping[str, Any], doors: Doors) -> Schedule:
     """A schedule with what is given put in place of what it has. Only what is given is looked at."""
     for key in given:
@@ -96,13 +104,18 @@ def define(base: Schedule, given: Mapping[str, Any], doors: Doors) -> Schedule:
             raise OstinatoError(f"a schedule has no {key!r}; {hint}")
     found = base
     if "spec" in given:
-        found = replace(found, spec=checked_spec(given["spec"], doors.min_interval))
+        found = replace(found, spec=checked_spec(_in_its_zone(given["spec"], base.spec), doors.min_interval))
     if any(key in given for key in ("action", "input", *OPTIONS)):
         found = replace(found, action=_action(found.action, given, doors))
         doors.maker.check(found.action, found.namespace)
     if any(key in given for key in POLICIES):
         found = replace(found, policies=_policies(found.policies, given))
     return _state(found, given)
+
+
+def _in_its_zone(given: SpecLike, before: Spec) -> SpecLike:
+    """A cron line in place of another spec: it is read in the zone of the one before, unless it names its own."""
+    return cron(given, tz=before.tz) if isinstance(given, str) and before.tz and "TZ=" not in given else given
 
 
 def checked_spec(given: SpecLike, min_interval: Micros) -> Spec:
@@ -201,9 +214,7 @@ def _state(found: Schedule, given: Mapping[str, Any]) -> Schedule:
     if "remaining" in given:
         found = replace(found, remaining=_count(given["remaining"], "remaining", 0))
     if "notes" in given:
-        if not isinstance(given["notes"], str) or len(given["notes"]) > 1000:
-            raise OstinatoError(f"notes {given['notes']!r} are not a text of at most 1000 characters")
-        found = replace(found, notes=given["notes"])
+        found = replace(found, notes=read_notes(given["notes"]))
     if "memo" in given:
         to_json(given["memo"], "the memo")
         found = replace(found, memo=given["memo"])

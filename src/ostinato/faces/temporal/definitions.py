@@ -20,7 +20,7 @@ from temporalio.api.schedule.v1 import (
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import CreateScheduleRequest
 
-from ostinato.errors import Conflict, SpecError
+from ostinato.errors import Conflict, OstinatoError, SpecError
 from ostinato.faces.temporal.actions import Known, read_scheduled, write_action
 from ostinato.faces.temporal.attributes import read_attributes, reserved, typed, write_attributes
 from ostinato.faces.temporal.errors import Wrong
@@ -29,6 +29,7 @@ from ostinato.faces.temporal.specs import read_spec, shorten, write_spec
 from ostinato.faces.temporal.times import read_duration, read_timestamp, write_duration, write_timestamp
 from ostinato.model import Run, Status
 from ostinato.schedules import model
+from ostinato.schedules.define import read_notes
 from ostinato.schedules.forms import Form, Patch, Seen
 from ostinato.schedules.generator import upcoming
 from ostinato.schedules.model import CatchUp, Overlap, Reason, State
@@ -41,7 +42,6 @@ YEAR: Micros = 365 * 86_400 * SECOND
 LEAST: Micros = 10 * SECOND
 RECENT = 10
 LISTED = 5
-_NOTES = 1000
 _OVERLAPS = dict(enumerate(Overlap, 1))  # in the order of the protocol's numbers
 _NUMBERS = {overlap: number for number, overlap in _OVERLAPS.items()}
 _STATUS = WorkflowExecutionStatus
@@ -166,9 +166,10 @@ def read_overlap(number: int, field: str) -> Overlap | None:
 
 
 def read_note(note: str, field: str) -> str:
-    if len(note.encode()) > _NOTES:
-        raise Wrong(field, f"is longer than {_NOTES} bytes")
-    return note
+    try:
+        return read_notes(note)
+    except OstinatoError as problem:
+        raise Wrong(field, str(problem)) from None
 
 
 def _read_window(policies: SchedulePolicies) -> Micros:

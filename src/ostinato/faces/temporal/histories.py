@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 from temporalio.api.common.v1 import Memo, Payloads, SearchAttributes, WorkflowExecution, WorkflowType
-from temporalio.api.enums.v1 import EventType, PendingActivityState, RetryState
+from temporalio.api.enums.v1 import EventType, PendingActivityState, RetryState, TaskQueueKind
 from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -20,7 +20,7 @@ from temporalio.api.workflow.v1 import (
 
 from ostinato.faces.temporal.attributes import typed, write_attributes
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
-from ostinato.faces.temporal.payloads import payload_of, payloads_for, same_arguments
+from ostinato.faces.temporal.payloads import payload_of, payloads_for, same_arguments, unpack
 from ostinato.faces.temporal.times import write_duration, write_timestamp
 from ostinato.faces.temporal.workflows import Workflow
 from ostinato.model import Run, Status
@@ -81,7 +81,8 @@ def search_attributes(workflow: Workflow, attributes: Mapping[str, str]) -> Sear
 
 
 def configure(workflow: Workflow) -> WorkflowExecutionConfig:
-    found = WorkflowExecutionConfig(task_queue=TaskQueue(name=workflow.run.queue))
+    queue = TaskQueue(name=workflow.run.queue, kind=TaskQueueKind.TASK_QUEUE_KIND_NORMAL)
+    found = WorkflowExecutionConfig(task_queue=queue)
     if workflow.form is not None:
         found.workflow_execution_timeout.CopyFrom(workflow.form.workflow_execution_timeout)
         found.workflow_run_timeout.CopyFrom(workflow.form.workflow_run_timeout)
@@ -137,6 +138,9 @@ def _started(workflow: Workflow, attributes: Mapping[str, str]) -> HistoryEvent:
     told.original_execution_run_id = told.first_execution_run_id = workflow.run_id
     told.workflow_type.name = first.name
     told.task_queue.name = first.queue
+    told.task_queue.kind = TaskQueueKind.TASK_QUEUE_KIND_NORMAL
+    if first.due > first.created:
+        told.first_workflow_task_backoff.CopyFrom(write_duration(first.due - first.created))
     told.attempt = 1
     told.identity = first.actor or ""
     told.input.CopyFrom(_input(workflow))
@@ -172,7 +176,10 @@ def closed(workflow: Workflow) -> HistoryEvent:
                 details.payloads.append(payload_of(run.reason))
         case Status.TERMINATED:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED
-            event.workflow_execution_terminated_event_attributes.reason = run.reason or "terminated"
+            end = event.workflow_execution_terminated_event_attributes
+            end.reason = run.reason or "terminated"
+            if given := _error(run).get("details"):
+                end.details.CopyFrom(unpack(given, Payloads()))
         case Status.TIMED_OUT:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT
             event.workflow_execution_timed_out_event_attributes.retry_state = RetryState.RETRY_STATE_TIMEOUT
@@ -180,17 +187,29 @@ def closed(workflow: Workflow) -> HistoryEvent:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED
             told = event.workflow_execution_failed_event_attributes
             told.failure.CopyFrom(failure(run))
-            told.retry_state = RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED
+            final = told.failure.application_failure_info.non_retryable
+            states = RetryState
+            told.retry_state = (
+                states.RETRY_STATE_NON_RETRYABLE_FAILURE if final else states.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED
+            )
     return event
+
+
+def _error(run: Run) -> dict[str, Any]:
+    found: dict[str, Any] = orjson.loads(run.error) if run.error else {}
+    return found
 
 
 def failure(run: Run) -> Failure:
     """What went wrong, as the client's ApplicationError."""
-    error: dict[str, Any] = orjson.loads(run.error) if run.error else {}
+    error = _error(run)
     found = Failure(
         message=str(error.get("message") or run.reason or run.status.value),
         source="Ostinato",
         stack_trace=str(error.get("traceback") or ""),
     )
-    found.application_failure_info.type = str(error.get("type") or (run.reason or "").partition(":")[0])
+    told = found.application_failure_info
+    told.type = str(error.get("type") or (run.reason or "").partition(":")[0])
+    told.non_retryable = bool(error.get("non_retryable"))
+    told.details.payloads.extend(payload_of(one) for one in error.get("details") or ())
     return found

@@ -39,9 +39,10 @@ from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.histories import closed, configure, describe, extend, history, pending
 from ostinato.faces.temporal.journeys import journey_start, signal
 from ostinato.faces.temporal.listing import NAMES, count_all, matching
+from ostinato.faces.temporal.pages import Page
 from ostinato.faces.temporal.payloads import pack, payload_of
 from ostinato.faces.temporal.queries import read_query
-from ostinato.faces.temporal.schedules import asked_by, read_page, read_page_size
+from ostinato.faces.temporal.schedules import asked_by, read_page_size
 from ostinato.faces.temporal.times import read_length
 from ostinato.faces.temporal.workflows import OVER, Asked, Meant, Workflow, look, not_found, start_by_id, stop_by_id
 from ostinato.journeys.steps import StepNotActive
@@ -100,8 +101,8 @@ class RunCalls(Calls):
     @call(Role.READER)
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
         """With `wait_new_event`, answered when there is an end, or after a while without one, to be asked again."""
-        token = read_page(request.next_page_token)
-        workflow = await _named(call, request.execution, token)
+        page = Page("history", call.app.namespace)
+        workflow = await _named(call, request.execution, page.read(request.next_page_token))
         waits = request.wait_new_event and not workflow.over
         if waits and (request.history_event_filter_type == _CLOSE or request.next_page_token):
             await _until_over(call, workflow)
@@ -113,7 +114,7 @@ class RunCalls(Calls):
             events = history(workflow, await call.attributes())
             answer.history.events.extend(events[1:] if request.next_page_token else events)
         if request.wait_new_event and not workflow.over:
-            answer.next_page_token = workflow.run_id.encode()  # also if another has taken its id by then
+            answer.next_page_token = page.write(workflow.run_id)  # also if another has taken its id by then
         return answer
 
     @call(Role.READER)
@@ -133,7 +134,8 @@ class RunCalls(Calls):
 
     @call(Role.OPERATOR)
     async def TerminateWorkflowExecution(self, request: Any, call: Call) -> TerminateWorkflowExecutionResponse:
-        await stop_by_id(call.app, _meant(request), Status.TERMINATED, request.reason)
+        details = pack(request.details) if request.details.payloads else None
+        await stop_by_id(call.app, _meant(request), Status.TERMINATED, request.reason, details=details)
         return TerminateWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
@@ -163,10 +165,10 @@ class RunCalls(Calls):
         query = read_query(request.query, {**OF_RUNS, **known})
         size = read_page_size(request.page_size, "page_size")
         answer = ListWorkflowExecutionsResponse()
-        last = ""
-        async for one in matching(call, query, known, read_page(request.next_page_token) or None):
+        last, page = "", Page("workflows", call.app.namespace)
+        async for one in matching(call, query, known, page.read(request.next_page_token) or None):
             if len(answer.executions) == size:
-                answer.next_page_token = last.encode()
+                answer.next_page_token = page.write(last)
                 break
             answer.executions.append(describe(one, known))
             last = one.run.id

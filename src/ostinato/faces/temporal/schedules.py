@@ -33,6 +33,7 @@ from ostinato.faces.temporal.definitions import (
     write_schedule,
 )
 from ostinato.faces.temporal.errors import Wrong
+from ostinato.faces.temporal.pages import Page
 from ostinato.faces.temporal.queries import Query, read_query
 from ostinato.faces.temporal.times import read_timestamp, write_timestamp
 from ostinato.schedules import model
@@ -106,7 +107,8 @@ class ScheduleCalls(Calls):
         known = await call.attributes()
         query = read_query(request.query, {**OF_SCHEDULES, **known})
         size = read_page_size(request.maximum_page_size, "maximum_page_size")
-        after = read_page(request.next_page_token)
+        page = Page("schedules", call.app.namespace)
+        after = page.read(request.next_page_token)
         found: list[model.Schedule] = []
         more = False
         async for schedule in matching(call.forms, query, known, after, _SCAN if query.names else size + 1):
@@ -115,7 +117,7 @@ class ScheduleCalls(Calls):
                 break
             found.append(schedule)
         now = call.app.engine.clock.now()
-        answer = ListSchedulesResponse(next_page_token=found[-1].name.encode() if more else b"")
+        answer = ListSchedulesResponse(next_page_token=page.write(found[-1].name) if more else b"")
         for begin in range(0, len(found), 100):
             closer = await call.forms.closer(found[begin : begin + 100], LISTED)
             answer.schedules.extend(await call.each(write_entry(seen, known, now) for seen in closer))
@@ -206,16 +208,6 @@ def read_page_size(given: int, field: str) -> int:
     if given < 0:
         raise Wrong(field, f"{given} is negative")
     return min(given or _PAGE, _PAGE)
-
-
-def read_page(token: bytes) -> str:
-    try:
-        found = token.decode()
-        if "\x00" in found:
-            raise ValueError
-        return found
-    except ValueError:
-        raise Wrong("next_page_token", "is not one that was given out here") from None
 
 
 def write_token(token: int) -> bytes:

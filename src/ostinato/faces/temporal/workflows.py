@@ -13,6 +13,7 @@ from temporalio.api.enums.v1 import WorkflowIdConflictPolicy, WorkflowIdReusePol
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 
 from ostinato.app import Ostinato
+from ostinato.engine.context import to_json
 from ostinato.engine.executor import Stop
 from ostinato.engine.requests import call_id, digest, once
 from ostinato.engine.rows import whole_run
@@ -167,9 +168,18 @@ class Meant:
     first_run_id: str = ""
 
 
-async def stop_by_id(app: Ostinato, meant: Meant, status: Status, reason: str, request: str | None = None) -> None:
+async def stop_by_id(
+    app: Ostinato,
+    meant: Meant,
+    status: Status,
+    reason: str,
+    request: str | None = None,
+    *,
+    details: str | None = None,
+) -> None:
     """Cancel or terminate a run, once for each request id of its workflow. The run is looked for in the transaction
-    that stops it, so that no other takes its id in between. Raises NotFound where it is over."""
+    that stops it, so that no other takes its id in between. `details` are kept with one that is terminated. Raises
+    NotFound where it is over."""
     now, force = app.engine.clock.now(), status is Status.TERMINATED
 
     def work() -> Operation[list[Any]]:
@@ -182,6 +192,8 @@ async def stop_by_id(app: Ostinato, meant: Meant, status: Status, reason: str, r
         found, _ = yield from stop(there.run_id, status, reason or status.value, now, force=force, actor=app.actor)
         if found.over and found is not status:
             raise NotFound(OVER)  # it ended by itself before the call got to it
+        if details is not None:
+            yield sql("set_error", root=there.run_id, error=to_json({"details": details}, "the details"))
         return [there.run_id, found.value]
 
     what = f"{status.value} workflow {digest(meant.workflow_id, meant.run_id, meant.first_run_id, reason)}"

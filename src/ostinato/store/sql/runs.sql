@@ -243,6 +243,11 @@ FROM {rows r(id text, status text, reason text)}
 WHERE ostinato_runs.id = r.id AND ostinato_runs.status || '' = 'active'
 RETURNING ostinato_runs.id
 
+-- set_error: what is kept with a run that was terminated. Its chain is locked.
+UPDATE ostinato_runs SET error = :error
+WHERE root_id = :root AND superseded = 0 AND status || '' = 'terminated'
+RETURNING id
+
 -- request_cancel: ask the node that holds them to stop these runs.
 UPDATE ostinato_runs SET cancel_requested = :now, reason = r.reason
 FROM {rows r(id text, reason text)}

@@ -1,0 +1,35 @@
+"""What an exception says of itself beyond its class: temporalio's `ApplicationError`, or any with the same attributes.
+A job that comes from there goes on working, and a client of Temporal's gets back what was raised."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import orjson
+
+_LARGEST = 64 << 10  # bytes of details that are kept
+
+
+def application_error(problem: BaseException) -> dict[str, Any]:
+    """`type`, `message`, `details` as JSON, `non_retryable` and `seconds` until the next attempt; empty for any other
+    exception."""
+    if not isinstance(getattr(problem, "non_retryable", None), bool):
+        return {}
+    delay = getattr(problem, "next_retry_delay", None)
+    return {
+        "type": str(getattr(problem, "type", None) or type(problem).__name__),
+        "message": str(getattr(problem, "message", None) or problem),
+        "details": _json(getattr(problem, "details", ())),
+        "non_retryable": problem.non_retryable,  # type: ignore[attr-defined]
+        "seconds": delay.total_seconds() if isinstance(delay, timedelta) else None,
+    }
+
+
+def _json(details: Any) -> list[Any]:
+    try:
+        text = orjson.dumps(list(details), default=repr)
+    except TypeError:
+        return []
+    found: list[Any] = orjson.loads(text) if len(text) <= _LARGEST else []
+    return found
