@@ -51,7 +51,7 @@ class Admission(ABC):
     async def delete_namespace(self, name: str, *, request_id: str | None = None) -> None:
         """Remove a namespace that nothing is left of, and its tokens."""
         if name == DEFAULT_NAMESPACE:
-            raise Conflict("the namespace 'default' stays")
+            raise Conflict("the namespace 'default' cannot be deleted")
         now = self.engine.clock.now()
         told = audit(now, name, "namespace:deleted", name, self.actor)
 
@@ -107,7 +107,7 @@ class Admission(ABC):
         return await self.store.read(lambda _: access.list_tokens())
 
     async def revoke_token(self, id: str, *, namespace: str | None = None, request_id: str | None = None) -> None:
-        """Take no more notice of a token; with a `namespace`, only if it is one of that."""
+        """Revoke a token; with a `namespace`, only if it belongs to that namespace."""
         now = self.engine.clock.now()
         if namespace is not None and id not in {one.id for one in await self.tokens() if one.namespace == namespace}:
             raise NotFound(f"there is no token {id!r}")

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ostinato.errors import OstinatoError, shown
 from ostinato.when.durations import Length, parse_duration
-from ostinato.when.instants import SECOND, Micros
+from ostinato.when.instants import SECOND, Micros, format_instant
 
 Json: TypeAlias = Any
 DEFAULT_NAMESPACE = "default"
@@ -267,3 +267,14 @@ class Event:
     subject: str
     data: Mapping[str, Json] = field(default_factory=dict)
     actor: str | None = None
+
+
+_MOMENTS = frozenset({"due", "first", "last", "move", "nominal", "put_back", "skip", "to"})  # in an event's data
+
+
+def event_data(event: Event) -> dict[str, Json]:
+    """An event's data as JSON for others: its moments as RFC 3339, as all others are."""
+    return {
+        key: format_instant(value) if key in _MOMENTS and type(value) is int else value
+        for key, value in event.data.items()
+    }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ostinato.engine.computing import Computing
 from ostinato.engine.listing import list_runs
 from ostinato.engine.rows import read_event, whole_run
-from ostinato.errors import NotFound, OstinatoError
+from ostinato.errors import NotFound, OstinatoError, did_you_mean
 from ostinato.model import Event, Run, Status, Timer
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.views import LogLine, RunInfo, run_info
@@ -46,7 +46,8 @@ class Reading:
     ) -> list[RunInfo]:
         """Runs, newest first. `before` is the `run_id` of the last one of the page before."""
         if status is not None and status not in set(Status):
-            raise OstinatoError(f"status {status!r} is unknown; there are {', '.join(Status)}")
+            hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
+            raise OstinatoError(f"status {status!r} is unknown; {hint}")
 
         rows = await self.store.read(
             lambda _: list_runs(

@@ -18,7 +18,8 @@ from ostinato.engine.rows import audit, whole_run
 from ostinato.engine.runs import start
 from ostinato.engine.secrets import SCHEME, check_references, is_reference
 from ostinato.engine.webhooks import ACTIVE, JOB, Webhook, read_webhook, webhook_row
-from ostinato.errors import Conflict, NotFound, OstinatoError, shown
+from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, shown
+from ostinato.event_names import refuse_unknown
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.views import RunInfo, run_info
@@ -221,7 +222,8 @@ class Webhooks:
     ) -> Sequence[RunInfo]:
         """The runs that bring, or brought, events there, newest first."""
         if status is not None and status not in set(Status):
-            raise OstinatoError(f"status {status!r} is unknown; there are {', '.join(Status)}")
+            hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
+            raise OstinatoError(f"status {status!r} is unknown; {hint}")
         namespace = self._around.namespace
 
         def found(_: int) -> Operation[Sequence[Row]]:
@@ -358,6 +360,7 @@ def _read_patterns(patterns: Any) -> tuple[str, ...]:
     for one in given:
         if not isinstance(one, str) or not 0 < len(one) <= 200 or "\x00" in one:
             raise OstinatoError(f"pattern {shown(one)} is not a text such as 'schedule:*'")
+        refuse_unknown(one)
     return tuple(given)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ostinato import every, manual
+from ostinato.event_names import NAMES
 from ostinato.store.contract import Operation, sql
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
@@ -127,3 +128,8 @@ def test_the_table_is_read() -> None:
     found = documented()
     assert len(found) == 21
     assert found["schedule:skipped"]["blocked_by"] == ("text", True)
+
+
+def test_every_event_is_in_the_reference_and_in_the_list_of_names() -> None:
+    listed = set(re.findall(r"`([a-z_]+:[a-z_]+)`", PAGE.read_text(encoding="utf-8"))) - {"subject:verb"}
+    assert listed == set(NAMES)

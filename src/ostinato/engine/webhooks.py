@@ -15,7 +15,7 @@ import orjson
 from ostinato.engine.rows import audit, read_event, write_options
 from ostinato.engine.runs import start
 from ostinato.errors import NotFound
-from ostinato.model import Event, Limit, Options, Run
+from ostinato.model import Event, Limit, Options, Run, event_data
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, format_instant
 
@@ -96,7 +96,7 @@ def told(event: Event) -> dict[str, Any]:
         "namespace": event.namespace,
         "name": event.name,
         "subject": event.subject,
-        "data": dict(event.data),
+        "data": event_data(event),
         "actor": event.actor,
     }
 

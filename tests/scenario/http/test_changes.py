@@ -68,7 +68,7 @@ async def namespace(web: Api) -> dict[str, str]:
 
 
 async def webhook(web: Api) -> dict[str, str]:
-    made = await web.post("/webhooks", {"url": "https://hooks.example/in", "patterns": ["nothing:*"]})
+    made = await web.post("/webhooks", {"url": "https://hooks.example/in", "patterns": ["search_attribute:*"]})
     return {"id": made.json()["id"]}
 
 
@@ -302,7 +302,7 @@ def test_pages_walk_everything_once(tmp_path: Path) -> None:
             await web.app.schedules.create(name, CRON, "note", paused=True)
         await web.app.start_many("note", [{"n": n} for n in range(53)], at=COMING)
         for n in range(11):
-            await web.app.webhooks.create(f"https://{n}.example/", ["nothing:*"])
+            await web.app.webhooks.create(f"https://{n}.example/", ["search_attribute:*"])
 
         async def walk(path: str, cursor: str, limit: int) -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = []

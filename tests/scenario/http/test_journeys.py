@@ -57,7 +57,7 @@ def test_a_journey_is_started_asked_answered_and_over(tmp_path: Path) -> None:
         path = at.removeprefix("/api/v1")
         assert (await web.get(path)).json() == status
         assert (await web.get(f"{path}/result")).status_code == 409
-        assert (await web.app.get(status["journeyId"])).reason == "a time or an input"  # it has a timeout
+        assert (await web.app.get(status["journeyId"])).reason == "a timer or an input"  # it has a timeout
         seen = await web.app.journeys.instance(status["journeyId"])
         assert (seen[1].context["channel"], seen[1].context["source"]) == ("shop", "mail")
         wrong = await web.post(f"{path}/steps/ask", {"ok": "yes"})
@@ -294,7 +294,7 @@ def test_a_read_guard_covers_every_place_where_a_journey_shows(tmp_path: Path) -
                         break
             return lines
 
-        await web.app.webhooks.create("https://example.org/last", ["nothing"])
+        await web.app.webhooks.create("https://example.org/last", ["search_attribute:*"])
         assert one.encode() in await streamed({"x-api-key": "k1"})
         assert one.encode() not in await streamed({"x-api-key": "k2"})
         await web.app.schedules.create("nightly", "0 0 * * *", {"journey": "hidden"}, trigger=True)

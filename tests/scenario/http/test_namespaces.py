@@ -91,7 +91,9 @@ async def fill(web: Api, token: str) -> dict[str, str]:
     fill = {"first": "2026-01-01T00:00:00Z", "last": "2026-01-02T00:00:00Z"}
     backfill = (await post("/schedules/very-private/backfills", fill))["backfill"]
     run = (await post("/jobs/note/start", {"id": "very-private-run"}))["id"]
-    hook = (await post("/webhooks", {"url": "https://very-private.example/in", "patterns": ["nothing:*"]}))["id"]
+    hook = (await post("/webhooks", {"url": "https://very-private.example/in", "patterns": ["search_attribute:*"]}))[
+        "id"
+    ]
     made = (await post("/tokens", {"label": "very-private"}))["id"]
     for text in (JOURNEY, API):
         await post("/journey-definitions", {"text": text})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Body, Path, Request
 
 from ostinato.diagnosis import diagnose as look_for_trouble
 from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
@@ -93,7 +93,9 @@ async def list_tokens(who: Admin, after: After = None, limit: Limit = 100) -> To
 
 
 @router.post("/tokens", status_code=201, tags=["tokens"], **OWN)
-async def create_token(who: Admin, body: NewToken, key: Key = None) -> TokenMade:
+async def create_token(
+    who: Admin, body: Annotated[NewToken, Body(default_factory=NewToken)], key: Key = None
+) -> TokenMade:
     """Make a token, shown this once. A repeated call with the same key is a conflict: there is no second token, and the
     first cannot be shown again."""
     own = None if who.token is None else who.token.namespace
@@ -106,7 +108,7 @@ async def create_token(who: Admin, body: NewToken, key: Key = None) -> TokenMade
 
 @router.delete("/tokens/{id}", status_code=204, tags=["tokens"], **OWN)
 async def revoke_token(request: Request, who: Admin, id: Annotated[str, Path(max_length=64)], key: Key = None) -> None:
-    """Take no more notice of a token."""
+    """Revoke a token."""
     own = None if who.token is None else who.token.namespace
     await who.app.revoke_token(id, namespace=own, request_id=key)
     door: Door = request.app.state.door
@@ -138,7 +140,7 @@ async def list_nodes(who: Reader, after: After = None, limit: Limit = 100) -> No
 
 
 @router.post("/diagnosis", tags=["health"], **OWN)
-async def diagnose(who: Admin, body: Diagnose, key: Key = None) -> Diagnosis:
+async def diagnose(who: Admin, body: Annotated[Diagnose, Body(default_factory=Diagnose)], key: Key = None) -> Diagnosis:
     """What is the matter with the store and its nodes, in every namespace, and what to do."""
     _unbound(who)
     found = await look_for_trouble(who.app, repair=body.repair)

@@ -22,7 +22,7 @@ from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.who import JourneyOperator, declared
 
 router = APIRouter(tags=["journeys"])
-WRITE = declared(Role.OPERATOR)
+WRITE = declared(Role.OPERATOR, any_query=True)
 Api = Annotated[
     str,
     Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name."),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Body, Response
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
@@ -62,7 +62,12 @@ async def resume_backfill(who: Operator, name: Name, id: Name, response: Respons
 
 @router.post("/schedules/{name}/backfills/{id}/cancel", **WRITE)
 async def cancel_backfill(
-    who: Operator, name: Name, id: Name, body: Stop, response: Response, key: Key = None
+    who: Operator,
+    name: Name,
+    id: Name,
+    body: Annotated[Stop, Body(default_factory=Stop)],
+    response: Response,
+    key: Key = None,
 ) -> ChangedShown:
     """Make no more of its times; those that wait are given up, those that run run on."""
     return changed(response, await who.app.schedules.cancel_backfill(name, id, body.reason, request_id=key))

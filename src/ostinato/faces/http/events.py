@@ -14,13 +14,14 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from ostinato.engine.access import Role, still_good
+from ostinato.event_names import refuse_unknown
 from ostinato.faces.door import Refused, Who
 from ostinato.faces.http.hiding import seen_by, shown_events
 from ostinato.faces.http.paging import Limit, listing
 from ostinato.faces.http.shapes.admin import Events, EventShown
 from ostinato.faces.http.who import JourneyReader, declared
 from ostinato.journeys.plugins import Request as Inbound
-from ostinato.model import Event
+from ostinato.model import Event, event_data
 from ostinato.when.instants import to_datetime
 
 router = APIRouter(tags=["events"])
@@ -38,7 +39,7 @@ def shown(event: Event) -> EventShown:
         namespace=event.namespace,
         name=event.name,
         subject=event.subject,
-        data=dict(event.data),
+        data=event_data(event),
         actor=event.actor,
     )
 
@@ -82,6 +83,7 @@ async def stream_events(
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
     """Facts as they happen. A client that comes back with `Last-Event-ID` misses nothing."""
+    refuse_unknown(pattern)
     if last_event_id is not None:
         if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 18:
             raise Refused(422, "invalid", f"Last-Event-ID {last_event_id!r} is not the number of an event")

@@ -35,7 +35,9 @@ from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus
 
 router = APIRouter(tags=["journeys"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+LIST, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+# A journey may read any name of the query: into its context, or as the key that its read guard asks for.
+READ_ONE, ANSWER = declared(Role.READER, any_query=True), declared(Role.OPERATOR, any_query=True)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Step = Annotated[
@@ -71,7 +73,7 @@ class Answer(BaseModel):
         return JSONResponse(self.body, self.status)
 
 
-@router.post("/journeys/{name}/start", responses=STARTED, response_model=None, **WRITE)
+@router.post("/journeys/{name}/start", responses=STARTED, response_model=None, **ANSWER)
 async def start_journey(
     request: Request,
     who: JourneyOperator,
@@ -128,7 +130,7 @@ def _preferred(prefer: str | None) -> tuple[float, bool]:
     return wait, "respond-async" in parts
 
 
-@router.get("/journeys", response_model=JourneysShown, response_model_exclude_none=False, **READ)
+@router.get("/journeys", response_model=JourneysShown, response_model_exclude_none=False, **LIST)
 async def list_journeys(
     request: Request,
     who: JourneyReader,
@@ -163,14 +165,14 @@ async def list_journeys(
     return JSONResponse({"items": items, "next": more, "nextPageToken": more})
 
 
-@router.get("/journeys/{id}", response_model=JourneyStatusShown, **READ)
+@router.get("/journeys/{id}", response_model=JourneyStatusShown, **READ_ONE)
 async def read_journey(request: Request, who: JourneyReader, id: Id) -> Response:
     """Where a journey stands, and what it waits for."""
     seen = inbound(request, who.app.journeys.settings)
     return JSONResponse(status_form(request, await who.app.journeys.status(id, request=seen, guarded=True)))
 
 
-@router.get("/journeys/{id}/result", response_model=JourneyOutcomeShown, **READ)
+@router.get("/journeys/{id}/result", response_model=JourneyOutcomeShown, **READ_ONE)
 async def read_result(request: Request, who: JourneyReader, id: Id) -> Response:
     """How a journey ended; a conflict while it has not."""
     seen = inbound(request, who.app.journeys.settings)
@@ -181,7 +183,7 @@ async def read_result(request: Request, who: JourneyReader, id: Id) -> Response:
     "/journeys/{id}/diagram.svg",
     response_class=Response,
     responses={200: {"content": {"image/svg+xml": {}}}},
-    **READ,
+    **READ_ONE,
 )
 async def draw_journey(request: Request, who: JourneyReader, id: Id) -> Response:
     """Its states as a picture, with the way it took and where it is."""
@@ -217,7 +219,7 @@ async def cancel_journey(
     return JSONResponse(await _told(request, who, id, answer.body), answer.status)
 
 
-@router.post("/journeys/{id}/steps/{step}", response_model=JourneyStatusShown | JourneyHeard, **WRITE)
+@router.post("/journeys/{id}/steps/{step}", response_model=JourneyStatusShown | JourneyHeard, **ANSWER)
 async def submit_step(
     request: Request,
     who: JourneyOperator,

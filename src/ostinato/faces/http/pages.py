@@ -27,6 +27,23 @@ async def home() -> RedirectResponse:
     return RedirectResponse("/docs")
 
 
+# Where people look first. The calls they lead to decide who may read them.
+ALIASES = {
+    "/health": "/api/v1/health/ready",
+    "/metrics": "/api/v1/metrics",
+    "/openapi.json": "/api/v1/openapi.json",
+}
+
+
+async def elsewhere(request: Request) -> RedirectResponse:
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(ALIASES[request.url.path] + query)
+
+
+for _alias in ALIASES:
+    router.add_api_route(_alias, elsewhere, openapi_extra={"x-role": "anyone"})
+
+
 @router.get("/docs", response_class=HTMLResponse, openapi_extra={"x-role": "anyone"})
 async def docs(request: Request) -> HTMLResponse:
     """Every call of the API, with what it takes, what it gives, and who may make it."""

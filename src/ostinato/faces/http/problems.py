@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -16,17 +14,9 @@ from starlette.exceptions import HTTPException
 
 from ostinato.engine.computing import Busy, TooMuch
 from ostinato.engine.log import log
-from ostinato.errors import (
-    Conflict,
-    NotFound,
-    OstinatoError,
-    SpecError,
-    StoreError,
-    StoreUnavailable,
-    did_you_mean,
-    shown,
-)
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreUnavailable
 from ostinato.faces.door import Refused
+from ostinato.faces.http.mistakes import as_json, mistakes, not_json
 from ostinato.journeys.library import Invalid
 from ostinato.journeys.schemas import NotValid
 from ostinato.schedules.declared import DeclaredElsewhere
@@ -88,7 +78,7 @@ def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
         case FileError():
             return problem(422, "invalid file", str(error), problems=[one.as_dict() for one in error.problems])
         case SpecError():
-            return problem(422, "invalid spec", str(error), field=error.field or None, value=shown(error.value))
+            return problem(422, "invalid spec", str(error), field=error.field or None, value=as_json(error.value))
         case _:
             return problem(422, "invalid", str(error))
 
@@ -107,28 +97,25 @@ def _store_trouble(error: StoreError) -> str:
     return f"the store does not answer; {again}"
 
 
-def _near(error: Mapping[str, Any]) -> str:
-    """What was perhaps meant by a word that is not one of those there are."""
-    given, expected = error.get("input"), error.get("ctx", {}).get("expected")
-    if error.get("type") not in ("enum", "literal_error") or not isinstance(given, str):
-        return ""
-    hint = did_you_mean(given, re.findall(r"'([^']*)'", str(expected)))
-    return f"; {hint}" if hint else ""
-
-
 def install(app: FastAPI) -> None:
     @app.exception_handler(OstinatoError)
     async def ours(request: Request, error: OstinatoError) -> JSONResponse:
         return of_error(error, inside=request.app.state.inside)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        count = len(error.errors())
-        more = "" if count == 1 else f" (and {count - 1} more)"
-        words = f"{place}: {first['msg']}{_near(first)}{more}"
-        return problem(422, "invalid", words, field=place, value=shown(first.get("input")))
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        unreadable = not_json(error)
+        if unreadable is not None:
+            return problem(400, "not json", unreadable)
+        found = mistakes(request, error)
+        return problem(
+            422,
+            "invalid",
+            "; ".join(map(str, found)),
+            field=found[0].field,
+            value=found[0].value,
+            problems=[one.as_dict() for one in found],
+        )
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Body, Path, Query, Request, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
@@ -97,14 +97,26 @@ async def read_log(request: Request, who: JourneyReader, id: Id, after: AfterNum
 
 
 @router.post("/runs/{id}/cancel", **WRITE)
-async def cancel_run(request: Request, who: JourneyOperator, id: Id, body: Stop, key: Key = None) -> Stopped:
+async def cancel_run(
+    request: Request,
+    who: JourneyOperator,
+    id: Id,
+    body: Annotated[Stop, Body(default_factory=Stop)],
+    key: Key = None,
+) -> Stopped:
     """Ask a run to stop. Doing it again changes nothing."""
     await shown_run(request, who, id)
     return Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/terminate", **WRITE)
-async def terminate_run(request: Request, who: JourneyOperator, id: Id, body: Stop, key: Key = None) -> Stopped:
+async def terminate_run(
+    request: Request,
+    who: JourneyOperator,
+    id: Id,
+    body: Annotated[Stop, Body(default_factory=Stop)],
+    key: Key = None,
+) -> Stopped:
     """End a run at once, whatever it is doing. Doing it again changes nothing."""
     await shown_run(request, who, id)
     return Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
@@ -141,7 +153,9 @@ async def list_jobs(who: Reader, after: After = None, limit: Limit = 100) -> Job
 
 
 @router.post("/jobs/{name}/start", status_code=201, tags=["jobs"], **WRITE)
-async def start_job(who: Operator, name: Job, body: Start, response: Response, key: Key = None) -> Started:
+async def start_job(
+    who: Operator, name: Job, body: Annotated[Start, Body(default_factory=Start)], response: Response, key: Key = None
+) -> Started:
     """Start a run, now or later. A job that no node knows waits until one does."""
     handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
     response.headers["Location"] = f"/api/v1/runs/{handle.id}"

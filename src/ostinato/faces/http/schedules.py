@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
@@ -152,7 +152,12 @@ async def delete_schedule(
 
 @router.post("/schedules/{name}/pause", **WRITE)
 async def pause_schedule(
-    who: Operator, name: Name, body: Note, response: Response, key: Key = None, match: Match = None
+    who: Operator,
+    name: Name,
+    body: Annotated[Note, Body(default_factory=Note)],
+    response: Response,
+    key: Key = None,
+    match: Match = None,
 ) -> ChangedShown:
     """No automatic run until it is resumed."""
     return changed(response, await who.app.schedules.pause(name, body.note, token=token_of(match), request_id=key))
@@ -160,7 +165,12 @@ async def pause_schedule(
 
 @router.post("/schedules/{name}/resume", **WRITE)
 async def resume_schedule(
-    who: Operator, name: Name, body: Resume, response: Response, key: Key = None, match: Match = None
+    who: Operator,
+    name: Name,
+    body: Annotated[Resume, Body(default_factory=Resume)],
+    response: Response,
+    key: Key = None,
+    match: Match = None,
 ) -> ChangedShown:
     """Let it run again; say what is to become of the times that passed meanwhile."""
     done = await who.app.schedules.resume(name, body.note, catchup=body.catchup, token=token_of(match), request_id=key)
@@ -169,7 +179,12 @@ async def resume_schedule(
 
 @router.post("/schedules/{name}/trigger", **WRITE)
 async def trigger_schedule(
-    who: Operator, name: Name, body: Trigger, response: Response, key: Key = None, match: Match = None
+    who: Operator,
+    name: Name,
+    body: Annotated[Trigger, Body(default_factory=Trigger)],
+    response: Response,
+    key: Key = None,
+    match: Match = None,
 ) -> ChangedShown:
     """Run it now, perhaps with another input. The answer says whether it started, waits or was skipped."""
     done = await who.app.schedules.trigger(

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 
 from ostinato.app import Ostinato
 from ostinato.errors import OstinatoError
@@ -40,6 +40,7 @@ from ostinato.faces.http import (
     webhooks,
 )
 from ostinato.faces.http.guard import _LOOPBACK, Guard
+from ostinato.faces.http.mistakes import refuse_unknown_parameters
 from ostinato.faces.http.problems import Problem
 from ostinato.faces.http.protocol import HEAD_SECONDS, Protocol
 from ostinato.faces.http.proxies import Proxies
@@ -130,8 +131,9 @@ def api(
     found.state.inside = inside
     found.state.streams = Counter()
     found.state.closing = asyncio.Event()
+    strict = [Depends(refuse_unknown_parameters)]
     for router in ROUTERS:
-        found.include_router(router, prefix="/api/v1", responses=_ERRORS)
+        found.include_router(router, prefix="/api/v1", responses=_ERRORS, dependencies=strict)
     found.include_router(pages.router)
     problems.install(found)
     apis.install(found)

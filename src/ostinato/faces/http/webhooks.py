@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Body, Path, Response
 
 from ostinato.engine.access import Role
 from ostinato.faces.http.keys import Key
@@ -70,13 +70,17 @@ async def delete_webhook(who: Operator, id: Id, key: Key = None) -> None:
 
 
 @router.post("/webhooks/{id}/disable", **WRITE)
-async def disable_webhook(who: Operator, id: Id, body: Stop, key: Key = None) -> WebhookShown:
+async def disable_webhook(
+    who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
+) -> WebhookShown:
     """Send nothing more there."""
     return shown(await who.app.webhooks.disable(id, body.reason, request_id=key))
 
 
 @router.post("/webhooks/{id}/enable", **WRITE)
-async def enable_webhook(who: Operator, id: Id, body: Enable, key: Key = None) -> WebhookShown:
+async def enable_webhook(
+    who: Operator, id: Id, body: Annotated[Enable, Body(default_factory=Enable)], key: Key = None
+) -> WebhookShown:
     """Send there again: from the first event on that could not be delivered, or from the one after `after`."""
     return shown(await who.app.webhooks.enable(id, after=body.after, request_id=key))
 

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 
 from ostinato.engine.access import PREFIX, Role
 from ostinato.faces.door import Door, Who
+from ostinato.faces.http.mistakes import ANY_QUERY
 from ostinato.faces.http.proxies import Proxies
 
 OWN_HEADER = "ostinato-token"
@@ -83,9 +84,11 @@ def _namespace(request: Request) -> str | None:
     return found
 
 
-def declared(role: Role) -> dict[str, Any]:
-    """What a route says about who may use it: checked when it is called, and shown in the API's description."""
-    return {"openapi_extra": {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}}
+def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
+    """What a route says about who may use it: checked when it is called, and shown in the API's description.
+    `any_query`: a journey reads the query, too, so that a name the route does not know is no mistake."""
+    extra: dict[str, Any] = {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}
+    return {"openapi_extra": {**extra, ANY_QUERY: True} if any_query else extra}
 
 
 Reader = Annotated[Who, needs(Role.READER)]

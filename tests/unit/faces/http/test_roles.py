@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 
 from ostinato import Ostinato, OstinatoError
 from ostinato.engine.access import Role, allows
+from ostinato.faces.http.pages import ALIASES
 from ostinato.faces.http.server import Listening, api, check_listening
 from tests.web import V1, Api, run
 
@@ -42,7 +43,7 @@ def test_every_route_is_in_the_description_or_is_a_page() -> None:
     """What is not described is not in the matrix below, so there must be nothing of the kind."""
     application = api(Ostinato("sqlite:///:memory:"))
     paths = {getattr(route, "path", "") for route in _flat(application.routes)} - {""}
-    assert paths - set(application.openapi()["paths"]) == {"/", "/docs", f"{V1}/openapi.json"}
+    assert paths - set(application.openapi()["paths"]) == {"/", "/docs", f"{V1}/openapi.json", *ALIASES}
 
 
 def _flat(routes: list[BaseRoute]) -> list[BaseRoute]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, Field, StrictBool
 
+from ostinato.engine.access import read_namespace
+from ostinato.errors import OstinatoError
 from ostinato.faces.http.shapes.common import Given, Length, Object, Shown
 
 
@@ -54,8 +56,19 @@ class Namespaces(BaseModel):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
+def _namespace(value: str) -> str:
+    try:
+        return read_namespace(value)
+    except OstinatoError as problem:
+        raise ValueError(str(problem)) from None
+
+
 class NewNamespace(Given):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    name: Annotated[
+        str,
+        AfterValidator(_namespace),
+        Field(json_schema_extra={"pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"}),
+    ]
     notes: str = Field(default="", max_length=1000)
 
 

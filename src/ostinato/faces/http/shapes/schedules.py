@@ -113,7 +113,7 @@ class Definition(Given):
         json_schema_extra={
             "examples": [
                 {
-                    "spec": {"cron": ["0 9 * * 1-5"], "zone": "Europe/Berlin"},
+                    "spec": {"cron": ["0 9 * * 1-5"], "tz": "Europe/Berlin"},
                     "action": {"job": "report", "input": {"kind": "daily"}, "timeout": "10m"},
                     "overlap": "buffer_one",
                     "catchup": "1h",
@@ -190,7 +190,7 @@ class Fill(Given):
     last: Moment
     overlap: Overlap | None = None
     input: Object | None = None
-    rate: float | None = Field(default=None, gt=0, le=1_000_000, description="At most so many in a second.")
+    rate: float | None = Field(default=None, gt=0, le=1_000_000, description="The most runs to start in a second.")
 
 
 class BackfillShown(Shown):
