@@ -5,6 +5,7 @@ It only looks, unless it is told to repair; what it repairs is what the invarian
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,6 +24,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.store.sqlite import SqliteStore
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
+from ostinato.when.zones import ZoneRules, installed_rules
 
 State = Literal["ok", "notice", "wrong"]
 _MOST = 200
@@ -105,7 +107,24 @@ def _zone_rules(alive: Sequence[NodeInfo]) -> Check:
     if found and found != {here}:
         remedy = "times shown here may differ from when they run: install the same tzdata here"
         return Check("zone_rules", "notice", f"the nodes have {found.pop()}, this process has {here}", remedy)
-    return Check("zone_rules", "ok", f"edition {here}")
+    return _newer_rules(rules_in_force(), installed_rules()) or Check("zone_rules", "ok", f"edition {here}")
+
+
+def _newer_rules(used: ZoneRules, installed: str | None) -> Check | None:
+    """A notice if the package tzdata is newer than the rules in use."""
+    if (
+        installed is None
+        or used.source == "tzdata"
+        or not _EDITION.fullmatch(used.version)
+        or installed <= used.version
+    ):
+        return None
+    words = f"edition {used.version} from {used.source} is in use; the package tzdata has {installed}"
+    remedy = "update the system's time-zone data, or set PYTHONTZPATH='' so that the package is used, on every node"
+    return Check("zone_rules", "notice", words, remedy)
+
+
+_EDITION = re.compile(r"\d{4}[a-z]")
 
 
 async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:

@@ -84,6 +84,10 @@ class Starting:
 
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
         """One run, and the timer of its deadline if it has one."""
+        if input is not None and not isinstance(input, Mapping):
+            raise OstinatoError(
+                f"job {self._name!r}: the input {shown(input)} is not an object with names; write {{'name': value}}"
+            )
         given = dict(input) if input else {}
         if given and not all(isinstance(name, str) for name in given):
             raise OstinatoError(f"job {self._name!r}: the input is an object with names, not {input!r}")

@@ -117,7 +117,7 @@ class EgressPolicy:
             if kind not in NEGOTIABLE:
                 raise EgressRefused(what, rule, host=host, address=text)
             if not self.allow_private and not self._allow.names_hold(host) and not self._allow.networks_hold(end, ()):
-                setting = f"EgressPolicy(allow=({str(end)!r},)) or allow_private=True would let it through"
+                setting = f"allow it with EgressPolicy(allow=({str(end)!r},)), or with the setting egress_allow"
                 rule = f"{kind.value} addresses are not called unless allowed"
                 raise EgressRefused(what, rule, host=host, address=text, setting=setting)
         if self.only and not self._only.names_hold(host) and not self._only.networks_hold(address, ends):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.inputs import InputTypes, input_types
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.model import Limit, Retry
 from ostinato.when.instants import Micros
 
@@ -35,21 +35,49 @@ class Declaration:
     queue: str = "default"
     priority: int = 0
     at_most_once: bool = False
+    takes: tuple[str, ...] | None = None  # names of its input in their order; None if it takes any, or it is not known
+    needs: tuple[str, ...] = ()
 
     def check(self, given: Mapping[str, Any]) -> None:
-        """Only the function itself can say what it takes."""
+        """Refuse an input that the function cannot take, as far as its names say."""
+        if self.takes is not None and BY_POSITION not in given:
+            check_names(self.name, given, self.takes, self.needs)
 
     @staticmethod
     def read(name: str, text: str) -> Declaration:
-        found = orjson.loads(text)
-        limit = found.pop("limit")
-        return Declaration(name, limit=None if limit is None else Limit.from_stored(limit), **found)
+        """A declaration from its row. What a newer version has added to it is passed over."""
+        found = {key: value for key, value in orjson.loads(text).items() if key in _DECLARED}
+        limit, takes = found.pop("limit"), found.pop("takes", None)
+        return Declaration(
+            name,
+            limit=None if limit is None else Limit.from_stored(limit),
+            takes=None if takes is None else tuple(takes),
+            needs=tuple(found.pop("needs", ())),
+            **found,
+        )
 
     def write(self) -> str:
         found = asdict(replace(self, limit=None))
         del found["name"]
         found["limit"] = self.limit and self.limit.as_stored()
         return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
+
+
+_DECLARED = frozenset(one.name for one in fields(Declaration))
+
+
+def check_names(job: str, given: Mapping[str, Any], takes: Sequence[str], needs: Collection[str]) -> None:
+    """Refuse an input with a name that the job does not take, or without one that it needs."""
+    unknown = [name for name in given if name not in takes]
+    missing = [name for name in takes if name in needs and name not in given]
+    if not unknown and not missing:
+        return
+    free = [name for name in takes if name not in given]
+    told = [
+        f"it has no {name!r}" + (f", {hint}" if (hint := did_you_mean(str(name), free)) else "") for name in unknown
+    ]
+    told += [f"{name!r} is missing" for name in missing]
+    raise OstinatoError(f"job {job!r}: {'; '.join(told)}; it takes {', '.join(takes) or 'nothing'}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +113,25 @@ class Handler:
 
     @property
     def declaration(self) -> Declaration:
+        takes = self._input_names()
         return Declaration(
-            self.name, self.serial_key, self.serial_hold, self.limit, self.queue, self.priority, self.at_most_once
+            self.name,
+            self.serial_key,
+            self.serial_hold,
+            self.limit,
+            self.queue,
+            self.priority,
+            self.at_most_once,
+            takes,
+            tuple(name for name in takes or () if name in self.needs),
         )
+
+    def _input_names(self) -> tuple[str, ...] | None:
+        """The names of its input in their order; None if it takes any."""
+        parameters = [one for one in self.signature.parameters.values() if one.name != self.context]
+        if any(one.kind not in _NAMED for one in parameters):
+            return None
+        return tuple(one.name for one in parameters)
 
     def named(self, arguments: Sequence[Any]) -> dict[str, Any]:
         """Arguments that came by position, by name. One that is an object with the function's own names is those."""
@@ -128,6 +172,10 @@ class Handler:
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
         if not (given or self.needs) or self.needs <= given.keys() <= self.takes:
+            return
+        names = self._input_names()
+        if names is not None:
+            check_names(self.name, given, names, self.needs)
             return
         extra = {self.context: None} if self.context else {}
         try:

@@ -203,7 +203,7 @@ def waits_for(definition: Definition, instance: Instance) -> str:
     parked = [one for one in instance.frames.values() if one.rest is Rest.PARKED]
     asks = any(isinstance(definition.graph(one.path).states[one.state], Wait | Webhook) for one in parked)
     timed = any(one.due is not None for one in parked)
-    return "a time or an input" if timed and asks else "a time" if timed else "an input"
+    return "a timer or an input" if timed and asks else "a timer" if timed else "an input"
 
 
 def _event(move: Move, fact: Fact, now: Micros) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from ostinato.schedules.generator import occurrence, upcoming
@@ -70,13 +70,14 @@ def _recorded(schedule: Schedule, records: Sequence[OccurrenceInfo]) -> Explanat
 
 
 def _about(schedule: Schedule, one: OccurrenceInfo) -> list[str]:
+    zone = schedule.spec.tzinfo
     origin = "" if one.origin == "auto" else " (by hand)" if one.origin.startswith("trigger-") else " (by a backfill)"
-    name = f"The time {_said(one.nominal)}{origin}"
+    name = f"The time {_said(one.nominal, zone)}{origin}"
     if one.status in ("skipped", "missed"):
         why = _WHY.get(one.reason or "", one.reason or "no reason is on record").format(policy=one.policy or "another")
         told = [f"{name} was {one.status}: {why}."]
         if one.count > 1:
-            told.append(f"It is one of {one.count} times in a row, to {_said(one.last)}, with the same outcome.")
+            told.append(f"It is one of {one.count} times in a row, to {_said(one.last, zone)}, with the same outcome.")
         if one.blocked_by is not None:
             told.append(f"In the way was run {one.blocked_by}.")
         return told
@@ -87,11 +88,13 @@ def _about(schedule: Schedule, one: OccurrenceInfo) -> list[str]:
     elif one.started is None and one.finished is None:
         told.append(f"{name} was let go and waits for a worker" + (f": {one.reason}." if one.reason else "."))
     elif one.finished is None:
-        told.append(f"{name} is running since {_said(one.started)}, attempt {one.attempt}.")
+        told.append(f"{name} is running since {_said(one.started, zone)}, attempt {one.attempt}.")
     else:
         end = one.status.replace("_", " ")
         why = f": {one.reason}" if one.reason else ""
-        told.append(f"{name} ran and {end} at {_said(one.finished)}{why} (run {one.run_id}, attempt {one.attempt}).")
+        told.append(
+            f"{name} ran and {end} at {_said(one.finished, zone)}{why} (run {one.run_id}, attempt {one.attempt})."
+        )
     if one.started is not None and (one.started - one.due).total_seconds() * SECOND > GRACE:
         told.append(f"It began {(one.started - one.due).total_seconds():.0f} s late.")
     if one.coalesced:
@@ -100,34 +103,35 @@ def _about(schedule: Schedule, one: OccurrenceInfo) -> list[str]:
 
 
 def _no_time(schedule: Schedule, at: Micros) -> Explanation:
-    compiled = schedule.spec.compiled
+    compiled, zone = schedule.spec.compiled, schedule.spec.tzinfo
     before, after = compiled.previous(at), compiled.next(at)
-    told = [f"{_said(to_datetime(at))} is not one of its times: {schedule.spec.describe()}."]
+    told = [f"{_said(to_datetime(at), zone)} is not one of its times: {schedule.spec.describe()}."]
     if before is not None or after is not None:
-        near = [_said(to_datetime(one)) for one in (before, after) if one is not None]
+        near = [_said(to_datetime(one), zone) for one in (before, after) if one is not None]
         told.append(f"The nearest {'are' if len(near) > 1 else 'is'} {' and '.join(near)}.")
     data = {"before": before, "after": after}
     return Explanation("no_time", tuple(told), "not_in_spec", data=data)
 
 
 def _before_its_time(schedule: Schedule, at: Micros) -> Explanation:
-    moment = to_datetime(at)
+    moment, zone = to_datetime(at), schedule.spec.tzinfo
     if at <= schedule.created:
-        told = f"The schedule did not exist at {_said(moment)}: it was created {_said(to_datetime(schedule.created))}."
+        created = _said(to_datetime(schedule.created), zone)
+        told = f"The schedule did not exist at {_said(moment, zone)}: it was created {created}."
         return Explanation("no_time", (told,), "not_created", moment)
     told = (
-        f"{_said(moment)} is a time of the present spec, but it was not one then, or its record is older than what is "
-        f"kept: the schedule was last changed {_said(to_datetime(schedule.updated))}."
+        f"{_said(moment, zone)} is a time of the present spec, but it was not one then, or its record is older than "
+        f"what is kept: the schedule was last changed {_said(to_datetime(schedule.updated), zone)}."
     )
     return Explanation("no_time", (told,), "changed_since", moment)
 
 
 def _to_come(schedule: Schedule, one: Occurrence, now: Micros) -> Explanation:
-    moment = to_datetime(one.nominal)
+    moment, zone = to_datetime(one.nominal), schedule.spec.tzinfo
     past = one.actual <= now
-    told = [f"{_said(moment)} {'was' if past else 'is'} due."]
+    told = [f"{_said(moment, zone)} {'was due' if past else 'is a time to come'}."]
     if one.actual != one.nominal:
-        told.append(f"It is not to run before {_said(to_datetime(one.actual))}.")
+        told.append(f"It is not to run before {_said(to_datetime(one.actual), zone)}.")
     refusal = _refusal(schedule, one, now)
     if refusal is not None:
         reason, words = refusal
@@ -140,16 +144,19 @@ def _to_come(schedule: Schedule, one: Occurrence, now: Micros) -> Explanation:
         told.append(f"Nobody has dealt with it for {(now - one.actual) // SECOND} s: is any node running?")
         told.append(f"The next one decides by the catch-up policy, {policies.catchup.mode}.")
         return Explanation("late", tuple(told), "no_node", moment)
-    told.append(f"It will start job {schedule.action.job!r}; if the one before still runs then, the overlap policy")
-    told.append(f"({policies.overlap.value}) decides.")
+    told.append(
+        f"It will start job {schedule.action.job!r}; if the one before still runs then, the overlap policy "
+        f"({policies.overlap.value}) decides."
+    )
     return Explanation("will_run", tuple(told), None, moment)
 
 
 def _refusal(schedule: Schedule, one: Occurrence, now: Micros) -> tuple[str, str] | None:
+    zone = schedule.spec.tzinfo
     if schedule.state is State.PARKED:
         return "parked", f"The schedule is parked: {schedule.reason}."
     if schedule.paused:
-        since = _said(to_datetime(schedule.paused))
+        since = _said(to_datetime(schedule.paused), zone)
         return "paused", f"It will not run: the schedule is paused since {since}" + (
             f" ({schedule.notes})." if schedule.notes else "."
         )
@@ -163,7 +170,7 @@ def _refusal(schedule: Schedule, one: Occurrence, now: Micros) -> tuple[str, str
     if left is not None and left <= _COUNTED and one.actual > now:
         before = upcoming(schedule, now, left)
         if len(before) == left and one.actual > before[-1].actual:
-            last = _said(to_datetime(before[-1].actual))
+            last = _said(to_datetime(before[-1].actual), zone)
             actions = "one action is" if left == 1 else f"{left} actions are"
             return (
                 "exhausted",
@@ -172,5 +179,9 @@ def _refusal(schedule: Schedule, one: Occurrence, now: Micros) -> tuple[str, str
     return None
 
 
-def _said(moment: datetime | None) -> str:
-    return "never" if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+def _said(moment: datetime | None, zone: tzinfo) -> str:
+    """A moment on the clock of the schedule's zone, with its offset: in a form that can be given back."""
+    if moment is None:
+        return "never"
+    shown = moment.astimezone(zone).isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
+    return shown.replace("+00:00", "Z")

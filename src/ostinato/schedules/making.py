@@ -70,6 +70,11 @@ def named(action: Action) -> str:
     return str(action.input.get("journey", action.job)) if action.job == JOURNEY else action.job
 
 
+def _with_input(action: Action, input: Mapping[str, Any]) -> Action:
+    given = {**action.input, "context": input} if action.job == JOURNEY else input
+    return Action(action.job, given, action.options)
+
+
 class _Template(NamedTuple):
     action: Action
     known: Known
@@ -95,6 +100,10 @@ class Maker:
         """Raise what would be wrong with a start of this action."""
         self._template(action, namespace)
 
+    def check_input(self, schedule: Schedule, input: Mapping[str, Any]) -> None:
+        """Raise what would be wrong with a start of this schedule's action with another input."""
+        self.check(_with_input(schedule.action, input), schedule.namespace)
+
     def run(
         self,
         schedule: Schedule,
@@ -105,10 +114,7 @@ class Maker:
         input: Mapping[str, Any] | None = None,
     ) -> tuple[Run, Timer | None]:
         """One run of a schedule's action, and the timer of its deadline if it has one."""
-        action = schedule.action
-        if input is not None:
-            given = {**action.input, "context": input} if action.job == JOURNEY else input
-            action = Action(action.job, given, action.options)
+        action = schedule.action if input is None else _with_input(schedule.action, input)
         template = self._template(action, schedule.namespace)
         told = {**template.run, "id": id, "root_id": id, "due": due, "created": now}
         told["key"] = occurrence_key(schedule.id, detail["nominal"], detail["origin"])

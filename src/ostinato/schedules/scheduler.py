@@ -106,7 +106,7 @@ def put_on_record(made: Sequence[Schedule], now: Micros, actor: str | None) -> O
 
 class AlreadyExists(Conflict):
     def __init__(self, name: str) -> None:
-        super().__init__(f"schedule {name!r} exists already; update it, or use upsert")
+        super().__init__(f"schedule {name!r} exists already; update it instead, or take another name")
         self.name = name
 
 
@@ -356,6 +356,8 @@ def triggering(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | N
     """Run it now, whatever its spec says."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        if input is not None:
+            call.maker.check_input(schedule, input)
         after, events, run = yield from _trigger(call, schedule, live, overlap, input)
         return after, events, {"run": run}
 

@@ -287,7 +287,7 @@ async def test_what_another_place_declares_is_left_alone_unless_taken(world: Wor
 FILE = """\
 schedules:
   nightly:
-    spec: {cron: ["0 2 * * *"], zone: Europe/Berlin}
+    spec: {cron: ["0 2 * * *"], tz: Europe/Berlin}
     action: {job: report, input: {kind: nightly}, timeout: 10m}
     overlap: buffer_one
     tags: [reports]

@@ -38,6 +38,11 @@ def nested(levels: int) -> Any:
     return found
 
 
+def take_any_input(world: World) -> None:
+    """As if the job took another input when it was asked for than it does when its turn comes."""
+    world.app._maker.check_input = lambda schedule, input: None  # type: ignore[method-assign]
+
+
 async def test_an_action_made_late_is_the_new_one_with_its_deadline(world: World) -> None:
     seen: list[Any] = []
 
@@ -52,6 +57,7 @@ async def test_an_action_made_late_is_the_new_one_with_its_deadline(world: World
 
     await world.up()
     await world.app.schedules.create("m", manual(), "old", deadline="10s")
+    take_any_input(world)
     await world.app.schedules.trigger("m", input={"who": "b"})
     await world.advance("500ms")
     await world.app.schedules.update("m", action="new", deadline="10s")
@@ -72,6 +78,7 @@ async def test_an_action_of_a_backfill_made_late_stands_behind_the_others_still(
 
     await world.up()
     await world.app.schedules.create("m", every("1d"), "old", priority=5)
+    take_any_input(world)
     await world.app.schedules.backfill("m", "2025-06-01T00:00Z", "2025-06-01T00:00Z", input={"who": "b"})
     await world.advance("500ms")
     await world.app.schedules.update("m", action="new", priority=5)
@@ -91,6 +98,7 @@ async def test_an_action_that_cannot_be_made_and_waits_is_made_when_its_turn_com
     await world.up()
     schedules = world.app.schedules
     await schedules.create("m", manual(), "mail", input={"customer": "a"}, overlap="buffer_all")
+    take_any_input(world)
     await schedules.trigger("m")
     await schedules.trigger("m", input={"who": "b"})
     await schedules.trigger("m")
@@ -100,7 +108,7 @@ async def test_an_action_that_cannot_be_made_and_waits_is_made_when_its_turn_com
     assert seen == ["a", "a"]
     history = sorted(await schedules.history("m"), key=lambda one: one.run_id)
     assert [one.status for one in history] == ["succeeded", "failed", "succeeded"]
-    assert "unexpected keyword argument 'who'" in str(history[1].reason)
+    assert "it has no 'who'" in str(history[1].reason)
     assert (await schedules.get("m")).waiting == 0
 
 
@@ -216,7 +224,7 @@ async def test_explain_knows_how_far_the_actions_that_are_left_reach(world: Worl
     assert [(one.outcome, one.reason) for one in found] == [("will_run", None)] * 2 + [
         ("will_not_run", "exhausted")
     ] * 2
-    assert "2 actions are left, for the times up to 2026-01-01 00:02:00 UTC" in str(found[3])
+    assert "2 actions are left, for the times up to 2026-01-01T00:02:00Z" in str(found[3])
 
 
 async def test_explain_names_the_policy_that_decided_not_the_one_of_today(world: World) -> None:

@@ -474,7 +474,7 @@ async def test_a_poison_schedule_is_parked_and_harms_no_other(
     def spoil(_: int) -> Operation[None]:
         yield sql("spoil_schedule", id=bad)
 
-    mars = '{"cron": ["0 9 * * *"], "zone": "Mars/Base"}'
+    mars = '{"cron": ["0 9 * * *"], "tz": "Mars/Base"}'
     add_statement("spoil_schedule", f"UPDATE ostinato_schedules SET spec = '{mars}' WHERE id = :id")
     await world.app.store.run(spoil)
     await world.advance("3m")
@@ -495,12 +495,13 @@ async def test_an_action_that_cannot_be_made_is_tried_and_then_fails(world: Worl
         seen.append((None, 0, customer))
 
     await world.app.schedules.create("mail", every("1m"), "mail", input={"customer": "a"}, overlap="buffer_all")
+    world.app._maker.check_input = lambda schedule, input: None  # type: ignore[method-assign]  # it took `who` then
     await world.app.schedules.trigger("mail", input={"who": "b"})
     await world.advance("5s")
     (one,) = await world.app.schedules.history("mail")
     assert one.status == "waiting"
     assert one.reason is not None
-    assert one.reason.startswith("cannot start: job 'mail': got an unexpected keyword argument 'who'")
+    assert one.reason.startswith("cannot start: job 'mail': it has no 'who'")
     await world.advance("55s")
     assert [status for _, status, _ in await told(world, "mail")] == ["failed", "succeeded"]
     assert seen == [(None, 0, "a")]
@@ -576,7 +577,7 @@ async def test_explain_covers_every_kind_of_moment(world: World) -> None:
         ({"max_bufer": 3}, "did you mean 'max_buffer'"),
         ({"remaining": -1}, "remaining -1"),
         ({"action": {"jobb": "x"}}, "names no target"),
-        ({"input": {"nobody": 1}}, "unexpected keyword argument 'nobody'"),
+        ({"input": {"nobody": 1}}, "it has no 'nobody'"),
         ({"timeout": "soon"}, "timeout"),
         ({"tags": "a"}, "tags"),
         ({"action": ""}, "names no job"),

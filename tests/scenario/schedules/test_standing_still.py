@@ -137,7 +137,7 @@ async def test_a_backfill_beside_others_is_in_nobodys_way(world: World) -> None:
 async def test_times_that_passed_while_a_schedule_was_parked_are_on_record(world: World, catchup: str | None) -> None:
     seen = await begin(world)
     await world.app.schedules.create("tick", every("1h"), "note", overlap="buffer_all")
-    before = await spoil(world, "tick", '{"cron": ["0 9 * * *"], "zone": "Mars/Base"}')
+    before = await spoil(world, "tick", '{"cron": ["0 9 * * *"], "tz": "Mars/Base"}')
     await world.advance("5h30m")
     assert (await world.app.schedules.get("tick")).state == "parked"
     await spoil(world, "tick", before)
@@ -155,7 +155,7 @@ async def test_what_waited_when_a_schedule_was_parked_goes_on_when_it_is_mended(
     await world.app.schedules.create("tick", every("1m"), "note", overlap="buffer_all", input={"seconds": 90})
     await world.app.schedules.backfill("tick", at(hours=-1), at(minutes=-51), overlap="allow_all", rate=0.05)
     await world.advance("2m10s")
-    before = await spoil(world, "tick", '{"cron": ["0 9 * * *"], "zone": "Mars/Base"}')
+    before = await spoil(world, "tick", '{"cron": ["0 9 * * *"], "tz": "Mars/Base"}')
     await world.advance("10m")
     assert (await world.app.schedules.get("tick")).state == "parked"
     await spoil(world, "tick", before)

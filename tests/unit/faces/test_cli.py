@@ -103,7 +103,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(args: list[str], message: str) 
     [
         (["0 9 * * *", "--between", "2026-01-01", "2026-01-02", "--next", "3"], "leave out --after and --next"),
         (["0 9 * * *", "--between", "2026-01-01", "2026-01-02", "--after", "2026-01-01"], "leave out --after"),
-        (['{"cron": "0 9 * * *", "zone": "Asia/Tokyo"}', "--tz", "UTC"], "say it once"),
+        (['{"cron": "0 9 * * *", "tz": "Asia/Tokyo"}', "--tz", "UTC"], "say it once"),
         (['{"cron": "0 9 * * *", "dialect": "temporal"}', "--dialect", "cron"], "say it once"),
         (['{"cron": "0 9 * * *", "dst": "wall"}', "--dst", "cron"], "say it once"),
     ],
@@ -139,7 +139,7 @@ def test_many_clock_changes_between_two_times_are_one_line() -> None:
 
 def test_a_zone_given_as_data_reads_times_too() -> None:
     data = next(p for p in (Path(d, "Europe/Berlin") for d in zoneinfo.TZPATH) if p.is_file()).read_bytes()
-    spec = json.dumps({"cron": "0 9 * * *", "zone_data": b64encode(data).decode()})
+    spec = json.dumps({"cron": "0 9 * * *", "tz_data": b64encode(data).decode()})
     done = run("when", spec, "--after", "2026-07-01T09:00", "--next", "1", "--json")
     found = json.loads(done.stdout)
     assert [t["utc"] for t in found["times"]] == ["2026-07-02T07:00:00Z"]
@@ -152,7 +152,7 @@ def at(text: str) -> Micros:
 
 def test_only_what_reads_the_wall_gets_a_note() -> None:
     autumn = [at("2026-10-25T00:30:00Z"), at("2026-10-25T01:30:00Z")]
-    interval = Spec(intervals=(Interval(1800 * SECOND),), zone="Europe/Berlin")
+    interval = Spec(intervals=(Interval(1800 * SECOND),), tz="Europe/Berlin")
     assert [t.note for t in shown_times(interval, autumn)] == ["", ""]
     both = cron("30 2 * * *", tz="Europe/Berlin") | interval
     assert [t.note for t in shown_times(both, autumn)] == ["this hour comes twice; runs the first time only", ""]

@@ -18,7 +18,7 @@ OSTINATO = str(Path(sys.executable).with_name("ostinato"))
 FILE = """\
 schedules:
   nightly:
-    spec: {cron: ["0 2 * * *"], zone: Europe/Berlin}
+    spec: {cron: ["0 2 * * *"], tz: Europe/Berlin}
     action: {job: report, input: {kind: nightly}}
     overlap: buffer_one
   hourly:
@@ -84,21 +84,21 @@ def test_mistakes_are_two_and_say_where(run: Run, tmp_path: Path) -> None:
     done = run("apply", "-", *STORE, stdin=wrong)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "error: stdin:3:39  schedule 'nightly': spec: zone 'Europe/Berln' is not a time zone; "
+        "error: stdin:3:37  schedule 'nightly': spec: tz 'Europe/Berln' is not a time zone; "
         "did you mean 'Europe/Berlin'?",
         "error: stdin:5:14  schedule 'nightly': overlap 'bufer_one' is unknown; did you mean 'buffer_one'?",
         "2 mistakes; nothing was done",
     ]
     found = json.loads(run("apply", "-", *STORE, "--json", stdin=wrong).stdout)
     assert [(one["line"], one["column"], one["schedule"]) for one in found["problems"]] == [
-        (3, 39, "nightly"),
+        (3, 37, "nightly"),
         (5, 14, "nightly"),
     ]
     assert not (tmp_path / "s.db").exists()
     for args, code, told in [
         (("apply", "none.yaml", *STORE), 2, "none.yaml cannot be read: No such file"),
         (("apply", "s.yaml", "--store", "mysql://x"), 2, "unknown scheme"),
-        (("apply", "s.yaml", *STORE, "--dry-run"), 3, "there is no store sqlite:///s.db"),
+        (("apply", "s.yaml", *STORE, "--dry-run"), 0, "there is no store sqlite:///s.db yet"),
         (("export", "file", *STORE), 3, "there is no store"),
         (("export", "file", "a.yaml", "-o", "b.yaml", *STORE), 2, "give one of them"),
     ]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ostinato import Ostinato
+from ostinato.engine.egress import EgressPolicy
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.configuration import KEYS, Configuration, configuration
 from ostinato.faces.cli.serve import wire_place
@@ -50,6 +52,10 @@ def test_every_key_can_be_said_in_all_three_places(tmp_path: Path) -> None:
         "grace": ("1m", "1m"),
         "keep_runs": ("7d", "7d"),
         "keep_events": ("1d", "1d"),
+        "egress_allow": ("127.0.0.1,*.corp.example", ("127.0.0.1", "*.corp.example")),
+        "egress_allow_private": ("no", False),
+        "egress_only": ("a.example", ("a.example",)),
+        "egress_deny": ("10.0.0.0/8", ("10.0.0.0/8",)),
         "log_format": ("json", "json"),
         "log_level": ("error", "error"),
     }
@@ -112,3 +118,13 @@ def test_where_temporals_clients_are_answered(place: str) -> None:
     assert found is not None
     assert (found.host, found.port, found.loopback, found.open) == ("::1", 7233, True, False)
     assert wire_place(configuration({}, environ={})) is None
+
+
+def test_where_requests_may_go_is_the_operators_to_say() -> None:
+    assert "egress" not in configuration({}, None, {}).settings
+    found = configuration({"egress_allow": ["127.0.0.1"]}, None, {"OSTINATO_EGRESS_DENY": "evil.example"})
+    policy = found.settings["egress"]
+    assert policy == EgressPolicy(allow=("127.0.0.1",), deny=("evil.example",))
+    app = Ostinato("sqlite:///:memory:", egress=EgressPolicy(allow_private=True))
+    app.configure(egress=policy)
+    assert app.webhooks._around.policy is policy

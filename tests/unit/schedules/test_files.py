@@ -109,7 +109,7 @@ shedules: 3
         "s.yaml:3:32  schedule 'a': spec: cron[1]: hour 25 is out of range 0–23 in '0 25 * * *'",
         "s.yaml:3:51  schedule 'a': spec: tz 'Europe/Berln' is not a time zone; did you mean 'Europe/Berlin'?",
         "s.yaml:4:27  schedule 'a': an action has no 'tmeout'; did you mean 'timeout'?",
-        "s.yaml:4:47  schedule 'a': retry attempts 'x' is not a whole number from 1",
+        "s.yaml:4:47  schedule 'a': retry attempts 'x' is not a whole number from 1 to 1,000,000,000",
         "s.yaml:5:14  schedule 'a': overlap 'bufer_one' is unknown; did you mean 'buffer_one'?",
         "s.yaml:6:14  schedule 'a': catchup '1x' is unknown; use 'skip', 'latest', 'all', or a window such as '1h'",
         "s.yaml:7:11  schedule 'a': tags 'reports' are not a list of texts",
@@ -122,7 +122,7 @@ shedules: 3
         "s.yaml:13:3  schedule 'e': it has no spec; write spec: {} for one that runs only when it is triggered",
         "s.yaml:14:19  schedule 'e': job 5 is not a job's name; put it in quotes",
         "s.yaml:14:29  schedule 'e': input [1] is not an object with names",
-        "s.yaml:15:27  schedule 'e': pause_after_failures 0 is not a whole number from 1",
+        "s.yaml:15:27  schedule 'e': pause_after_failures 0 is not a whole number from 1 to 1,000,000,000",
         "s.yaml:16:1  'shedules' is not part of a file of schedules; did you mean 'schedules'?",
     ]
 

@@ -10,10 +10,8 @@ from rich.text import Text
 from ostinato.faces.cli.answers import moment, status
 from ostinato.faces.cli.target import Session, command
 
-token = typer.Typer(help="Tokens: who may do what.", no_args_is_help=True, rich_markup_mode=None)
-namespaces = typer.Typer(
-    help="Namespaces: schedules and runs of their own.", no_args_is_help=True, rich_markup_mode=None
-)
+token = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=True, rich_markup_mode=None)
+namespaces = typer.Typer(help="Create, list and delete namespaces.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @command(token, "create", creates=True)
@@ -23,7 +21,7 @@ async def create_token(
     label: Annotated[str, typer.Option(help="Whose it is.")] = "",
     expires_in: Annotated[str | None, typer.Option(help="After so long, such as 90d. [default: never]")] = None,
 ) -> None:
-    """Make a token, shown this once. With --namespace it is good for that one only."""
+    """Create a token, shown this once. With --namespace it is good for that one only."""
     client = session.client
     made = await client.create_token(role, namespace=session.place.namespace, label=label, expires_in=expires_in)
     where = f"for {made['namespace']}" if made["namespace"] else "for every namespace"
@@ -34,7 +32,7 @@ async def create_token(
 
 @command(token, "list")
 async def list_tokens(session: Session) -> None:
-    """Tokens, without what they are."""
+    """List tokens, without their secrets."""
     session.out.items(
         await session.client.tokens(),
         ("id", "role", "namespace", "label", "created", "expires", "last used", "revoked"),
@@ -52,14 +50,14 @@ async def list_tokens(session: Session) -> None:
 
 @command(token, "revoke")
 async def revoke_token(session: Session, id: Annotated[str, typer.Argument(help="Its id, not the token.")]) -> None:
-    """Take no more notice of a token."""
+    """Revoke a token."""
     await session.client.revoke_token(id)
     session.out.say({"id": id, "revoked": True}, f"revoked {id}")
 
 
 @command(namespaces, "list")
 async def list_namespaces(session: Session) -> None:
-    """The namespaces there are."""
+    """List the namespaces."""
     session.out.items(
         await session.client.namespaces(),
         ("namespace", "notes", "created", "by"),
@@ -71,20 +69,20 @@ async def list_namespaces(session: Session) -> None:
 async def create_namespace(
     session: Session, name: Annotated[str, typer.Argument()], notes: Annotated[str, typer.Option()] = ""
 ) -> None:
-    """Make a namespace."""
+    """Create a namespace."""
     made = await session.client.create_namespace(name, notes)
     session.out.say(made, f"created {name}")
 
 
 @command(namespaces, "delete")
 async def delete_namespace(session: Session, name: Annotated[str, typer.Argument()]) -> None:
-    """Remove a namespace that nothing is left of."""
+    """Delete an empty namespace."""
     await session.client.delete_namespace(name)
     session.out.say({"name": name, "deleted": True}, f"deleted {name}")
 
 
 async def nodes(session: Session) -> None:
-    """The processes that do the work."""
+    """List the processes that run jobs."""
     session.out.items(
         await session.client.nodes(),
         ("node", "name", "", "started", "queues", "jobs", "version", "zone rules"),

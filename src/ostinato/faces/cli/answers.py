@@ -1,4 +1,5 @@
-"""How commands answer: JSON for machines, tables and sentences for people. Moments are shown in UTC."""
+"""How commands answer: JSON for machines, tables and sentences for people. Times of a schedule are
+shown on the clock of its zone with the offset, all other moments in UTC with `Z`."""
 
 from __future__ import annotations
 
@@ -7,13 +8,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import typer
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from ostinato.when.zones import Zone
 
 _WIDE = 160
 COLOURS = {
@@ -131,12 +134,16 @@ def status(word: str) -> Text:
     return Text(word, style=COLOURS.get(word, ""))
 
 
-def moment(text: str | None) -> str:
-    """A moment of an answer as people read it, in UTC."""
+def moment(text: str | None, zone: Zone | None = None) -> str:
+    """A moment of an answer: in UTC with `Z`, or on the clock of a zone with its offset. It has no blank in it, so that
+    it can be given back to a command as it is."""
     if text is None:
         return ""
     found = datetime.fromisoformat(text).astimezone(UTC)
-    return found.strftime("%Y-%m-%d %H:%M:%S") + (f".{found.microsecond // 1000:03d}" if found.microsecond else "")
+    if zone is not None:
+        found = found.astimezone(timezone(timedelta(seconds=zone.offset(int(found.timestamp())))))
+    shown = found.isoformat(timespec="milliseconds" if found.microsecond else "seconds")
+    return shown.replace("+00:00", "Z")
 
 
 def took(started: str | None, finished: str | None) -> str:
@@ -144,6 +151,11 @@ def took(started: str | None, finished: str | None) -> str:
         return ""
     seconds = (datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds()
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 error`, `2 errors`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def short(value: Any, most: int = 60) -> str:

@@ -10,13 +10,12 @@ import typer
 from ostinato.client import Json
 from ostinato.errors import Conflict, NotFound
 from ostinato.faces.cli.answers import moment, short, status
-from ostinato.faces.cli.given import known
+from ostinato.faces.cli.given import known, zone_of
 from ostinato.faces.cli.target import Session, command
 from ostinato.faces.cli.waiting import OPEN, backfill, backfills_made
+from ostinato.when.zones import Zone
 
-backfills = typer.Typer(
-    help="Backfills: how far they are, and how to stop them.", no_args_is_help=True, rich_markup_mode=None
-)
+backfills = typer.Typer(help="Watch, pause and cancel backfills.", no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.")]
 Id = Annotated[str | None, typer.Argument(help="Which of its backfills. [default: the one that is not done]")]
@@ -24,18 +23,18 @@ Id = Annotated[str | None, typer.Argument(help="Which of its backfills. [default
 
 @command(backfills, "list")
 async def list_backfills(
-    session: Session, name: Name, limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50
+    session: Session, name: Name, limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")] = 50
 ) -> None:
-    """The backfills of a schedule, the newest first."""
-    await known(session.client, name)
+    """List the backfills of a schedule, the newest first."""
+    zone = zone_of(await known(session.client, name))
     found = await session.client.schedules.backfills(name, limit=limit)
-    columns = ("backfill", "state", "made", "of", "first", "last", "created", "why")
-    session.out.items(found, columns, _row, nothing="it was never filled")
+    columns = ("backfill", "state", "started", "of", "first", "last", "created", "why")
+    session.out.items(found, columns, lambda one: _row(one, zone), nothing="no backfills")
 
 
 @command(backfills)
 async def pause(session: Session, name: Name, id: Id = None) -> None:
-    """Make no more of its times for now."""
+    """Start no more of its runs for now."""
     await _turn(session, name, id, "pause", "paused")
 
 
@@ -50,18 +49,18 @@ async def cancel(
     session: Session,
     name: Name,
     id: Id = None,
-    reason: Annotated[str, typer.Option(help="Why, for whoever looks.")] = "",
+    reason: Annotated[str, typer.Option(help="Why; kept with the backfill.")] = "",
 ) -> None:
-    """Make no more of its times; those that wait are given up, those that run run on."""
+    """Start no more of its runs. Waiting runs are given up; runs that have begun go on."""
     await _turn(session, name, id, "cancel", "cancelled", reason)
 
 
 @command(backfills)
 async def wait(session: Session, name: Name, id: Id = None) -> None:
-    """Wait until all its times are made, with a bar. Exit code 1 if it was cancelled."""
+    """Wait until all its runs have been started. Exit code 1 if it was cancelled."""
     chosen = await _chosen(session, name, id)
     (found,) = await backfills_made(session, [(name, chosen)])
-    session.out.say(found, f"{found['state']} {chosen}: {found['made']} of {found['total']} made")
+    session.out.say(found, f"{found['state']} {chosen}: {found['made']} of {found['total']} started")
     if found["state"] != "completed":
         raise typer.Exit(1)
 
@@ -70,7 +69,7 @@ async def _turn(session: Session, name: str, id: str | None, to: str, done: str,
     chosen = await _chosen(session, name, id)
     await session.client.schedules.turn_backfill(name, chosen, to, reason)
     found = await backfill(session, name, chosen)
-    session.out.say(found, f"{done} {chosen}: {found['made']} of {found['total']} made")
+    session.out.say(found, f"{done} {chosen}: {found['made']} of {found['total']} started")
 
 
 async def _chosen(session: Session, name: str, id: str | None) -> str:
@@ -85,14 +84,14 @@ async def _chosen(session: Session, name: str, id: str | None) -> str:
     return str(open_[0]["id"])
 
 
-def _row(one: Json) -> tuple[Any, ...]:
+def _row(one: Json, zone: Zone) -> tuple[Any, ...]:
     return (
         one["id"],
         status(one["state"]),
         one["made"],
         one["total"],
-        moment(one["first"]),
-        moment(one["last"]),
-        moment(one["created"]),
+        moment(one["first"], zone),
+        moment(one["last"], zone),
+        moment(one["created"], zone),
         short(one["reason"]),
     )

@@ -35,7 +35,7 @@ async def restore(
     file: Annotated[str, typer.Argument(help="A copy that backup made.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it over the store that is there.")] = False,
 ) -> None:
-    """Put a backup where the store is to be. Stop every node before."""
+    """Put a backup in the place of the store. Stop every node before."""
     url = place.only_a_store("restore")
     if not overwrite and "://" not in url.removeprefix("sqlite:///") and is_there(url):
         raise Conflict(f"there is a store {url}; restoring over it needs --overwrite")

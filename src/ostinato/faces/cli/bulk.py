@@ -66,7 +66,7 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
             answer = await do(name)
         except NotFound as problem:
             raise await suggesting(client, name, problem) from None
-        out.say(answer, f"{done} {name}{_more(answer)}")
+        out.say(answer, f"{done} {name}{more(answer)}")
         return
     names = await chosen.find(client)
     if not sure and names and not typer.confirm(f"{len(names)} schedules will be {done}. Go on?", err=True):
@@ -102,7 +102,7 @@ async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> di
     return dict(sorted(failed.items()))
 
 
-def _more(answer: Json) -> str:
+def more(answer: Json) -> str:
     """What an answer says beside that it was done."""
     told = []
     run = answer.get("run")

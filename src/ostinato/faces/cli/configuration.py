@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from ostinato.engine.egress import EgressPolicy
 from ostinato.errors import OstinatoError, did_you_mean, shown
 from ostinato.faces.cli.logs import FORMATS, LEVELS
 from ostinato.model import read_length
@@ -45,6 +46,10 @@ class Configuration:
     grace: str | None = None
     keep_runs: str | None = None
     keep_events: str | None = None
+    egress_allow: tuple[str, ...] | None = None
+    egress_allow_private: bool | None = None
+    egress_only: tuple[str, ...] | None = None
+    egress_deny: tuple[str, ...] | None = None
     log_format: str = "text"
     log_level: str = "info"
 
@@ -53,7 +58,20 @@ class Configuration:
         """Of the node: those that something was said about."""
         names = ("concurrency", "threads", "lease", "grace", "keep_runs", "keep_events")
         found = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in {**found, "queues": self.queue}.items() if value is not None}
+        given = {**found, "queues": self.queue, "egress": self._egress}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def _egress(self) -> EgressPolicy | None:
+        """Where requests may go, if something was said about it: then this, and nothing that the code says."""
+        parts = {
+            "allow": self.egress_allow,
+            "allow_private": self.egress_allow_private,
+            "only": self.egress_only,
+            "deny": self.egress_deny,
+        }
+        given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
+        return EgressPolicy(**given) if given else None
 
 
 KEYS = tuple(field.name for field in fields(Configuration))
@@ -183,6 +201,10 @@ _READ: dict[str, Callable[[Any, str], Any]] = {
     "grace": _length,
     "keep_runs": _length,
     "keep_events": _length,
+    "egress_allow": _words,
+    "egress_allow_private": _yes,
+    "egress_only": _words,
+    "egress_deny": _words,
     "log_format": _one_of(*FORMATS),
     "log_level": _one_of(*LEVELS),
 }

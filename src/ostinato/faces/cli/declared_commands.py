@@ -5,7 +5,11 @@ Exit codes: 0 it is done; 1 it is not, or not all of it (declared elsewhere, lin
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +18,7 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.answers import Answers, as_text
+from ostinato.faces.cli.answers import Answers, as_text, counted
 from ostinato.faces.cli.plans import refused, show_plan
 from ostinato.faces.cli.target import Where, is_there, place_command, reach
 from ostinato.faces.cli.temporal_commands import export_temporal, import_temporal
@@ -31,9 +35,11 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done,
 Output = Annotated[str | None, typer.Option("--output", "-o", help="Write to this file. [default: standard output]")]
 
 export_app = typer.Typer(
-    help="Take schedules elsewhere: to a file, to a Temporal cluster.", no_args_is_help=True, rich_markup_mode=None
+    help="Write schedules to a file, or to a Temporal cluster.", no_args_is_help=True, rich_markup_mode=None
 )
-import_app = typer.Typer(help="Bring schedules from elsewhere.", no_args_is_help=True, rich_markup_mode=None)
+import_app = typer.Typer(
+    help="Read schedules from a file, a crontab or a cluster.", no_args_is_help=True, rich_markup_mode=None
+)
 place_command(export_app, "temporal")(export_temporal)
 place_command(import_app, "temporal")(import_temporal)
 
@@ -47,7 +53,7 @@ async def apply(
     take: Take = False,
     name: OriginName = None,
 ) -> None:
-    """Make the schedules say what a file says: all of it, or nothing."""
+    """Make the schedules what a file declares: all, or nothing."""
     show_plan(out, await _applied(place, out, _read(file), file, dry_run, prune=prune, take=take, name=name))
 
 
@@ -65,7 +71,10 @@ async def export(
         raise OstinatoError("FILE and --output are the same; give one of them")
     async with reach(place) as client:
         found = await client.schedules.export(match=match, tag=tag)
-    _write(write_document(found["schedules"], form="json" if out.as_json else "yaml"), file or output)
+    file = file or output
+    _write(write_document(found["schedules"], form="json" if out.as_json else "yaml"), file)
+    if file is not None:
+        typer.echo(f"wrote {counted(len(found['schedules']), 'schedule')} to {file}", err=True)
 
 
 @place_command(import_app, "file")
@@ -77,7 +86,7 @@ async def import_file(
     take: Take = False,
     name: OriginName = None,
 ) -> None:
-    """Bring the schedules of a file; what is there beside them stays. The same as `ostinato apply`."""
+    """Apply the schedules of a file, as `ostinato apply` does."""
     show_plan(out, await _applied(place, out, _read(file), file, dry_run, take=take, name=name))
 
 
@@ -101,7 +110,7 @@ async def import_crontab(
 ) -> None:
     """Turn a crontab into a file of schedules, or apply it."""
     try:
-        found = read_crontab(_read(file), _shown_name(file), system=system, zone=tz)
+        found = read_crontab(_read(file), _shown_name(file), system=system, tz=tz)
         entries = found.entries(job, _jobs(jobs))
     except FileError as problem:
         refused(out, problem)
@@ -125,11 +134,23 @@ async def _applied(place: Where, out: Answers, text: str, file: str, dry_run: bo
     try:
         if not dry_run and place.server is None and not is_there(place.store):
             parse_schedules(text, shown)  # a file that is wrong makes no store
-        async with reach(place, create=not dry_run) as client:
-            do = client.schedules.plan if dry_run else client.schedules.apply
-            return await do(text, file=shown, **given)
+        with _or_an_empty_one(place, dry_run) as there:
+            async with reach(there, create=not dry_run or there is not place) as client:
+                do = client.schedules.plan if dry_run else client.schedules.apply
+                return await do(text, file=shown, **given)
     except OstinatoError as problem:
         refused(out, problem)
+
+
+@contextmanager
+def _or_an_empty_one(place: Where, dry_run: bool) -> Iterator[Where]:
+    """For a plan: an empty store for the moment, where the one that is meant is not there yet."""
+    if not dry_run or place.server is not None or is_there(place.store):
+        yield place
+        return
+    typer.echo(f"note: there is no store {place.store} yet; without --dry-run it is created", err=True)
+    with TemporaryDirectory() as folder:
+        yield replace(place, store=f"sqlite:///{folder}/empty.db")
 
 
 def _read(file: str) -> str:

@@ -12,13 +12,13 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from ostinato.app import Ostinato
 from ostinato.faces.cli.pictures import distance
+from ostinato.journeys.views import JourneyStatus
 from ostinato.model import Limit, Retry
 from ostinato.views import RunInfo
 from ostinato.when import cron, every
@@ -40,14 +40,14 @@ _COLOURS = {
 _ORDER = """\
 apiVersion: v1
 kind: Journey
-metadata: {name: order, version: 1.0.0, description: An order that nobody hurries}
+metadata: {name: order, version: 2.0.0, description: "An order: packed, brought, signed for"}
 spec:
   start: packing
   states:
     packing: {type: timer, timer: {duration: PT4S}, next: arrival}
     arrival:
       type: wait
-      wait: {channel: manual, input: {schema: {type: object}}, timeoutSec: 12, onTimeout: forgotten}
+      wait: {channel: manual, input: {schema: {}}, timeoutSec: 600, onTimeout: forgotten}
       next: arrived
     arrived: {type: succeed}
     forgotten: {type: fail, errorCode: NOT_SIGNED_FOR, reason: nobody was at home}
@@ -61,7 +61,7 @@ def build(url: str) -> Ostinato:
 
     @app.job(retry=Retry(attempts=4, delay="1s"))
     async def weather() -> str:
-        if dice.random() < 0.4:
+        if dice.random() < 0.25:
             raise ConnectionError("the weather service does not answer")
         return f"{dice.randint(-5, 30)} °C"
 
@@ -90,6 +90,14 @@ def build(url: str) -> Ostinato:
         window = f"{ctx.previous:%H:%M:%S} to {ctx.nominal:%H:%M:%S}"
         return f"{window}, for {ctx.coalesced} late ones too" if ctx.coalesced else window
 
+    @app.job()
+    async def courier() -> str:
+        """Sign for orders, the oldest first; the newest is left for whoever tries the line in the head."""
+        waiting = [one for one in await app.journeys.list(name="order", phase="RUNNING", limit=50) if one.steps]
+        for order in reversed(waiting[1:]):
+            await app.journeys.submit(order.id, "arrival", None)
+        return f"{max(0, len(waiting) - 1)} delivered"
+
     return app
 
 
@@ -103,19 +111,21 @@ async def schedule(app: Ostinato) -> None:
         await app.schedules.trigger("report")
     await put("shop", every("8s", jitter="4s"), "shop", overlap="allow_all")
     await put("sync, one waits", every("4s"), "sync", overlap="buffer_one", catchup="latest")
-    await put("sync, the newest counts", every("6s"), "sync", overlap="cancel_other")
+    await put("sync, newest", every("6s"), "sync", overlap="cancel_other")
     await app.journeys.deploy(_ORDER)
     done, _ = await put("orders", every("9s"), {"journey": "order"}, overlap="allow_all")
     if done == "created":
         await app.schedules.trigger("orders")
-    await put("nightly, Berlin", cron("30 2 * * 1-5", tz="Europe/Berlin"), "report", catchup="1h")
+    await put("courier", every("10s"), "courier")
+    await put("nightly", cron("30 2 * * *", tz="Europe/Berlin"), "report", catchup="1h")
 
 
 async def show(app: Ostinato, stop: asyncio.Event, address: str) -> None:
     """Draw the demo until it is to stop."""
-    with _screen(Console()) as draw:
+    console = Console()
+    with _screen(console) as draw:
         while not stop.is_set():
-            draw(await picture(app, address))
+            draw(await picture(app, address, console.height))
             await _wait(stop, 0.5 if sys.stdout.isatty() else 2)
 
 
@@ -137,61 +147,79 @@ def _screen(console: Console) -> Iterator[Any]:
         yield lambda page: live.update(page, refresh=True)
 
 
-async def picture(app: Ostinato, address: str) -> RenderableType:
-    """The schedules and what became of their times, what is running, journeys, what is to come."""
+_SMALL = 24  # lines of the smallest terminal that it is drawn for
+_SCHEDULES = 9  # of the demo
+
+
+async def picture(app: Ostinato, address: str, height: int = _SMALL) -> RenderableType:
+    """The schedules and what became of their times, the newest runs, journeys, what is to come: as much of each as has
+    room in `height` lines."""
+    spare = max(0, height - _SMALL)
     counts = await app.counts()
     now = app.engine.clock.now()
-    head = Text("  ").join(
+    head = Text("  ", no_wrap=True, overflow="ellipsis").join(
         Text(f"{status} {count}", style=_COLOURS.get(status, "")) for status, count in sorted(counts.items())
     )
-    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][:10]
+    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][: 4 + spare // 2]
+    orders = await app.journeys.list(limit=2 + min(4, spare // 4))
     return Group(
-        Panel(head, title=f"Ostinato on {address}", title_align="left", border_style="cyan"),
-        Panel(await _schedules(app), title="schedules", title_align="left"),
-        Panel(_table(runs), title="newest runs", title_align="left"),
-        Panel(await _journeys(app), title="journeys: POST {} to a step of one that waits", title_align="left"),
-        Panel(await _coming(app, now), title="to come", title_align="left"),
+        Text(f"Ostinato on {address}", style="bold cyan"),
+        head,
+        _try_it(address, orders),
+        await _schedules(app),
+        _runs(runs),
+        _journeys(orders),
+        await _coming(app, now),
         Text("Ctrl-C stops it in good order. Kill it, if you like: it goes on where it was.", style="dim"),
     )
 
 
-async def _schedules(app: Ostinato) -> Table:
-    table = Table(box=None, pad_edge=False, expand=True)
-    for column in ("schedule", "when", "overlap", "state", "what became of its times, the newest last"):
+def _try_it(address: str, orders: list[JourneyStatus]) -> Text:
+    """A whole line for a shell: answer an order that waits, or run something now."""
+    waiting = next((one for one in orders if one.steps), None)
+    path = f"/journeys/{waiting.id}/steps/{waiting.steps[0]}" if waiting else "/schedules/report/trigger"
+    return Text(f"try   curl -X POST \\\n  {address}/api/v1{path}", style="bold", overflow="fold")
+
+
+def _listing(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, expand=True, header_style="dim")
+    for column in columns[:-1]:
         table.add_column(column, no_wrap=True)
-    for one in await app.schedules.list(limit=12):
+    table.add_column(columns[-1], no_wrap=True, ratio=1)
+    return table
+
+
+async def _schedules(app: Ostinato) -> Table:
+    table = _listing("schedule", "when", "overlap", "its latest times")
+    for one in await app.schedules.list(limit=_SCHEDULES):
         recent = Text()
         for occurrence in reversed(await app.schedules.history(one.name, limit=24)):
             mark = "·" if occurrence.status in ("skipped", "missed") else "■"
             recent.append(mark, style=_COLOURS.get(occurrence.status, ""))
-        table.add_row(one.name, one.words, one.policies.overlap.value, one.state, recent)
+        words = one.words if len(one.words) <= _WORDS else f"{one.words[: _WORDS - 1]}…"
+        table.add_row(one.name, words, one.policies.overlap.value, recent)
     return table
 
 
-async def _journeys(app: Ostinato) -> Table:
-    table = Table(box=None, pad_edge=False, expand=True)
-    for column in ("journey", "phase", "state"):
-        table.add_column(column, no_wrap=True, min_width=9)
-    table.add_column("where to answer", overflow="fold")  # whole, however narrow the terminal
-    for one in await app.journeys.list(limit=4):
-        steps = " ".join(f"/api/v1/journeys/{one.id}/steps/{step}" for step in one.steps)
+_WORDS = 27
+
+
+def _journeys(orders: list[JourneyStatus]) -> Table:
+    table = _listing("journey", "phase", "state", "id")
+    for one in orders:
         colour = {"RUNNING": "blue", "SUCCEEDED": "green"}.get(one.phase, "red")
-        table.add_row(one.name, Text(one.phase.lower(), style=colour), one.current_state, steps)
+        table.add_row(one.name, Text(one.phase.lower(), style=colour), one.current_state, one.id)
     return table
 
 
-async def _coming(app: Ostinato, now: int) -> Table:
-    coming = Table.grid(padding=(0, 2))
-    for one in await app.schedules.upcoming(6):
-        late = f" ({one.lateness})" if one.lateness.late else ""
-        coming.add_row(Text(f"in {distance(from_datetime(one.at) - now)}", style="green"), f"{one.schedule}{late}")
-    return coming
+async def _coming(app: Ostinato, now: int) -> Text:
+    found = await app.schedules.upcoming(3)
+    told = [f"{one.schedule} in {distance(from_datetime(one.at) - now)}" for one in found]
+    return Text.assemble(("to come  ", "dim"), (", ".join(told), "green"), no_wrap=True, overflow="ellipsis")
 
 
-def _table(runs: list[RunInfo]) -> Table:
-    table = Table(box=None, pad_edge=False, expand=True)
-    for column in ("job", "status", "attempt", "took", "what"):
-        table.add_column(column, no_wrap=True)
+def _runs(runs: list[RunInfo]) -> Table:
+    table = _listing("newest runs", "status", "attempt", "took", "what")
     for run in runs:
         took = ""
         if run.started is not None and run.finished is not None:

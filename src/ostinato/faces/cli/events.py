@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from ostinato.client import Json
+from ostinato.event_names import refuse_unknown
 from ostinato.faces.cli.answers import moment, short
 from ostinato.faces.cli.target import Session
 
@@ -19,10 +20,11 @@ async def events(
     pattern: Annotated[str, typer.Option(help="Names, such as 'schedule:*'.")] = "*",
     subject: Annotated[str | None, typer.Option(help="About this run or schedule, by id.")] = None,
     after: Annotated[int | None, typer.Option(min=0, help="Begin after this number.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Of those on record, at most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The most to show of those on record.")] = 50,
 ) -> None:
-    """What happened, the newest last."""
+    """Show what happened, the newest last."""
     client, out = session.client, session.out
+    refuse_unknown(pattern)
     if follow:
         async for event in client.follow(pattern=pattern, subject=subject, after=after):
             if out.as_json:

@@ -6,16 +6,17 @@ from typing import Annotated
 
 import typer
 
-from ostinato.faces.cli.given import known, read_time, zone_of
+from ostinato.faces.cli.given import known, zone_of
+from ostinato.faces.cli.periods import read_time
 from ostinato.faces.cli.target import Session
 
 
 async def explain(
     session: Session,
     name: Annotated[str, typer.Argument(help="The schedule's name.")],
-    at: Annotated[str, typer.Argument(help="A moment; without an offset, on the wall of the schedule's zone.")],
+    at: Annotated[str, typer.Argument(help="A moment; without an offset, wall-clock time in the schedule's zone.")],
 ) -> None:
-    """Say why a schedule ran at a moment, why it did not, or whether it will."""
+    """Say why a schedule ran, why not, or whether it will. AT is the moment."""
     zone = zone_of(await known(session.client, name))
     found = await session.client.schedules.explain(name, read_time(at, "AT", zone))
     session.out.say(found, " ".join(found["sentences"]))

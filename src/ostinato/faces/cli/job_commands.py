@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ostinato.errors import did_you_mean
-from ostinato.faces.cli.given import only_given, read_object, read_time
+from ostinato.faces.cli.given import note_unknown_job, only_given, read_object
+from ostinato.faces.cli.periods import read_time
 from ostinato.faces.cli.run_commands import page
 from ostinato.faces.cli.target import Session, command
 from ostinato.faces.cli.waiting import run_over
 
-jobs = typer.Typer(help="Jobs: which are known, and starting one.", no_args_is_help=True, rich_markup_mode=None)
+jobs = typer.Typer(help="List the known jobs, and start one.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @command(jobs, "list")
 async def list_jobs(session: Session) -> None:
-    """The jobs that any node has declared."""
+    """List the jobs that any node has declared."""
     session.out.items(
         await session.client.jobs(),
         ("job", "queue", "priority", "serial key", "at most once"),
@@ -29,14 +29,6 @@ async def list_jobs(session: Session) -> None:
             "yes" if one["at_most_once"] else "",
         ),
     )
-
-
-async def _tell_unknown(session: Session, job: str) -> None:
-    """A job that nobody knows may be declared later, or be a slip of the hand."""
-    names = [one["name"] for one in await session.client.jobs()]
-    if job not in names:
-        hint = did_you_mean(job, names)
-        typer.echo(f"note: no node knows the job {job!r} yet{f'; {hint}' if hint else ''}", err=True)
 
 
 @command(jobs, creates=True)
@@ -59,7 +51,7 @@ async def start(
     words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
     if not wait:
         session.out.say(answer, words)
-    await _tell_unknown(session, job)
+    await note_unknown_job(session, job)
     if not wait:
         return
     found = await run_over(session, answer["id"])

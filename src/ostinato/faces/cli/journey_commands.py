@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -11,31 +12,32 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import NotFound, OstinatoError, shown
-from ostinato.faces.cli.answers import Answers, facts, moment, short, status
+from ostinato.faces.cli.answers import Answers, counted, facts, moment, short, status
 from ostinato.faces.cli.given import read_object
 from ostinato.faces.cli.journey_files import check_files, draw_file, is_file, read_files, write_file
 from ostinato.faces.cli.target import Session, Where, command, place_command, reach
 
 journeys = typer.Typer(
-    help="Journeys: check, deploy, start, answer, draw.", no_args_is_help=True, rich_markup_mode=None
+    help="Check, deploy, start, answer and draw journeys.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Id = Annotated[str, typer.Argument(help="The journey's id, as its start told it.")]
 Paths = Annotated[list[str], typer.Argument(help="Files, or folders of *.journey.yaml.", metavar="PATH…")]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
-Subject = Annotated[str | None, typer.Option(help="Of this subject.")]
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
+Subject = Annotated[str | None, typer.Option(help="Those of this subject.")]
 Key = Annotated[str | None, typer.Option(help="Do it once under this key, however often it is asked for.")]
 Headers = Annotated[list[str] | None, typer.Option("--header", help="What the journey is to see, as 'Name: value'.")]
+_REPEATED = 3  # places up to which the same problem is said again
 Wait = Annotated[float | None, typer.Option(min=0, help="Seconds to wait for it to rest. [default: 20]")]
 
 
 @place_command(journeys)
 async def check(place: Where, out: Answers, path: Paths) -> None:
-    """Say everything that is wrong with definitions; needs no store. Exits with 2 where there is an error."""
+    """Check definitions, without a store. Says everything that is wrong, and exits with 2 if there is an error."""
     found = check_files(path)
     problems = [one for file in found for one in file["problems"]]
     errors = sum(one["severity"] == "error" for one in problems)
-    words = [Text.assemble((_said(one), "red" if one["severity"] == "error" else "yellow")) for one in problems]
+    words = [Text(line, style="red" if severity == "error" else "yellow") for line, severity in _lines(problems)]
     warnings = len(problems) - errors
     end = ", ".join([counted(len(found), "definition"), counted(errors, "error"), counted(warnings, "warning")])
     out.say({"items": found, "errors": errors, "warnings": warnings}, *words, end)
@@ -43,8 +45,21 @@ async def check(place: Where, out: Answers, path: Paths) -> None:
         raise typer.Exit(2)
 
 
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
+    """One line for each problem; what is the same at many places is said once, with where else it is."""
+    same: dict[tuple[str, str, str], list[Json]] = {}
+    for one in problems:
+        same.setdefault((one["code"], one["message"], one["suggestion"]), []).append(one)
+    for group in same.values():
+        repeated = len(group) > _REPEATED
+        for one in group[:1] if repeated else group:
+            yield _said(one), one["severity"]
+        if repeated:
+            files = len({one["file"] for one in group})
+            yield (
+                f"  the same at {counted(len(group) - 1, 'other place')} of {counted(files, 'file')}",
+                group[0]["severity"],
+            )
 
 
 def _said(one: Json) -> str:
@@ -55,10 +70,10 @@ def _said(one: Json) -> str:
 
 @command(journeys, creates=True)
 async def deploy(session: Session, path: Paths) -> None:
-    """Put definitions on record. A version never changes; what is there already stays."""
+    """Deploy definitions. A version never changes; one that is there already stays."""
     calls = session.client.journeys
     made = [await calls.deploy(one.text, one.file, documents=one.documents) for one in read_files(path)]
-    words = [f"{one['name']} {one['version']}" + ("" if one["new"] else ", as it was") for one in made]
+    words = [f"{one['name']} {one['version']}" + ("" if one["new"] else ", unchanged") for one in made]
     session.out.say({"items": made}, *words)
 
 
@@ -69,7 +84,7 @@ async def draw(
     what: Annotated[str, typer.Argument(help="A file, a journey's name, or an instance's id.")],
     file: Annotated[str, typer.Option("-o", "--output", help="The picture to write.", metavar="FILE.svg")],
 ) -> None:
-    """Draw a journey's states as SVG; of an instance also the way it took, and where it is."""
+    """Draw a journey's states as SVG. Of an instance, also the way it took."""
     if is_file(what):
         picture = draw_file(what)
     else:
@@ -79,7 +94,7 @@ async def draw(
             except NotFound:
                 picture = await client.journeys.draw_definition(what)
     write_file(file, picture)
-    out.say({"file": file, "bytes": len(picture.encode())}, f"drew {file}")
+    out.say({"file": file, "bytes": len(picture.encode())}, f"wrote {file}")
 
 
 @command(journeys, creates=True)
@@ -103,14 +118,14 @@ async def start(
 
 @command(journeys, "status")
 async def show(session: Session, id: Id, header: Headers = None) -> None:
-    """Where it stands, and what it waits for."""
+    """Show where it stands, and what it waits for."""
     found = await session.client.journeys.status(id, headers=_headers(header))
     session.out.draw(found, lambda: _page(found))
 
 
 @command(journeys)
 async def result(session: Session, id: Id, header: Headers = None) -> None:
-    """How it ended."""
+    """Show how it ended."""
     found = await session.client.journeys.result(id, headers=_headers(header))
     session.out.draw(found, lambda: _page(found))
 
@@ -136,9 +151,12 @@ async def step(
 
 @command(journeys)
 async def cancel(
-    session: Session, id: Id, reason: Annotated[str, typer.Option(help="Why, for whoever looks.")] = "", key: Key = None
+    session: Session,
+    id: Id,
+    reason: Annotated[str, typer.Option(help="Why; kept with the journey.")] = "",
+    key: Key = None,
 ) -> None:
-    """End it wherever it stands; it is compensated."""
+    """End a journey, and compensate it."""
     found = await session.client.journeys.cancel(id, reason, key=key)
     session.out.draw(found, lambda: _page(found))
 
@@ -146,15 +164,17 @@ async def cancel(
 @command(journeys, "list")
 async def list_journeys(
     session: Session,
-    name: Annotated[str | None, typer.Option(help="Of this name.")] = None,
-    phase: Annotated[str | None, typer.Option(help="RUNNING, SUCCEEDED or FAILED.")] = None,
+    name: Annotated[str | None, typer.Option(help="Journeys of this name.")] = None,
+    phase: Annotated[str | None, typer.Option(help="running, succeeded or failed.")] = None,
     subject: Subject = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="With this tag; several times for several.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """Instances, the newest first."""
+    """List instances, the newest first."""
     session.out.items(
-        await session.client.journeys.list(name=name, phase=phase, subject=subject, tags=tag or (), limit=limit),
+        await session.client.journeys.list(
+            name=name, phase=phase.upper() if phase else None, subject=subject, tags=tag or (), limit=limit
+        ),
         ("journey", "name", "phase", "state", "updated", "labels"),
         lambda one: (
             one["journeyId"],
@@ -171,12 +191,12 @@ async def list_journeys(
 @command(journeys)
 async def bindings(
     session: Session,
-    name: Annotated[str | None, typer.Option(help="Of this journey.")] = None,
+    name: Annotated[str | None, typer.Option(help="Bindings of this journey.")] = None,
     subject: Subject = None,
     cancel: Annotated[str | None, typer.Option(help="Let this one start nothing more.", metavar="ID")] = None,
     limit: Limit = 100,
 ) -> None:
-    """What journeys have scheduled for themselves, or the end of it with --cancel."""
+    """List what journeys have scheduled for themselves, or --cancel one."""
     calls = session.client.journeys
     if cancel is not None:
         gone = await calls.cancel_binding(cancel)

@@ -3,45 +3,59 @@ command answers at once, whatever the others need."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
+from typer._click.exceptions import NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 
-from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreError
+from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreError, nearest
+from ostinato.faces.cli.wording import in_words
+from ostinato.version import __version__
 
 # Name: module and what of it, and what it is for.
 COMMANDS = {
     "serve": ("serve:serve", "Run the engine and the API in one process."),
     "worker": ("serve:worker", "Run the engine without the API."),
-    "schedules": ("schedule_commands:schedules", "Schedules: look, make, change."),
-    "backfills": ("backfill_commands:backfills", "Backfills: how far they are, and how to stop them."),
-    "runs": ("run_commands:runs", "Runs: look, stop, do again."),
-    "journeys": ("journey_commands:journeys", "Journeys: check, deploy, start, answer, draw."),
-    "jobs": ("job_commands:jobs", "Jobs: which are known, and starting one."),
-    "apply": ("declared_commands:apply", "Make the schedules say what a file says: all of it, or nothing."),
-    "export": ("declared_commands:export_app", "Take schedules elsewhere: to a file, to a Temporal cluster."),
-    "import": ("declared_commands:import_app", "Bring schedules from elsewhere."),
-    "events": ("events:events", "What happened, the newest last."),
-    "upcoming": ("upcoming:upcoming", "What is to come, soonest first; what is late, with what will become of it."),
-    "explain": ("explain:explain", "Say why a schedule ran at a moment, why it did not, or whether it will."),
+    "schedules": ("schedule_commands:schedules", "List, create and change schedules."),
+    "backfills": ("backfill_commands:backfills", "Watch, pause and cancel backfills."),
+    "runs": ("run_commands:runs", "List, inspect, cancel and retry runs."),
+    "journeys": ("journey_commands:journeys", "Check, deploy, start, answer and draw journeys."),
+    "jobs": ("job_commands:jobs", "List the known jobs, and start one."),
+    "apply": ("declared_commands:apply", "Make the schedules what a file declares: all, or nothing."),
+    "export": ("declared_commands:export_app", "Write schedules to a file, or to a Temporal cluster."),
+    "import": ("declared_commands:import_app", "Read schedules from a file, a crontab or a cluster."),
+    "events": ("events:events", "Show what happened, the newest last."),
+    "upcoming": ("upcoming:upcoming", "Show the next times of all schedules, and what is late."),
+    "explain": ("explain:explain", "Say why a schedule ran, why not, or whether it will."),
     "simulate": ("simulate:simulate", "Play a schedule, or a draft of one, through a period."),
-    "webhooks": ("webhook_commands:webhooks", "Webhooks: URLs that are told of events."),
-    "nodes": ("access:nodes", "The processes that do the work."),
-    "token": ("access:token", "Tokens: who may do what."),
-    "namespaces": ("access:namespaces", "Namespaces: schedules and runs of their own."),
+    "webhooks": ("webhook_commands:webhooks", "Send events to URLs."),
+    "nodes": ("access:nodes", "List the processes that run jobs."),
+    "token": ("access:token", "Create, list and revoke tokens."),
+    "namespaces": ("access:namespaces", "Create, list and delete namespaces."),
     "backup": ("backup:backup", "Copy the store to a file while it is in use."),
-    "restore": ("backup:restore", "Put a backup where the store is to be."),
-    "migrate": ("migrate:migrate", "Bring the store's schema up to date, or make it."),
+    "restore": ("backup:restore", "Put a backup in the place of the store."),
+    "migrate": ("migrate:migrate", "Create the store's schema, or bring it up to date."),
     "doctor": ("doctor:doctor", "Look for trouble, and say what to do."),
-    "when": ("when:when", "Say when a spec fires: in words, as times, and as a small picture."),
-    "page": ("page:page", "Open a living page: type a spec, see it in words and its next times."),
-    "version": ("when:version", "Say which Ostinato this is, and which edition of the time-zone rules it uses."),
+    "when": ("when:when", "Say when a spec fires: words, times, a small picture."),
+    "page": ("page:page", "Type a spec and see its words and next times."),
+    "version": ("when:version", "Say the version, and that of the time-zone rules."),
 }
+
+
+# What people type for a command that has another name: under which group, and the command to run.
+ALIASES = {
+    ("", "tokens"): "token",
+    ("schedules", "explain"): "explain",
+    ("runs", "logs"): "log",
+    ("jobs", "run"): "start",
+}
+_FORMATS = (["-o", "json"], ["--output", "json"])
 
 
 def code_of(problem: OstinatoError) -> int:
@@ -94,23 +108,74 @@ class Careful(TyperGroup):
         self.commands = {name: Later(name, *what) for name, what in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, found, rest = super().resolve_command(ctx, args)
+        name, found, rest = super().resolve_command(ctx, spelled(args))
         return name, found.load() if isinstance(found, Later) else found, rest
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except NoSuchOption as problem:
+            names = [one for part in problem.ctx.command.params for one in part.opts] if problem.ctx else []
+            near = nearest(problem.option_name.lstrip("-"), [one.lstrip("-") for one in names])
+            problem.possibilities = [] if near is None or near in names else [f"--{near}"]
+            if near in names:
+                problem.message += f". Give it as the argument {near.upper()}."
+            raise
+        except UsageError as problem:
+            unknown = _UNKNOWN.match(problem.message)
+            if unknown is not None and problem.ctx is not None:
+                near = nearest(unknown[1], getattr(problem.ctx.command, "commands", {}))
+                problem.message = f"No such command {unknown[1]!r}." + (f" Did you mean {near!r}?" if near else "")
+            raise
         except OstinatoError as problem:
-            message = Text.assemble(("error:", "bold red"), " ", str(problem))
+            message = Text.assemble(("error:", "bold red"), " ", in_words(problem))
             Console(stderr=True, soft_wrap=True, highlight=False).print(message)
             ctx.exit(code_of(problem))
 
 
-app = typer.Typer(cls=Careful, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+_UNKNOWN = re.compile(r"No such command '([^']*)'")
+
+
+def spelled(args: list[str]) -> list[str]:
+    """The arguments with names of commands as they are here, and `-o json` as `--json`."""
+    if not args:
+        return args
+    first = ALIASES.get(("", args[0]), args[0])
+    rest = args[1:]
+    if rest and (second := ALIASES.get((first, rest[0]))) is not None:
+        if second in COMMANDS:
+            first, rest = second, rest[1:]
+        else:
+            rest = [second, *rest[1:]]
+    if first not in ("export", "import") and rest[:1] != ["draw"]:  # theirs is a file
+        for place in range(len(rest) - 1):
+            if rest[place : place + 2] in _FORMATS:
+                rest = [*rest[:place], "--json", *rest[place + 2 :]]
+                break
+    return [first, *rest]
+
+
+app = typer.Typer(
+    cls=Careful,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"ostinato {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def ostinato() -> None:
+def ostinato(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which Ostinato this is.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
     """One durable clockwork for Python."""
 
 

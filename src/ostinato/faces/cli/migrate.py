@@ -17,7 +17,7 @@ async def migrate(
     out: Answers,
     check: Annotated[bool, typer.Option("--check", help="Only look; exit code 1 if there is something to do.")] = False,
 ) -> None:
-    """Bring the store's schema up to date, or make it. A node does the same when it starts."""
+    """Create the store's schema, or bring it up to date. A node does the same when it starts."""
     url = place.only_a_store("migrate")
     before = await _found(url, must_exist=check)
     if not check:

@@ -19,12 +19,14 @@ Timeout = Annotated[str | None, typer.Option(help="How long an attempt may take.
 Retry = Annotated[int | None, typer.Option(help="Attempts in all.")]
 Queue = Annotated[str | None, typer.Option(help="The queue its runs go to.")]
 Priority = Annotated[int | None, typer.Option(help="Higher goes first.")]
-Keep = Annotated[int | None, typer.Option(help="Keep so many of its occurrences.")]
-Remaining = Annotated[int | None, typer.Option(help="Run so many times, then complete.")]
-MaxBuffer = Annotated[int | None, typer.Option(help="At most so many may wait.")]
-PauseAfter = Annotated[int | None, typer.Option("--pause-after-failures", help="Pause itself after so many in a row.")]
+Keep = Annotated[int | None, typer.Option(help="How many of its occurrences to keep.")]
+Remaining = Annotated[int | None, typer.Option(help="How many more times it runs before it is completed.")]
+MaxBuffer = Annotated[int | None, typer.Option(help="How many occurrences may wait.")]
+PauseAfter = Annotated[
+    int | None, typer.Option("--pause-after-failures", help="Pause it after this many failures in a row.")
+]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times for several.")]
-Notes = Annotated[str | None, typer.Option(help="For whoever looks.")]
+Notes = Annotated[str | None, typer.Option(help="Notes; kept with the schedule.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def page(
     spec: Annotated[str, typer.Argument(help="What to begin with.")] = _EXAMPLES[0],
     tz: Annotated[str, typer.Option(help="Time zone to begin with.")] = "Europe/Berlin",
 ) -> None:
-    """Open a living page: type a spec, see it in words and its next times."""
+    """Type a spec and see its words and next times."""
     clock = SystemClock()
     if sys.stdin.isatty() and sys.stdout.isatty():
         _live(State(spec, tz), clock)

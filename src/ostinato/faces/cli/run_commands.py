@@ -12,44 +12,44 @@ from ostinato.client import Json
 from ostinato.faces.cli.answers import facts, moment, short, status, took
 from ostinato.faces.cli.target import Session, command
 
-runs = typer.Typer(help="Runs: look, stop, do again.", no_args_is_help=True, rich_markup_mode=None)
+runs = typer.Typer(help="List, inspect, cancel and retry runs.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(help="A run's id, or the id it was started with.")]
-Reason = Annotated[str, typer.Option(help="Why, for whoever looks.")]
+Reason = Annotated[str, typer.Option(help="Why; kept with the run.")]
 _COLUMNS = ("run", "job", "status", "attempt", "due", "took", "why, or what came of it")
 
 
 @command(runs, "list")
 async def list_runs(
     session: Session,
-    name: Annotated[str | None, typer.Option(help="Of this job.")] = None,
-    status: Annotated[str | None, typer.Option(help="With this status, such as failed.")] = None,
-    parent: Annotated[str | None, typer.Option(help="Started by this run.")] = None,
+    name: Annotated[str | None, typer.Option(help="Runs of this job.")] = None,
+    status: Annotated[str | None, typer.Option(help="Runs with this status, such as failed.")] = None,
+    parent: Annotated[str | None, typer.Option(help="Runs that this run has started.")] = None,
     attempts: Annotated[bool, typer.Option("--attempts", help="Every attempt as a line of its own.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=100_000)] = 50,
 ) -> None:
-    """Runs, newest first."""
+    """List runs, the newest first."""
     found = await session.client.runs(name=name, status=status, parent=parent, attempts=attempts, limit=limit)
     session.out.items(found, _COLUMNS, _row, nothing="no runs")
 
 
 @command(runs)
 async def show(session: Session, id: Id) -> None:
-    """A run: its newest attempt."""
+    """Show a run: its newest attempt."""
     found = await session.client.run(id)
     session.out.draw(found, lambda: page(found))
 
 
 @command(runs)
 async def attempts(session: Session, id: Id) -> None:
-    """Every attempt of a run, the first one first."""
+    """List every attempt of a run, the first one first."""
     found = await session.client.attempts(id)
     session.out.items(found, _COLUMNS, _row)
 
 
 @command(runs)
 async def log(session: Session, id: Id) -> None:
-    """What every attempt has logged."""
+    """Show what every attempt has logged."""
     found = await session.client.log(id)
     columns = ("at", "level", "message")
     session.out.items(
@@ -71,13 +71,14 @@ async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
 
 @command(runs)
 async def retry(session: Session, id: Id) -> None:
-    """Do a run that is over once more, as another run with the same input."""
+    """Start a run that is over once more, with the same input."""
     answer = await session.client.retry(id)
     session.out.say(answer, f"started {answer['id']}, which repeats {id}")
 
 
 async def _stopped(session: Session, id: str, found: str) -> None:
-    session.out.say({"status": found}, Text.assemble(f"{id} is ", status(found)))
+    words = f"asked {id} to stop" if found == "active" else Text.assemble(f"{id} is ", status(found))
+    session.out.say({"status": found}, words)
 
 
 def _row(one: Json) -> tuple[Any, ...]:
@@ -112,5 +113,11 @@ def page(one: Json) -> RenderableType:
         ),
     ]
     if error:
-        parts.append(Text(short(error, 2000), style="red"))
+        parts.append(Text(error_text(error), style="red"))
     return Group(*parts)
+
+
+def error_text(error: Any) -> str:
+    """What a job raised: its traceback as Python prints it, or else what there is."""
+    trace = error.get("traceback") if isinstance(error, dict) else None
+    return f"\n{str(trace).rstrip()}" if trace else short(error, 2000)

@@ -11,26 +11,42 @@ from rich.text import Text
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import facts, moment, short, status, table, took
-from ostinato.faces.cli.bulk import Chosen, Job, Match, State, Tag, change
-from ostinato.faces.cli.given import known, only_given, read_action, read_object, read_time, read_when, zone_of
+from ostinato.faces.cli.bulk import Chosen, Job, Match, State, Tag, change, more
+from ostinato.faces.cli.changes import differences, summary
+from ostinato.faces.cli.given import (
+    known,
+    note_unknown_job,
+    only_given,
+    read_action,
+    read_object,
+    read_other_when,
+    read_when,
+    warnings_of,
+    zone_of,
+)
 from ostinato.faces.cli.options import How, Input, Overlap
+from ostinato.faces.cli.periods import read_end, read_time
 from ostinato.faces.cli.target import Session, command
 from ostinato.faces.cli.waiting import backfills_made
+from ostinato.when.zones import Zone
 
-schedules = typer.Typer(help="Schedules: look, make, change.", no_args_is_help=True, rich_markup_mode=None)
+schedules = typer.Typer(help="List, create and change schedules.", no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.")]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
+At = Annotated[str, typer.Argument(help="One of its times; without an offset, wall-clock time in its zone.")]
+First = "From this time on; a day alone is its beginning."
+Last = "Up to this time, included; a day alone is the whole day."
 Tz = Annotated[str, typer.Option(help="Time zone of the spec. [default: UTC]")]
 IfMatch = Annotated[int | None, typer.Option(help="Only if this is still its conflict token.")]
-Note = Annotated[str, typer.Option(help="Why, for whoever looks.")]
+Note = Annotated[str, typer.Option(help="Why; kept with the schedule.")]
 
 
 @command(schedules, "list")
 async def list_schedules(
     session: Session, match: Match = None, tag: Tag = None, state: State = None, job: Job = None, limit: Limit = 1000
 ) -> None:
-    """Schedules by name."""
+    """List schedules by name."""
     found = await session.client.schedules.list(match=match or "*", tag=tag, state=state, job=job, limit=limit)
     session.out.items(
         found,
@@ -40,7 +56,7 @@ async def list_schedules(
             status(one["state"]),
             one["words"],
             one["job"],
-            moment(one["next"]),
+            moment(one["next"], zone_of(one)),
             one["failures"] or "",
         ),
         nothing="no schedules",
@@ -51,7 +67,7 @@ async def list_schedules(
 async def show(
     session: Session, name: Name, recent: Annotated[int, typer.Option(min=0, max=1000, help="Past times shown.")] = 10
 ) -> None:
-    """A schedule as it stands."""
+    """Show a schedule and its recent times."""
     found = await known(session.client, name, recent)
     session.out.draw(found, lambda: _page(found))
 
@@ -67,10 +83,12 @@ async def create(
     paused: Annotated[bool, typer.Option("--paused", help="Make it paused.")] = False,
     trigger: Annotated[bool, typer.Option("--trigger", help="Run it now, too.")] = False,
 ) -> None:
-    """Make a schedule."""
+    """Create a schedule."""
     when, action = read_when(spec, tz), read_action(job)
     answer = await session.client.schedules.create(name, when, action, paused=paused, trigger=trigger, **how.given())
-    session.out.say(answer, f"created {name}")
+    made = await session.client.schedules.get(name, recent=0)
+    session.out.say(answer, f"created {name}{more(answer)}", *summary(made), *warnings_of(when))
+    await note_unknown_job(session, action)
 
 
 @command(schedules)
@@ -78,18 +96,24 @@ async def update(
     session: Session,
     name: Name,
     how: How,
-    spec: Annotated[str | None, typer.Option(help="Another spec.")] = None,
-    tz: Tz = "",
+    spec: Annotated[str | None, typer.Option(help="Another spec; it keeps the zone, unless --tz is given.")] = None,
+    tz: Annotated[str, typer.Option(help="Another time zone, with or without another spec.")] = "",
     job: Annotated[str | None, typer.Option(help="Another job or action.")] = None,
     if_match: IfMatch = None,
 ) -> None:
     """Change what is given, leave the rest. No time comes twice by it, and none is lost."""
-    given = {**only_given(spec=read_when(spec, tz), action=read_action(job)), **how.given()}
-    if not given:
-        raise OstinatoError("nothing to change; give --spec, --job, --input, --overlap …")
-    await known(session.client, name)
-    answer = await session.client.schedules.update(name, if_match=if_match, **given)
-    session.out.say(answer, f"updated {name}")
+    action = read_action(job)
+    changes = {**only_given(action=action), **how.given()}
+    if spec is None and not tz and not changes:
+        raise OstinatoError("nothing to change; give --spec, --tz, --job, --input, --overlap …")
+    before = await known(session.client, name)
+    when = read_other_when(before, spec, tz)
+    if when is not None:
+        changes["spec"] = when
+    answer = await session.client.schedules.update(name, if_match=if_match, **changes)
+    after = await session.client.schedules.get(name, recent=0)
+    session.out.say(answer, f"updated {name}", *differences(before, after), *warnings_of(when))
+    await note_unknown_job(session, action)
 
 
 @command(schedules)
@@ -98,7 +122,7 @@ async def pause(
     chosen: Chosen,
     note: Note = "",
 ) -> None:
-    """No automatic run until it is resumed. What runs, runs on."""
+    """Start no run until it is resumed. Runs that have begun go on."""
     calls = session.client.schedules
     await change(session, chosen, "paused", lambda one: calls.pause(one, note))
 
@@ -110,7 +134,7 @@ async def resume(
     note: Note = "",
     catchup: Annotated[str | None, typer.Option(help="For times that passed meanwhile: latest, all, 1h.")] = None,
 ) -> None:
-    """Let it run again. Times that passed meanwhile are passed over, unless --catchup says otherwise."""
+    """Resume a schedule. Times that passed meanwhile are skipped, unless --catchup says otherwise."""
     calls = session.client.schedules
     await change(session, chosen, "resumed", lambda one: calls.resume(one, note, catchup=catchup))
 
@@ -131,19 +155,19 @@ async def trigger(
 async def backfill(
     session: Session,
     chosen: Chosen,
-    first: Annotated[str, typer.Option(help="From this time.")],
-    last: Annotated[str, typer.Option(help="To this time, included.")],
+    first: Annotated[str, typer.Option(help=First)],
+    last: Annotated[str, typer.Option(help=Last)],
     overlap: Overlap = None,
     input: Input = None,
-    rate: Annotated[float | None, typer.Option(help="At most so many in a second.")] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Until all the times are made, with a bar.")] = False,
+    rate: Annotated[float | None, typer.Option(help="The most runs to start in a second.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until all its runs have been started.")] = False,
 ) -> None:
     """Run a range of its times now."""
     calls, given = session.client.schedules, read_object(input, "--input")
 
     async def fill(one: str) -> Json:
         zone = zone_of(await calls.get(one, recent=0))
-        begin, end = read_time(first, "--first", zone), read_time(last, "--last", zone)
+        begin, end = read_time(first, "--first", zone), read_end(last, "--last", zone)
         answer = await calls.backfill(one, begin, end, overlap=overlap, input=given, rate=rate)
         begun.append((one, answer["backfill"]))
         return answer
@@ -153,48 +177,51 @@ async def backfill(
     if wait:
         made = await backfills_made(session, begun)
         counted = f"{sum(one['made'] for one in made)} of {sum(one['total'] for one in made)}"
-        typer.echo(f"{counted} times are made", err=True)
+        typer.echo(f"{counted} runs were started", err=True)
         if any(one["state"] != "completed" for one in made):
             raise typer.Exit(1)
 
 
 @command(schedules)
-async def skip(session: Session, name: Name, at: Annotated[str, typer.Argument(help="Its nominal time.")]) -> None:
-    """Leave out exactly one coming occurrence."""
+async def skip(session: Session, name: Name, at: At) -> None:
+    """Skip exactly one coming occurrence."""
     zone = zone_of(await known(session.client, name))
-    answer = await session.client.schedules.skip(name, read_time(at, "AT", zone))
-    session.out.say(answer, f"{name} will leave out {at}")
+    time = read_time(at, "AT", zone)
+    answer = await session.client.schedules.skip(name, time)
+    session.out.say(answer, f"{name} will skip {moment(time, zone)}")
 
 
 @command(schedules)
 async def move(
     session: Session,
     name: Name,
-    at: Annotated[str, typer.Argument(help="Its nominal time.")],
+    at: At,
     to: Annotated[str, typer.Argument(help="When instead, between its neighbours.")],
 ) -> None:
     """Move exactly one coming occurrence."""
     zone = zone_of(await known(session.client, name))
-    answer = await session.client.schedules.move(name, read_time(at, "AT", zone), read_time(to, "TO", zone))
-    session.out.say(answer, f"{name} will run at {to} instead of {at}")
+    time, other = read_time(at, "AT", zone), read_time(to, "TO", zone)
+    answer = await session.client.schedules.move(name, time, other)
+    session.out.say(answer, f"{name} will run at {moment(other, zone)} instead of {moment(time, zone)}")
 
 
 @command(schedules)
-async def put_back(session: Session, name: Name, at: Annotated[str, typer.Argument(help="Its nominal time.")]) -> None:
-    """Take back a skip or a move of one coming occurrence."""
+async def put_back(session: Session, name: Name, at: At) -> None:
+    """Undo a skip or a move of one coming occurrence."""
     zone = zone_of(await known(session.client, name))
-    answer = await session.client.schedules.put_back(name, read_time(at, "AT", zone))
-    session.out.say(answer, f"{name} will run at {at} as it would have")
+    time = read_time(at, "AT", zone)
+    answer = await session.client.schedules.put_back(name, time)
+    session.out.say(answer, f"{name} will run at {moment(time, zone)} as its spec says")
 
 
 @command(schedules)
 async def delete(
     session: Session,
     chosen: Chosen,
-    running: Annotated[str, typer.Option(help="What runs: leave, cancel or terminate.")] = "leave",
+    running: Annotated[str, typer.Option(help="Its runs that have begun: leave, cancel or terminate.")] = "leave",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Close it; its record stays for as long as runs are kept."""
+    """Delete a schedule. Its runs stay on record for as long as runs are kept."""
     calls = session.client.schedules
     await change(session, chosen, "deleted", lambda one: calls.delete(one, running=running), sure=yes)
 
@@ -203,45 +230,47 @@ async def delete(
 async def history(
     session: Session,
     name: Name,
-    first: Annotated[str | None, typer.Option(help="From this time.")] = None,
-    last: Annotated[str | None, typer.Option(help="To this time.")] = None,
+    first: Annotated[str | None, typer.Option(help=First)] = None,
+    last: Annotated[str | None, typer.Option(help=Last)] = None,
     limit: Limit = 100,
 ) -> None:
-    """What became of its times, the newest first."""
+    """List what became of its times, the newest first."""
     zone = zone_of(await known(session.client, name))
     found = await session.client.schedules.history(
         name,
         first=None if first is None else read_time(first, "--first", zone),
-        last=None if last is None else read_time(last, "--last", zone),
+        last=None if last is None else read_end(last, "--last", zone),
         limit=limit,
     )
-    session.out.items(found, _OCCURRENCE, _occurrence, nothing="no time of it has passed yet")
+    session.out.items(
+        found, _OCCURRENCE, lambda one: _occurrence(one, zone), nothing="none of its times has passed yet"
+    )
 
 
 @command(schedules)
 async def times(
     session: Session,
     name: Name,
-    first: Annotated[str, typer.Argument(help="From this time.")],
-    last: Annotated[str, typer.Argument(help="To this time, included.")],
+    first: Annotated[str, typer.Argument(help=First)],
+    last: Annotated[str, typer.Argument(help=Last)],
     limit: Limit = 1000,
 ) -> None:
-    """The nominal times of its spec in a period."""
+    """List its times in a period, as its spec says them."""
     zone = zone_of(await known(session.client, name))
-    begin, end = read_time(first, "FIRST", zone), read_time(last, "LAST", zone)
+    begin, end = read_time(first, "FIRST", zone), read_end(last, "LAST", zone)
     found = await session.client.schedules.times(name, begin, end, limit=limit)
-    session.out.items(found, ("UTC",), lambda one: (moment(one),), nothing="no times")
+    session.out.items(found, ("time",), lambda one: (moment(one, zone),), nothing="no times")
 
 
 _OCCURRENCE = ("time", "status", "began", "took", "attempt", "why", "run")
 
 
-def _occurrence(one: Json) -> tuple[Any, ...]:
-    count = f" and {one['count'] - 1} more to {moment(one['last'])}" if one["count"] > 1 else ""
+def _occurrence(one: Json, zone: Zone) -> tuple[Any, ...]:
+    count = f" and {one['count'] - 1} more to {moment(one['last'], zone)}" if one["count"] > 1 else ""
     return (
-        moment(one["nominal"]) + count,
+        moment(one["nominal"], zone) + count,
         status(one["status"]),
-        moment(one["started"]),
+        moment(one["started"], zone),
         took(one["started"], one["finished"]),
         one["attempt"],
         short(one["reason"]),
@@ -250,7 +279,7 @@ def _occurrence(one: Json) -> tuple[Any, ...]:
 
 
 def _page(one: Json) -> RenderableType:
-    policies, late = one["policies"], one["lateness"]
+    policies, late, zone = one["policies"], one["lateness"], zone_of(one)
     parts: list[RenderableType] = [
         Text.assemble((one["name"], "bold"), "  ", status(one["state"]), "  ", (one["reason"] or "", "red")),
         facts(
@@ -260,23 +289,23 @@ def _page(one: Json) -> RenderableType:
                 "input": short(one["input"], 200) if one["input"] else None,
                 "overlap": policies["overlap"],
                 "catch-up": policies["catchup"]["mode"],
-                "paused": moment(one["paused"]),
+                "paused": moment(one["paused"], zone),
                 "notes": one["notes"],
                 "remaining": one["remaining"],
-                "next": ", ".join(moment(at) for at in one["upcoming"][:5]),
+                "next": ", ".join(moment(at, zone) for at in one["upcoming"][:5]),
                 "late": f"{late['late']}, will run {late['will_run']}" if late["late"] else None,
                 "running": ", ".join(one["running"]),
                 "waiting": one["waiting"] or None,
                 "counts": ", ".join(f"{name} {count}" for name, count in one["counts"].items()),
-                "last success": moment(one["last_success"]),
+                "last success": moment(one["last_success"], zone),
                 "failures in a row": one["failures"] or None,
                 "tags": ", ".join(one["tags"]),
                 "declared in": one["origin"],
-                "created": moment(one["created"]),
+                "created": moment(one["created"], zone),
                 "conflict token": one["token"],
             }
         ),
     ]
     if one["recent"]:
-        parts += [Text(""), table(_OCCURRENCE, map(_occurrence, one["recent"]))]
+        parts += [Text(""), table(_OCCURRENCE, (_occurrence(past, zone) for past in one["recent"]))]
     return Group(*parts)

@@ -42,6 +42,15 @@ _LEASE = Annotated[str | None, typer.Option(help="How long after its last sign o
 _GRACE = Annotated[str | None, typer.Option(help="How long a node that stops waits for what it runs.")]
 _KEEP_RUNS = Annotated[str | None, typer.Option(help="How long runs that are over are kept.")]
 _KEEP_EVENTS = Annotated[str | None, typer.Option(help="How long events are kept.")]
+_EGRESS_ALLOW = Annotated[
+    list[str] | None, typer.Option(help="A name or network that jobs and webhooks may call though it is private.")
+]
+_EGRESS_PRIVATE = Annotated[
+    bool | None,
+    typer.Option("--egress-allow-private/--no-egress-allow-private", help="Let them call private addresses."),
+]
+_EGRESS_ONLY = Annotated[list[str] | None, typer.Option(help="Let them call nothing but these names and networks.")]
+_EGRESS_DENY = Annotated[list[str] | None, typer.Option(help="A name or network that they never call.")]
 _LOG_FORMAT = Annotated[str | None, typer.Option(help="text or json. [default: text]")]
 _LOG_LEVEL = Annotated[str | None, typer.Option(help="debug, info, warning, error. [default: info]")]
 
@@ -75,6 +84,10 @@ def serve(
     grace: _GRACE = None,
     keep_runs: _KEEP_RUNS = None,
     keep_events: _KEEP_EVENTS = None,
+    egress_allow: _EGRESS_ALLOW = None,
+    egress_allow_private: _EGRESS_PRIVATE = None,
+    egress_only: _EGRESS_ONLY = None,
+    egress_deny: _EGRESS_DENY = None,
     log_format: _LOG_FORMAT = None,
     log_level: _LOG_LEVEL = None,
     config: _CONFIG = None,
@@ -106,6 +119,10 @@ def worker(
     grace: _GRACE = None,
     keep_runs: _KEEP_RUNS = None,
     keep_events: _KEEP_EVENTS = None,
+    egress_allow: _EGRESS_ALLOW = None,
+    egress_allow_private: _EGRESS_PRIVATE = None,
+    egress_only: _EGRESS_ONLY = None,
+    egress_deny: _EGRESS_DENY = None,
     log_format: _LOG_FORMAT = None,
     log_level: _LOG_LEVEL = None,
     config: _CONFIG = None,

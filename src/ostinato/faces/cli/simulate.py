@@ -12,10 +12,12 @@ from rich.text import Text
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import moment, status, table
-from ostinato.faces.cli.given import known, only_given, read_time, read_when, zone_of
+from ostinato.faces.cli.given import known, only_given, read_when, zone_of
+from ostinato.faces.cli.periods import read_end, read_time
 from ostinato.faces.cli.target import Session
 from ostinato.model import read_length
 from ostinato.when.instants import SECOND
+from ostinato.when.zones import Zone
 
 _SHOWN = 12
 
@@ -23,16 +25,16 @@ _SHOWN = 12
 async def simulate(
     session: Session,
     name: Annotated[str | None, typer.Argument(help="A schedule that there is; or give --spec.")] = None,
-    first: Annotated[str, typer.Option(help="From this time.")] = ...,  # type: ignore[assignment]
-    last: Annotated[str, typer.Option(help="To this time.")] = ...,  # type: ignore[assignment]
+    first: Annotated[str, typer.Option(help="From this time on; a day alone is its beginning.")] = ...,  # type: ignore[assignment]
+    last: Annotated[str, typer.Option(help="Up to this time, included; a day alone is the whole day.")] = ...,  # type: ignore[assignment]
     spec: Annotated[str | None, typer.Option(help="A spec to try, instead of a schedule.")] = None,
     tz: Annotated[str, typer.Option(help="Its time zone. [default: UTC]")] = "",
     overlap: Annotated[str | None, typer.Option(help="Its overlap policy.")] = None,
     catchup: Annotated[str | None, typer.Option(help="Its catch-up policy.")] = None,
-    run_time: Annotated[list[str] | None, typer.Option(help="How long a run takes; several to draw from.")] = None,
+    run_time: Annotated[list[str] | None, typer.Option(help="How long a run takes; several: one at random.")] = None,
     outage: Annotated[list[str] | None, typer.Option(help="No node from A to B, as A/B.")] = None,
     pause: Annotated[list[str] | None, typer.Option(help="Paused from A to B, as A/B.")] = None,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random choice among several run times.")] = 0,
     svg: Annotated[str | None, typer.Option(help="Also draw it into this file.", metavar="FILE")] = None,
 ) -> None:
     """Play a schedule, or a draft of one, through a period. Nothing is changed."""
@@ -41,11 +43,7 @@ async def simulate(
     if name is not None and (overlap is not None or catchup is not None):
         raise OstinatoError("--overlap and --catchup are for a draft; the schedule has its own")
     when = read_when(spec, tz)
-    if name is not None:
-        zone = zone_of(await known(session.client, name))
-    else:
-        assert when is not None
-        zone = str(when.get("zone") or "UTC")
+    zone = zone_of({"spec": when} if name is None else await known(session.client, name))
     given = only_given(
         schedule=name,
         draft=None if when is None else only_given(spec=when, overlap=overlap, catchup=catchup),
@@ -54,12 +52,12 @@ async def simulate(
         pauses=[_span(one, "--pause", zone) for one in pause or []],
         seed=seed,
     )
-    begin, end = read_time(first, "--first", zone), read_time(last, "--last", zone)
+    begin, end = read_time(first, "--first", zone), read_end(last, "--last", zone)
     found = await session.client.schedules.simulate(begin, end, **given)
     if svg is not None:
         drawn = await session.client.schedules.draw(begin, end, **given)
         _write(svg, drawn)
-    session.out.draw(found, lambda: _page(found, svg))
+    session.out.draw(found, lambda: _page(found, svg, zone))
 
 
 def _write(file: str, drawn: str) -> None:
@@ -69,14 +67,14 @@ def _write(file: str, drawn: str) -> None:
         raise OstinatoError(f"--svg {file} cannot be written: {problem.strerror}") from None
 
 
-def _span(text: str, option: str, zone: str) -> list[str]:
+def _span(text: str, option: str, zone: Zone) -> list[str]:
     begin, separator, end = text.partition("/")
     if not separator:
         raise OstinatoError(f"{option} {text!r} is not a stretch; write 2026-03-01T08:00/2026-03-01T10:00")
-    return [read_time(begin, option, zone), read_time(end, option, zone)]
+    return [read_time(begin, option, zone), read_end(end, option, zone)]
 
 
-def _page(found: Json, svg: str | None) -> RenderableType:
+def _page(found: Json, svg: str | None, zone: Zone) -> RenderableType:
     items = found["items"]
     parts: list[RenderableType] = [
         Text(f"{len(items)} times", style="bold"),
@@ -84,7 +82,7 @@ def _page(found: Json, svg: str | None) -> RenderableType:
     ]
     trouble = [one for one in items if one["outcome"] != "succeeded"]
     if trouble:
-        rows = map(_row, trouble[:_SHOWN])
+        rows = [_row(one, zone) for one in trouble[:_SHOWN]]
         parts += [Text(""), table(("time", "outcome", "why", "in the way"), rows)]
         if len(trouble) > _SHOWN:
             parts.append(Text(f"and {len(trouble) - _SHOWN} more", style="dim"))
@@ -93,5 +91,5 @@ def _page(found: Json, svg: str | None) -> RenderableType:
     return Group(*parts)
 
 
-def _row(one: Json) -> tuple[Any, ...]:
-    return moment(one["nominal"]), status(one["outcome"]), one["reason"], moment(one["blocked_by"])
+def _row(one: Json, zone: Zone) -> tuple[Any, ...]:
+    return moment(one["nominal"], zone), status(one["outcome"]), one["reason"], moment(one["blocked_by"], zone)

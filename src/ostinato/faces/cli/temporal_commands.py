@@ -44,7 +44,7 @@ async def import_temporal(
     tls_ca: _CA = "",
     api_key: _KEY = "",
 ) -> None:
-    """Bring schedules from a Temporal cluster, with their jitter as it is there."""
+    """Import schedules from a Temporal cluster, jitter included."""
     moving = _moving()
 
     async def planned(cluster: Cluster, app: Ostinato) -> Moving:
@@ -67,7 +67,7 @@ async def export_temporal(
     tls_ca: _CA = "",
     api_key: _KEY = "",
 ) -> None:
-    """Take schedules to a Temporal cluster. What its specs cannot hold stays here, and is named."""
+    """Export schedules to a Temporal cluster. What its specs cannot hold stays here, and is named."""
     moving = _moving()
 
     async def planned(cluster: Cluster, app: Ostinato) -> Moving:

@@ -20,9 +20,9 @@ from ostinato.when.instants import Micros, from_datetime, to_datetime
 async def upcoming(
     session: Session,
     late: Annotated[bool, typer.Option("--late", help="Only what is late; exit code 1 if anything is.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many moments.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The most times to show.")] = 50,
 ) -> None:
-    """What is to come, soonest first; what is late, with what will become of it."""
+    """Show the next times of all schedules, and what is late."""
     found = await session.client.schedules.upcoming(1000 if late else limit)
     chosen = [one for one in found if one["lateness"]["late"]] if late else found
     if session.out.as_json:
@@ -37,8 +37,13 @@ async def upcoming(
 
 
 def picture(found: list[Json], now: Micros, width: int) -> RenderableType:
-    """A line for each schedule, its moments as marks between now and the last one."""
-    moments = [(_at(one), one) for one in found]
+    """A line for each schedule, its next moments as marks between now and the last one."""
+    lines: dict[str, list[tuple[Micros, Json]]] = {}
+    for one in found:
+        coming = lines.setdefault(one["schedule"], [])
+        if len(coming) < _MARKS:
+            coming.append((_at(one), one))
+    moments = [moment for coming in lines.values() for moment in coming]
     first, last = min(now, *(at for at, _ in moments)), max(now, *(at for at, _ in moments))
     span = max(1, last - first)
 
@@ -47,9 +52,6 @@ def picture(found: list[Json], now: Micros, width: int) -> RenderableType:
 
     table = Table.grid(padding=(0, 2))
     table.add_row(Text("schedule", style="dim"), _axis(first, last, width), Text("next", style="dim"), "")
-    lines: dict[str, list[tuple[Micros, Json]]] = {}
-    for at, one in moments:
-        lines.setdefault(one["schedule"], []).append((at, one))
     for name, coming in lines.items():
         marks = [" "] * width
         for at, one in coming:
@@ -69,6 +71,7 @@ def picture(found: list[Json], now: Micros, width: int) -> RenderableType:
     return Group(table)
 
 
+_MARKS = 12  # for each schedule: more of them say no more
 _STYLES = {"!": "bold red", "●": "green", "◉": "bold green"}
 
 

@@ -45,11 +45,11 @@ async def backfills_made(session: Session, wanted: Sequence[tuple[str, str]]) ->
 
 
 async def _watched(session: Session, look: Callable[[], Awaitable[list[Json]]]) -> list[Json]:
-    with session.out.progress("made") as tell:
+    with session.out.progress("started") as tell:
         while True:
             found = await look()
             states = {one["state"] for one in found}
-            words = "paused" if states & set(OPEN) == {"paused"} else "made"
+            words = "paused" if states & set(OPEN) == {"paused"} else "started"
             tell(sum(one["made"] for one in found), sum(one["total"] for one in found), words=words)
             if not states & set(OPEN):
                 return found

@@ -15,7 +15,7 @@ from ostinato.faces.cli.answers import facts, moment, short, status, table, took
 from ostinato.faces.cli.given import only_given
 from ostinato.faces.cli.target import Session, command
 
-webhooks = typer.Typer(help="Webhooks: URLs that are told of events.", no_args_is_help=True, rich_markup_mode=None)
+webhooks = typer.Typer(help="Send events to URLs.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(help="The webhook's id, or its URL where only one has it.")]
 Pattern = Annotated[list[str] | None, typer.Option("--pattern", help="Events by name, such as 'run:failed'.")]
@@ -24,14 +24,14 @@ Secret = Annotated[
     typer.Option("--secret", help="What to sign with, as secret://NAME; twice while one is being replaced."),
 ]
 After = Annotated[int | None, typer.Option(min=0, help="Begin after the event of this number.")]
-Key = Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")]
+Key = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 _DELIVERY = ("delivery", "status", "attempt", "event", "about", "due", "took", "why")
 _RECENT = 5
 
 
 @command(webhooks, "list")
 async def list_webhooks(session: Session, limit: Key = 1000) -> None:
-    """Webhooks, the oldest first."""
+    """List webhooks, the oldest first."""
     session.out.items(
         await session.client.webhooks.list(limit=limit),
         ("webhook", "state", "url", "events", "failing since", "why"),
@@ -49,7 +49,7 @@ async def list_webhooks(session: Session, limit: Key = 1000) -> None:
 
 @command(webhooks)
 async def show(session: Session, id: Id) -> None:
-    """A webhook as it stands, and its last deliveries."""
+    """Show a webhook and its last deliveries."""
     calls = session.client.webhooks
     found = await _known(session, id)
     recent = await calls.deliveries(found["id"], limit=_RECENT)
@@ -62,9 +62,9 @@ async def create(
     url: Annotated[str, typer.Argument(help="Where to send them; secret://NAME within it is put in when it is used.")],
     pattern: Pattern = None,
     secret: Secret = None,
-    notes: Annotated[str, typer.Option(help="For whoever looks.")] = "",
+    notes: Annotated[str, typer.Option(help="Notes; kept with the webhook.")] = "",
 ) -> None:
-    """Tell a URL of events from now on: of all, or of those that fit a --pattern."""
+    """Send events to a URL from now on. With --pattern, only those that fit."""
     made = await session.client.webhooks.create(url, pattern or ["*"], secret=secret, notes=notes)
     unsigned = "" if made["secrets"] else "; deliveries are not signed (--secret)"
     session.out.say(made, f"created {made['id']}{unsigned}")
@@ -78,9 +78,9 @@ async def update(
     pattern: Pattern = None,
     secret: Secret = None,
     no_secret: Annotated[bool, typer.Option("--no-secret", help="Sign no more.")] = False,
-    notes: Annotated[str | None, typer.Option(help="For whoever looks.")] = None,
+    notes: Annotated[str | None, typer.Option(help="Notes; kept with the webhook.")] = None,
 ) -> None:
-    """Change what is given; what waits to be delivered goes by it, too."""
+    """Change what is given. It holds for waiting deliveries, too."""
     if no_secret and secret:
         raise OstinatoError("--secret and --no-secret contradict one another")
     changes = only_given(url=url, patterns=pattern, secret="" if no_secret else secret, notes=notes)
@@ -92,16 +92,16 @@ async def update(
 
 @command(webhooks)
 async def disable(
-    session: Session, id: Id, reason: Annotated[str, typer.Option(help="Why, for whoever looks.")] = ""
+    session: Session, id: Id, reason: Annotated[str, typer.Option(help="Why; kept with the webhook.")] = ""
 ) -> None:
-    """Send nothing more there. What waits is given up, and comes again when it is enabled."""
+    """Send nothing more. Waiting deliveries are given up, and sent again when it is enabled."""
     found = await _known(session, id)
     session.out.say(await session.client.webhooks.disable(found["id"], reason), f"disabled {found['id']}")
 
 
 @command(webhooks)
 async def enable(session: Session, id: Id, after: After = None) -> None:
-    """Send there again: from the first event on that could not be delivered, or from the one after --after."""
+    """Send again. From the first event that could not be delivered, or from the one after --after."""
     found = await _known(session, id)
     answer = await session.client.webhooks.enable(found["id"], after=after)
     session.out.say(answer, f"enabled {found['id']}, from the event after {answer['seq']} on")
@@ -109,7 +109,7 @@ async def enable(session: Session, id: Id, after: After = None) -> None:
 
 @command(webhooks)
 async def replay(session: Session, id: Id, after: Annotated[int, typer.Argument(min=0)]) -> None:
-    """Send everything after an event once more, as far as events are kept."""
+    """Send again all kept events after a given one."""
     found = await _known(session, id)
     answer = await session.client.webhooks.replay(found["id"], after)
     session.out.say(answer, f"{found['id']} is sent everything after {after} once more")
@@ -117,7 +117,7 @@ async def replay(session: Session, id: Id, after: Annotated[int, typer.Argument(
 
 @command(webhooks)
 async def delete(session: Session, id: Id) -> None:
-    """Forget it. What waits to be delivered is given up."""
+    """Delete a webhook. Waiting deliveries are given up."""
     found = await _known(session, id)
     await session.client.webhooks.delete(found["id"])
     session.out.say({"id": found["id"], "deleted": True}, f"deleted {found['id']}")
@@ -130,7 +130,7 @@ async def deliveries(
     status: Annotated[str | None, typer.Option(help="With this status, such as failed.")] = None,
     limit: Key = 50,
 ) -> None:
-    """What was sent there, the newest first."""
+    """List deliveries, the newest first."""
     found = await _known(session, id)
     sent = await session.client.webhooks.deliveries(found["id"], status=status, limit=limit)
     session.out.items(sent, _DELIVERY, _delivery, nothing="nothing was sent there")
@@ -140,7 +140,7 @@ async def deliveries(
 async def redeliver(
     session: Session, id: Id, delivery: Annotated[str, typer.Argument(help="A delivery that is over.")]
 ) -> None:
-    """Send the event of a delivery that is over once more, under the same webhook-id."""
+    """Send the event of a delivery again. It keeps its webhook-id."""
     found = await _known(session, id)
     answer = await session.client.webhooks.redeliver(found["id"], delivery)
     session.out.say(answer, f"started {answer['id']}, which repeats {delivery}")
@@ -185,7 +185,7 @@ def _page(one: Json, recent: Sequence[Json]) -> RenderableType:
                 "signed with": ", ".join(one["secrets"]) or "nothing",
                 "failing since": moment(one["failing"]),
                 "last success": moment(one["succeeded"]),
-                "looked at up to": one["seq"],
+                "last event checked": one["seq"],
                 "notes": one["notes"],
                 "created": moment(one["created"]),
                 "by": one["actor"],

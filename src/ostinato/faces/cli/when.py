@@ -13,12 +13,12 @@ from rich.text import Text
 
 from ostinato.clock import SystemClock
 from ostinato.errors import SpecError
+from ostinato.faces.cli.periods import first_of, last_of
 from ostinato.faces.cli.pictures import Shown, changes_between, month_pictures, shown_times, times_table
 from ostinato.version import __version__
 from ostinato.when import Spec, format_instant, rules_in_force
 from ostinato.when.grammar import Dialect
 from ostinato.when.instants import Micros
-from ostinato.when.moments import read_moment
 from ostinato.when.phrases import parse_phrase
 from ostinato.when.spec import Dst
 
@@ -51,7 +51,7 @@ def when(
     dst: Annotated[DstRule | None, typer.Option(help="Daylight-saving rule. [default: the dialect's own]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
 ) -> None:
-    """Say when a spec fires: in words, as times, and as a small picture."""
+    """Say when a spec fires: words, times, a small picture."""
     found = parse_phrase(
         spec,
         tz=tz,
@@ -68,7 +68,7 @@ def when(
                 value=between,
                 hint="leave out --after and --next, or --between",
             )
-        first, last = (read_moment(text, zone, "--between") for text in between)
+        first, last = first_of(between[0], "--between", zone), last_of(between[1], "--between", zone)
         if last < first:
             raise SpecError(
                 "--between ends before it starts", field="--between", value=between, hint="exchange A and B"
@@ -77,7 +77,7 @@ def when(
         more = len(nominal) > _MOST
         nominal = nominal[:_MOST]
     else:
-        first = read_moment(after, zone, "--after") if after else SystemClock().now()
+        first = first_of(after, "--after", zone) if after else SystemClock().now()
         nominal = list(islice(found.compiled.times(first), count or 10))
         last = nominal[-1] if nominal else first
     times = shown_times(found, nominal)
@@ -103,7 +103,7 @@ def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more:
     return {
         "words": spec.describe(),
         "spec": spec.to_json(),
-        "zone": spec.compiled.zone.name,
+        "tz": spec.compiled.zone.name,
         "dst": spec.rule,
         "rules": {"version": rules.version, "source": rules.source},
         "warnings": list(spec.check()),
@@ -117,7 +117,7 @@ def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more:
 
 
 def version(as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False) -> None:
-    """Say which Ostinato this is, and which edition of the time-zone rules it uses."""
+    """Say the version, and that of the time-zone rules."""
     rules = rules_in_force()
     if as_json:
         typer.echo(json.dumps({"version": __version__, "zone_rules": rules.version, "zone_source": rules.source}))

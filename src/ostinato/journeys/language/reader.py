@@ -7,7 +7,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
-from ostinato.errors import did_you_mean
+from ostinato.errors import nearest
 from ostinato.errors import shown_json as shown
 from ostinato.journeys.documents import Document
 from ostinato.journeys.language.definition import Definition
@@ -96,10 +96,13 @@ def read_state(reading: Reading, value: Any, path: Path) -> Any:
         return Succeed()
     cls = _BY_TYPE.get(value["type"]) if isinstance(value["type"], str) else None
     if cls is None:
-        hint = did_you_mean(str(value["type"]), _BY_TYPE) or f"there are {', '.join(_BY_TYPE)}"
+        near = nearest(str(value["type"]), _BY_TYPE)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(_BY_TYPE)}"
         message = f"the type {shown(value['type'])} is not known"
-        reading.wrong("state-type", (*path, "type"), message, hint, unread=path)
-        return Succeed()
+        reading.wrong("state-type", (*path, "type"), message, hint, unread=None if near else path)
+        if near is None:
+            return Succeed()
+        value, cls = {**value, "type": near}, _BY_TYPE[near]  # so that what else is wrong with it is said, too
     if cls is Task:
         return _task(reading, value, path)
     if value["type"] in ("wait", "webhook"):

@@ -1,0 +1,192 @@
+"""What a command prints can be given to the next one; what people guess works, or says what to write."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ostinato.faces.cli.main import COMMANDS
+from tests.scenario.faces.test_commands import Place, place, server  # noqa: F401
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Place:
+    made = Place({"OSTINATO_STORE": f"sqlite:///{tmp_path}/store.db", "OSTINATO_SERVER": None}, "store")
+    made.run("migrate")
+    return made
+
+
+def test_a_time_that_is_shown_can_be_pasted_back(store: Place) -> None:
+    store.run("schedules", "create", "charge", "0 3 * * *", "send", "--tz", "Europe/Berlin")
+    shown = MOMENT.findall(store.text("schedules", "show", "charge"))
+    listed = MOMENT.findall(store.text("schedules", "list"))
+    assert listed == shown[:1]
+    assert "T03:00:00+0" in listed[0]
+    assert store.json("explain", "charge", listed[0])["outcome"] == "will_run"
+    assert listed[0] in store.text("explain", "charge", listed[0])
+    assert listed[0] in store.text("schedules", "skip", "charge", listed[0])
+    assert listed[0] in store.text("schedules", "put-back", "charge", listed[0])
+    coming = MOMENT.findall(store.text("schedules", "times", "charge", listed[0], shown[2]))
+    assert coming == shown[:3]
+
+
+def test_a_zone_that_a_cron_line_names_is_the_schedules(store: Place) -> None:
+    store.run("schedules", "create", "charge", "CRON_TZ=Asia/Tokyo 0 3 * * *", "send")
+    (shown,) = MOMENT.findall(store.text("schedules", "list"))
+    assert shown.endswith("T03:00:00+09:00")
+    assert store.json("explain", "charge", shown)["outcome"] == "will_run"
+
+
+def test_the_last_day_of_a_period_is_in_it(store: Place) -> None:
+    store.run("schedules", "create", "report", "0 9 * * 1-5", "send", "--tz", "America/New_York")
+    found = store.json("schedules", "times", "report", "2026-03-02", "2026-03-06")["items"]
+    assert len(found) == 5
+    store.run("schedules", "backfill", "report", "--first", "2026-03-02", "--last", "2026-03-06")
+    (filled,) = store.json("backfills", "list", "report")["items"]
+    assert filled["total"] == 5
+    between = store.json("when", "0 9 * * *", "--between", "2026-03-02", "2026-03-06")
+    assert len(between["times"]) == 5
+    played = store.json("simulate", "report", "--first", "2026-03-02", "--last", "2026-03-06")
+    assert len(played["items"]) == 5
+
+
+def test_an_update_keeps_the_zone_and_says_what_changed(store: Place) -> None:
+    made = store.text("schedules", "create", "report", "0 9 * * 1-5", "send", "--tz", "Europe/Berlin")
+    assert "when: At 09:00 on weekdays, Europe/Berlin" in made
+    assert len(MOMENT.findall(made)) == 3
+    told = store.text("schedules", "update", "report", "--spec", "30 9 * * 1-5")
+    assert "when: At 09:00 on weekdays, Europe/Berlin → At 09:30 on weekdays, Europe/Berlin" in told
+    assert "T09:30:00+0" in told
+    told = store.text("schedules", "update", "report", "--tz", "Asia/Tokyo")
+    assert "At 09:30 on weekdays, Asia/Tokyo" in told
+    told = store.text("schedules", "update", "report", "--spec", "0 8 * * *", "--tz", "UTC", "--overlap", "buffer_one")
+    assert "At 08:00, UTC" in told
+    assert "overlap: skip → buffer_one" in told
+    told = store.text("schedules", "update", "report", "--spec", '{"cron": "0 7 * * *", "tz": "Europe/Paris"}')
+    assert "At 07:00, Europe/Paris" in told
+    assert "nothing is different" in store.text("schedules", "update", "report", "--overlap", "buffer_one")
+    assert "declared" not in told
+
+
+def test_an_update_of_what_a_file_declares_says_that_it_will_be_put_back(store: Place, tmp_path: Path) -> None:
+    file = tmp_path / "schedules.yaml"
+    file.write_text("schedules:\n  nightly:\n    spec: 0 2 * * *\n    action: send\n")
+    store.run("apply", str(file))
+    told = store.text("schedules", "update", "nightly", "--notes", "later", "--spec", "0 3 * * *")
+    assert re.search(r"note: it is declared in file:.*the next `apply` of that file puts it back", told)
+
+
+def test_a_step_that_leads_nowhere_is_noted(store: Place) -> None:
+    told = store.text("schedules", "create", "often", "*/90 * * * *", "send")
+    assert "*/90" in told
+    assert "write 'every 90m'" in told
+    assert store.json("when", "*/61 * * * *")["warnings"]
+    assert store.json("when", "*/30 * * * *")["warnings"] == []
+
+
+def test_a_job_that_nobody_knows_is_noted(place: Place) -> None:  # noqa: F811
+    told = place.run("schedules", "create", "b", "0 9 * * *", "chrge").stderr
+    assert "note: no node knows the job 'chrge' yet" in told
+    assert "no node knows" in place.run("schedules", "update", "b", "--job", "chrg").stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("schedules", "create", "x", "0 9 * * *", "send", "--overlap", "skipp"), "--overlap 'skipp'"),
+        (("runs", "list", "--status", "faild"), "did you mean 'failed'?"),
+        (("token", "create", "--role", "amin"), "did you mean 'admin'?"),
+        (("namespaces", "create", "-x"), "No such option"),
+        (("namespaces", "create", "a b"), "letters"),
+        (("webhooks", "create", "https://a.example/x", "--pattern", "run:faild"), "did you mean 'run:failed'?"),
+        (("schedules", "create", "x", "@every 5m", "send"), "write every 5m"),
+        (("schedules", "create", "x", "0 9 * * *", "send", "--tz", "CEST"), "'Europe/Berlin'"),
+        (("schedules", "remove", "x"), "Did you mean 'delete'?"),
+        (("schedules", "create", "x", "--cron", "0 9 * * *"), "Give it as the argument SPEC."),
+        (("schedules", "list", "--timezone", "UTC"), "No such option: --timezone"),
+    ],
+)
+def test_a_mistake_is_told_in_the_words_of_the_command_line(place: Place, args: tuple[str, ...], words: str) -> None:  # noqa: F811
+    told = place.error(*args, code=2)
+    assert words in told
+    for other in ("body.", "query.", "upsert", "every('5m'), or"):
+        assert other not in told
+
+
+def test_what_people_guess_works(store: Place) -> None:
+    store.run("schedules", "create", "charge", "0 3 * * *", "send")
+    assert store.text("--version").startswith("ostinato ")
+    assert "Usage" in store.text("schedules", "create", "-h")
+    assert store.json("schedules", "explain", "charge", "2036-01-01T03:00Z")["outcome"] == "will_run"
+    started = json.loads(store.text("jobs", "run", "send", "-o", "json"))
+    assert "logged nothing" in store.text("runs", "logs", started["id"])
+    assert store.text("tokens", "list") == store.text("token", "list")
+
+
+def test_no_help_is_cut_off(store: Place) -> None:
+    groups = [[], *([name] for name in COMMANDS)]
+    for group in groups:
+        told = store.run(*group, "--help").stdout
+        listed = told.partition("Commands:")[2]
+        assert "..." not in listed, f"{group}: {listed}"
+
+
+def test_a_run_that_was_asked_to_stop_is_said_to_be(store: Place) -> None:
+    from ostinato.faces.cli.run_commands import error_text
+
+    trace = "Traceback (most recent call last):\n  File …\nValueError: no"
+    assert error_text({"type": "ValueError", "message": "no", "traceback": trace}) == f"\n{trace}"
+    assert error_text({"code": "X"}) == '{"code": "X"}'
+
+
+def test_a_plan_needs_no_store(tmp_path: Path) -> None:
+    absent = Place({"OSTINATO_STORE": f"sqlite:///{tmp_path}/none.db", "OSTINATO_SERVER": None}, "store")
+    file = tmp_path / "schedules.yaml"
+    file.write_text("schedules:\n  nightly:\n    spec: 0 2 * * *\n    action: send\n")
+    done = absent.run("apply", str(file), "--dry-run")
+    assert "1 to create" in done.stdout
+    assert "there is no store" in done.stderr
+    assert not (tmp_path / "none.db").exists()
+    absent.run("apply", str(file))
+    assert "wrote 1 schedule to" in absent.run("export", "file", str(tmp_path / "out.yaml")).stderr
+
+
+def test_a_phase_is_taken_as_it_is_shown(store: Place) -> None:
+    for phase in ("running", "RUNNING", "Failed"):
+        assert "no journeys" in store.text("journeys", "list", "--phase", phase)
+
+
+def test_a_line_of_time_has_few_marks_for_each_schedule(store: Place) -> None:
+    store.run("schedules", "create", "daily", "0 3 * * *", "send")
+    assert store.text("upcoming").count("●") == 12
+    assert len(store.json("upcoming")["items"]) == 50
+
+
+def test_every_mistake_of_a_state_is_told(store: Place, tmp_path: Path) -> None:
+    file = tmp_path / "a.journey.yaml"
+    file.write_text(
+        "apiVersion: v1\nkind: Journey\nmetadata: {name: a, version: 1.0.0}\nspec:\n  start: ask\n  states:\n"
+        "    ask: {type: wiat, wait: {channel: manual, input: {schema: {}}, timeoutSec: -5}, next: don}\n"
+        "    done: {type: succeed}\n"
+    )
+    told = store.text("journeys", "check", str(file), code=2)
+    assert "did you mean 'wait'" in told.lower()
+    assert "'don'" in told
+    assert "timeoutSec" in told
+    assert "1 definition, " in told
+
+
+def test_what_is_the_same_at_many_places_is_said_once() -> None:
+    from ostinato.faces.cli.journey_commands import _lines
+
+    said = {"file": "a", "column": 1, "state": None, "severity": "error", "suggestion": "install it"}
+    many = [{**said, "line": line, "code": "lang", "message": "there is no language x"} for line in range(45)]
+    few = [{**said, "line": line, "code": "next", "message": "there is no state"} for line in range(2)]
+    lines = [line for line, _ in _lines([*many, *few])]
+    assert len(lines) == 4
+    assert lines[1] == "  the same at 44 other places of 1 file"
