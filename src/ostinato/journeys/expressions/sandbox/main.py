@@ -21,7 +21,7 @@ from ostinato.journeys.expressions import frames
 from ostinato.journeys.expressions.sandbox.runner import Answer, Request, Runner, alarm
 
 _BIGGEST = 64 << 20
-_GATHER_S = 0.005
+_GATHER_S = 0.02  # callers who get their answers together ask together again, which makes for large batches
 CHECK_GRACE = 4.0  # compiling is not under the language's own time limit
 
 
