@@ -62,6 +62,7 @@ def test_a_journey_is_started_asked_answered_and_over(tmp_path: Path) -> None:
         assert (seen[1].context["channel"], seen[1].context["source"]) == ("shop", "mail")
         wrong = await web.post(f"{path}/steps/ask", {"ok": "yes"})
         assert (wrong.status_code, wrong.json()["field"]) == (400, "/ok")
+        assert [one["field"] for one in wrong.json()["problems"]] == ["/ok"]
         assert wrong.headers["content-type"] == "application/problem+json"
         assert (await web.post(f"{path}/steps/other", {"ok": True})).status_code == 409
         misspelt = await web.post(f"{path}/steps/aks", {"ok": True})

@@ -72,7 +72,7 @@ def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
             return problem(503, "store unavailable", words, {"Retry-After": "1"})
         case NotValid():
             faults = [{"field": place, "message": words} for place, words in error.faults]
-            return problem(400, "invalid input", str(error), field=error.place or None, errors=faults)
+            return problem(400, "invalid input", str(error), field=error.place or None, problems=faults)
         case Invalid():
             return problem(422, "invalid definition", str(error), problems=[one.as_dict() for one in error.problems])
         case FileError():
