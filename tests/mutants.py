@@ -1,0 +1,195 @@
+"""`make mutants`: break the engine on purpose, one thing at a time, and show that the tests see each.
+
+Every mutant is a change of text that must apply exactly once: where the code has moved on, this fails and says which
+one to write anew. The tests named beside it must pass without it and fail with it. All of it happens in a copy of the
+tree. Words as arguments choose the mutants whose description has them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LIMIT_S = 600
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`words` say what is broken; `tests` are those that should see it."""
+
+    words: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+MUTANTS = [
+    Mutant(
+        "a claim that was committed without an answer is forgotten",
+        "engine/claims.py",
+        "    if tries:\n        taken = yield from taken_before(node, token, now)",
+        "    if False:\n        taken = yield from taken_before(node, token, now)",
+        "tests/simulation/test_faults.py::test_ambiguous_commits_change_nothing",
+    ),
+    Mutant(
+        "a claim takes whatever is there, in no order",
+        "engine/claims.py",
+        "    runs.sort(key=lambda run: (-run.priority, run.due, run.id))\n",
+        "    runs.sort(key=lambda run: (run.priority, run.id), reverse=True)\n",
+        "tests/store/test_claims.py",
+    ),
+    Mutant(
+        "a node that was given up for dead goes on claiming",
+        "store/sql/runs.sql",
+        "    AND EXISTS (SELECT 1 FROM ostinato_nodes n WHERE n.id = :node) ORDER BY priority DESC, ready_at, id LIMIT",
+        "    ORDER BY priority DESC, ready_at, id LIMIT",
+        "tests/store/test_claims.py",
+    ),
+    Mutant(
+        "whoever held a run once may write its outcome",
+        "store/sql/runs.sql",
+        """FROM {rows r(id text, claim int same, result text)}
+WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
+    AND ostinato_runs.status || '' = 'active'
+""",
+        """FROM {rows r(id text, claim int same, result text)}
+WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
+""",
+        "tests/store/test_claims.py",
+    ),
+    Mutant(
+        "a crash counts as a failure of the job",
+        "engine/outcomes.py",
+        "    failures = run.number - run.crashes\n",
+        "    failures = run.number\n",
+        "tests/scenario/test_engine.py",
+    ),
+    Mutant(
+        "what must be tried at most once is tried again after a crash",
+        "engine/outcomes.py",
+        "    if read_options(run.options).at_most_once:",
+        "    if False:",
+        "tests/scenario/test_engine.py::test_a_crashed_attempt_is_followed_by_another_but_not_for_ever",
+    ),
+    Mutant(
+        "a serial key lets everyone in",
+        "engine/gates.py",
+        "holders[r.namespace, r.serial_key] == r.root_id]",
+        "holders[r.namespace, r.serial_key]]",
+        "tests/scenario/test_gates.py",
+    ),
+    Mutant(
+        "a stopping node goes on firing",
+        "engine/beat.py",
+        "            if self._stopping:\n                break\n            fired = await self._fire(now, due)",
+        "            fired = await self._fire(now, due)",
+        "tests/scenario/test_stopping.py",
+    ),
+    Mutant(
+        "a clock that steps back fires again",
+        "engine/beat.py",
+        "        self._processed = max(self._processed, self.at)\n",
+        "        self._processed = self.at\n",
+        "tests/scenario/test_engine.py::test_a_clock_that_steps_back_does_not_fire_twice",
+    ),
+    Mutant(
+        "a firing that was committed without an answer loses what it took",
+        "engine/timers.py",
+        "    if tries:\n        hands.taken += yield",
+        "    if False:\n        hands.taken += yield",
+        "tests/scenario/schedules/test_taking.py",
+    ),
+    Mutant(
+        "what is late beyond its window runs all the same",
+        "schedules/invoker.py",
+        "    if window is not None and now - one.due > max(window, GRACE):",
+        "    if False:",
+        "tests/unit/schedules/test_decisions.py",
+    ),
+    Mutant(
+        "the second of two buffered ones is kept where one may wait",
+        "schedules/invoker.py",
+        "            case Overlap.BUFFER_ONE if not verdict.keep:",
+        "            case Overlap.BUFFER_ONE:",
+        "tests/unit/schedules/test_decisions.py",
+    ),
+    Mutant(
+        "one failure decides a join that awaits all",
+        "journeys/machine/joining.py",
+        '            if bad and policy == "failFast":\n',
+        "            if bad:\n",
+        "tests/unit/journeys/test_machine.py",
+    ),
+    Mutant(
+        "a failure decides a join that ignores failures",
+        "journeys/machine/joining.py",
+        "            return Joined(bad[0], None) if every else None\n",
+        "            return Joined(bad[0], None)\n",
+        "tests/unit/journeys/test_machine.py",
+    ),
+    Mutant(
+        "an input is taken for an earlier try of its own, whoever gave it",
+        "journeys/steps.py",
+        "    if tries and given.call is not None and (yield from input_taken(run.id, given.call)):",
+        "    if tries and kept.updated > seen.run.created:",
+        "tests/simulation/test_answers_at_once.py",
+    ),
+]
+
+
+def run(tree: Path, tests: str) -> int:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not soak", "-k", "not postgres"]
+    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    try:
+        return subprocess.run(
+            [*command, "-p", "no:cacheprovider", *tests.split()],
+            cwd=tree,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=LIMIT_S,
+        ).returncode
+    except subprocess.TimeoutExpired:
+        return 1  # a test that hangs has seen it
+
+
+def main(wanted: list[str]) -> int:
+    mutants = [one for one in MUTANTS if not wanted or any(word in one.words for word in wanted)]
+    survivors: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="ostinato-mutants-") as folder:
+        tree = Path(folder)
+        for name in ("src", "tests", "examples", "docs"):
+            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", tree)
+        if run(tree, " ".join({test for mutant in mutants for test in mutant.tests.split()})):
+            print("The tests fail without any mutant; mend that first.")
+            return 1
+        for mutant in mutants:
+            path = tree / "src" / "ostinato" / mutant.file
+            whole = path.read_text(encoding="utf-8")
+            if whole.count(mutant.old) != 1:
+                print(f"GONE      {mutant.words}: {mutant.file} has its text {whole.count(mutant.old)} times, not once")
+                survivors.append(mutant.words)
+                continue
+            began = time.monotonic()
+            path.write_text(whole.replace(mutant.old, mutant.new), encoding="utf-8")
+            code = run(tree, mutant.tests)
+            path.write_text(whole, encoding="utf-8")
+            verdict = {0: "SURVIVED", 1: "seen"}.get(code, f"BROKEN {code}")
+            print(f"{verdict:9} {mutant.words} ({mutant.file}, {time.monotonic() - began:.0f} s)", flush=True)
+            if code != 1:
+                survivors.append(mutant.words)
+    print(f"{len(mutants) - len(survivors)} of {len(mutants)} were seen")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
