@@ -11,7 +11,7 @@ PIP := -m pip install --disable-pip-version-check --progress-bar=on -c constrain
 
 # What running needs.
 .venv/run-ready: pyproject.toml constraints.txt
-	@test -n "$(PYTHON)" || { echo "Ostinato needs Python 3.11, 3.12 or 3.13; none was found. Set PYTHON=/path/to/python3."; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Ostinato needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python3."; exit 1; }
 	@echo "1/2 Making .venv with $(PYTHON)"
 	@test "$$($(BIN)/python -V 2>&1)" = "$$($(PYTHON) -V)" || $(PYTHON) -m venv --clear .venv
 	@echo "2/2 Installing Ostinato and what it needs"
