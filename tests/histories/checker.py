@@ -116,7 +116,7 @@ def core(calls: Sequence[Call], model: Model) -> tuple[list[Call], list[Call]]:
     An answer is left out by taking it as lost: its call may have happened at any time from then on, or not at all.
     What still cannot be explained is a proof by itself; to leave out the call would invent one."""
     kept = list(calls)
-    for call in sorted(calls, key=lambda call: -call.asked):
+    for call in sorted(calls, key=lambda call: (call.verb != "look", -call.asked)):  # looks say least, and go first
         if call.lost:
             continue
         relaxed = [replace(one, answer=Lost("left out")) if one.number == call.number else one for one in kept]

@@ -83,11 +83,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class Plan:
+    """`luck` decides what the weather does to each transaction; a plan that was made shorter may need another."""
+
     seed: int
     nodes: int
     clients: tuple[tuple[Step, ...], ...]
     faults: tuple[Fault, ...] = ()
     weather: Weather = field(default_factory=Weather)
+    luck: int = 0
 
     @property
     def size(self) -> int:

@@ -3,6 +3,7 @@ shortest plan that shows it still."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from textwrap import indent
@@ -24,7 +25,7 @@ from tests.histories.network import CALM
 from tests.histories.record import Call, show
 from tests.histories.run import History
 
-_RUNS = 60  # of plans, to find a short one
+_PATIENCE = 40.0  # seconds for finding a short plan
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Finding:
     calls: tuple[Call, ...] = ()
     others: tuple[Call, ...] = ()
 
-    @property
-    def kind(self) -> str:
-        return self.what.split("-")[0]
+    def resembles(self, other: Finding) -> bool:
+        """Whether both are of the same kind of object, and of the same sort."""
+        return self.what.split("-")[0] == other.what.split("-")[0] and bool(self.calls) == bool(other.calls)
 
 
 def model_of(object: str, history: History) -> Sequential[object]:
@@ -79,18 +80,15 @@ Play = Callable[[Plan], History]
 def shortest(plan: Plan, play: Play, finding: Finding) -> tuple[Plan, History, Finding]:
     """The plan without whatever the finding does not need: played again and again, with ever less of it."""
     best = (plan, play(plan), finding)
-    runs = 0
+    until = time.monotonic() + _PATIENCE
     again = True
     while again:
         again = False
         for smaller in _smaller(best[0]):
-            runs += 1
-            if runs > _RUNS:
+            if time.monotonic() > until:
                 return best
             history = play(smaller)
-            same = [
-                one for one in judge(history)[0] if one.kind == finding.kind and bool(one.calls) == bool(finding.calls)
-            ]
+            same = [one for one in judge(history)[0] if finding.resembles(one)]
             if same:
                 best, again = (smaller, history, same[0]), True
                 break
@@ -98,7 +96,13 @@ def shortest(plan: Plan, play: Play, finding: Finding) -> tuple[Plan, History, F
 
 
 def _smaller(plan: Plan) -> Iterator[Plan]:
-    """The plan with one thing less, the largest things first."""
+    """The plan with one thing less, the largest things first, each with the luck it had and with other luck."""
+    for smaller in _parts(plan):
+        for luck in (plan.luck, 1, 2, 3):
+            yield replace(smaller, luck=luck)
+
+
+def _parts(plan: Plan) -> Iterator[Plan]:
     clients = plan.clients
     for n in range(len(clients)):
         if len(clients) > 1:
@@ -107,14 +111,22 @@ def _smaller(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, faults=())
     if replace(plan.weather, slow=0.0) != CALM:
         yield replace(plan, weather=replace(CALM, slow=plan.weather.slow))
-    for n in range(len(plan.faults)):
-        yield replace(plan, faults=plan.faults[:n] + plan.faults[n + 1 :])
     for n, steps in enumerate(clients):
-        for size in (len(steps) // 2, 1):
+        for size in sorted({len(steps) // 2, 1}, reverse=True):
             for at in range(0, len(steps) - size + 1, max(size, 1)):
                 fewer = steps[:at] + steps[at + size :]
                 if size and fewer:
                     yield replace(plan, clients=(*clients[:n], fewer, *clients[n + 1 :]))
+    for n in range(len(plan.faults)):
+        yield replace(plan, faults=plan.faults[:n] + plan.faults[n + 1 :])
+    if plan.nodes > 1:
+        left = plan.nodes - 1
+        fewer_nodes = tuple(tuple(replace(step, node=step.node % left) for step in one) for one in clients)
+        faults = tuple(replace(fault, node=fault.node % left) for fault in plan.faults)
+        yield replace(plan, nodes=left, clients=fewer_nodes, faults=faults)
+    patient = tuple(tuple(replace(step, hangs_up=None, drops=0) for step in one) for one in clients)
+    if patient != clients:
+        yield replace(plan, clients=patient)
 
 
 def report(plan: Plan, history: History, finding: Finding, where: str) -> str:

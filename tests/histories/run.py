@@ -110,7 +110,7 @@ class Stage:
 
     async def up(self, slot: int) -> None:
         """Start a node; while the store is away, try again."""
-        link = Link(self.hub, random.Random(f"link {self.plan.seed}/{self._made}"))
+        link = Link(self.hub, random.Random(f"link {self.plan.seed}/{self.plan.luck}/{self._made}"))
         clock = SkewedClock(self.clock)
         app = self._app(link, clock)
         await app._open(node=True)

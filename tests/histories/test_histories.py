@@ -67,8 +67,9 @@ def test_histories_have_an_order_on_sqlite(part: int) -> None:
     run_seeds(range(part * 25, part * 25 + 25), on_sqlite, "sqlite")
 
 
-def test_histories_have_an_order_on_postgres(postgres_url: str) -> None:
-    run_seeds(range(5_000, 5_030), partial(on_postgres, postgres_url), "postgres")
+@pytest.mark.parametrize("part", range(3))
+def test_histories_have_an_order_on_postgres(postgres_url: str, part: int) -> None:
+    run_seeds(range(5_000 + part * 8, 5_008 + part * 8), partial(on_postgres, postgres_url), "postgres")
 
 
 @pytest.mark.soak
