@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from fnmatch import fnmatchcase
 from typing import Annotated
@@ -62,10 +62,10 @@ async def list_events(
     async def fetch(after: int | None, limit: int) -> list[Event]:
         return await who.app.events(after=after or 0, subject=subject, limit=limit)
 
-    async def show(found: Sequence[Event]) -> Iterator[EventShown]:
-        return map(shown, await shown_events(who, seen, found))
+    async def visible(found: Sequence[Event]) -> Sequence[Event]:
+        return await shown_events(who, seen, found)
 
-    return await listing(who, after, limit, fetch, lambda event: event.seq, show)
+    return await listing(who, after, limit, fetch, lambda event: event.seq, shown, visible)
 
 
 @router.get(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response
@@ -66,10 +66,10 @@ async def list_runs(
             name=name, status=standing, parent=parent, attempts=attempts, before=before, limit=limit
         )
 
-    async def show(found: Sequence[RunInfo]) -> Iterator[RunShown]:
-        return map(shown, await shown_runs(request, who, found))
+    async def visible(found: Sequence[RunInfo]) -> Sequence[RunInfo]:
+        return await shown_runs(request, who, found)
 
-    return await listing(who, before, limit, fetch, lambda run: run.run_id, show)
+    return await listing(who, before, limit, fetch, lambda run: run.run_id, shown, visible)
 
 
 @router.get("/runs/{id}", **READ)

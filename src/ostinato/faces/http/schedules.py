@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated
 
@@ -87,10 +87,7 @@ async def list_schedules(
         calls = who.app.schedules
         return await calls.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
 
-    async def show(found: Sequence[ScheduleInfo]) -> Iterator[ScheduleShown]:
-        return map(shown, found)
-
-    return await listing(who, after, limit, fetch, lambda info: info.name, show)
+    return await listing(who, after, limit, fetch, lambda info: info.name, shown)
 
 
 @router.post("/schedules", status_code=201, **WRITE)
@@ -233,11 +230,11 @@ async def history(
     async def fetch(before: str | None, limit: int) -> list[OccurrenceInfo]:
         return await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
 
-    async def show(found: Sequence[OccurrenceInfo]) -> Iterator[OccurrenceShown]:
+    async def visible(found: Sequence[OccurrenceInfo]) -> Sequence[OccurrenceInfo]:
         hidden = await who.app.journeys.hidden((one.run_id for one in found), seen_by(request, who))
-        return (OccurrenceShown.model_validate(one) for one in found if one.run_id not in hidden)
+        return [one for one in found if one.run_id not in hidden]
 
-    return await listing(who, before, limit, fetch, lambda one: one.cursor, show)
+    return await listing(who, before, limit, fetch, lambda one: one.cursor, OccurrenceShown.model_validate, visible)
 
 
 @router.get("/schedules/{name}/times", **READ)
