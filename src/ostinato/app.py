@@ -359,6 +359,7 @@ class Ostinato(Reading, Admission):
     async def _open(self, *, node: bool) -> None:
         if self._engine is not None:
             raise OstinatoError("the app is running already")
+        self.computing.open()
         engine = Engine(
             self.store,
             self._clock,

@@ -125,6 +125,7 @@ class Computing:
 
     def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
         self.alone = alone
+        self._closed = False
         self._deadline_s = deadline_s
         self._memory = memory
         self._beside = Turns()
@@ -147,6 +148,7 @@ class Computing:
         loop = asyncio.get_running_loop()
         async with self._beside.turn(caller):
             with self._lock:
+                self._refuse_if_closed()
                 if self._threads is None:
                     self._threads = ThreadPoolExecutor(PLACES, "ostinato-computing")
                 answer = loop.run_in_executor(self._threads, self._ask, function, args)
@@ -164,6 +166,7 @@ class Computing:
             return await asyncio.to_thread(function, *args)
         async with self._in_threads.turn(caller):
             with self._lock:
+                self._refuse_if_closed()
                 if self._own is None:
                     self._own = ThreadPoolExecutor(PLACES, "ostinato-checking")
                 answer = asyncio.get_running_loop().run_in_executor(self._own, function, *args)
@@ -191,12 +194,21 @@ class Computing:
                 if spent > self._deadline_s:
                     raise TooMuch(f"this took longer than {self._deadline_s:g} s to work out; ask for less at once")
 
+    def open(self) -> None:
+        """Take calls again, after a `close`."""
+        self._closed = False
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise Busy("this process stops, and computes no more; try again elsewhere")
+
     def close(self) -> None:
-        """End all children, whatever they do."""
+        """End all children, whatever they do, and begin nothing more."""
         if self._ending is not None:
             self._ending.cancel()
             self._ending = None
         with self._lock:
+            self._closed = True
             children, self._all, self._idle = self._all, set(), []
             threads = [one for one in (self._threads, self._own) if one is not None]
             self._threads = self._own = None
@@ -229,8 +241,11 @@ class Computing:
                 return self._idle.pop()
         child = _Child(self._deadline_s, self._memory)
         with self._lock:
-            self._all.add(child)
-        return child
+            if not self._closed:
+                self._all.add(child)
+                return child
+        child.kill()
+        raise Busy("this process stops, and computes no more; try again elsewhere")
 
     def _give_back(self, child: _Child, *, sound: bool) -> None:
         with self._lock:
