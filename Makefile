@@ -47,6 +47,7 @@ test: check .venv-temporal-1.34/ready  ## everything
 	$(BIN)/pytest -n 2 -m "not soak" --durations=15
 
 # An environment of another Python: .venv-3.12/ready.
+.PRECIOUS: .venv-3.%/ready
 .venv-3.%/ready: pyproject.toml constraints.txt
 	$(shell .ci/pythons 3.$*) -m venv .venv-3.$*
 	.venv-3.$*/bin/python $(PIP) --quiet -e '.[ical,temporal,test]'

@@ -70,7 +70,7 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
         "engine/outcomes.py",
         "    failures = run.number - run.crashes\n",
         "    failures = run.number\n",
-        "tests/scenario/test_engine.py",
+        "tests/scenario/test_engine.py::test_a_crash_takes_nothing_from_the_retries",
     ),
     Mutant(
         "what must be tried at most once is tried again after a crash",

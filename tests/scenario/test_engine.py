@@ -115,6 +115,26 @@ async def test_a_crashed_attempt_is_followed_by_another_but_not_for_ever(world: 
     assert "at most once" in (careful_info.reason or "")
 
 
+async def test_a_crash_takes_nothing_from_the_retries(world: World) -> None:
+    world.app.settings = world.app.settings.__class__(lease=4 * SECOND)
+
+    @world.app.job(retry={"attempts": 2, "delay": "1s", "jitter": 0})
+    async def unlucky(ctx: Any) -> str:
+        if ctx.attempt == 1:
+            await asyncio.sleep(3600)
+        if ctx.attempt == 2:
+            raise ValueError("once")
+        return "well"
+
+    run = await world.start("unlucky")
+    await world.advance("1s")
+    await world.crash()
+    await asyncio.sleep(5)
+    await world.up()
+    assert await run.result() == "well"
+    assert [a.status for a in await world.app.attempts(run.id)] == ["crashed", "failed", "succeeded"]
+
+
 async def test_the_scanner_repairs_what_is_safe_and_reports_all(world: World) -> None:
     @world.app.job(serial_key="k")
     async def work() -> None: ...
