@@ -37,6 +37,7 @@ from ostinato.engine.requests import digest, once
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
+from ostinato.engine.timers import unpark
 from ostinato.errors import Conflict, OstinatoError, RunCancelled, RunFailed, did_you_mean, missing_attribute, there_are
 from ostinato.ids import Ids
 from ostinato.journeys import firing as journey_timers
@@ -60,6 +61,7 @@ from ostinato.schedules.calls import Schedules
 from ostinato.schedules.declaring import Declarations, tell
 from ostinato.schedules.define import Doors, ScheduleOptions, SpecLike, define, read_name
 from ostinato.schedules.firing import purposes
+from ostinato.schedules.holding import park_owner
 from ostinato.schedules.looks import Surroundings
 from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule
@@ -371,6 +373,7 @@ class Ostinato(Reading, Admission):
         )
         engine.listeners.namespace = self.namespace
         engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
+        engine.parks["schedule", "next"] = park_owner
         engine.purposes.update(keeping.purposes(self.settings.keep_runs))
         engine.purposes.update(journey_timers.purposes())
         engine.preparations.append(self._prepare_schedules)
@@ -876,9 +879,28 @@ class Ostinato(Reading, Admission):
         return found
 
     def ready(self) -> bool:
-        """Whether this process does its work on time: false while it is not running or stops, or its beat is late."""
+        """Whether this process does its work, and on time."""
+        return self.unready() is None
+
+    def unready(self) -> str | None:
+        """Why this process does not do its work on time: it is not running, it stops, its beat is late, or its lease
+        could not be renewed, because the store is away, full, read-only, or not there any more."""
         engine = self._engine
-        return engine is not None and (not self._is_node or (not engine.stopping and engine.beat.late_by() == 0))
+        if engine is None:
+            return "not running"
+        if not self._is_node:
+            return None
+        if engine.stopping:
+            return "stopping"
+        if engine.unrenewed() > self.settings.lease:
+            return f"the store has not taken this node's lease for {engine.unrenewed() // SECOND} s"
+        return "the beat is late" if engine.beat.late_by() else None
+
+    async def unpark_timers(self) -> int:
+        """Let timers that were parked, because firing them failed, be tried again. Returns how many."""
+        rows = await self.store.run(lambda _: unpark())
+        self.engine.hint()
+        return rows
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
         """Look for what must never be; repair what is safe to repair, and report all of it."""

@@ -64,7 +64,7 @@ async def diagnose(app: Ostinato, *, repair: bool = False) -> list[Check]:
         await _blocking(app, now),
         await _parked_schedules(app),
         await _labels(app, repair=repair),
-        await _parked_timers(app),
+        await _parked_timers(app, repair),
         await _handlers(app),
         *_invariants(await app.check(repair=repair)),
         _disk(app),
@@ -225,7 +225,7 @@ async def _labels(app: Ostinato, *, repair: bool) -> Check:
     return Check("schedule_labels", "notice", words, "upgrade that node; a node mends it within the hour, --repair now")
 
 
-async def _parked_timers(app: Ostinato) -> Check:
+async def _parked_timers(app: Ostinato, repair: bool) -> Check:
     def parked(_: int) -> Operation[list[Row]]:
         return (yield sql("parked_timers", limit=_MOST))
 
@@ -233,7 +233,13 @@ async def _parked_timers(app: Ostinato) -> Check:
     if not rows:
         return Check("parked_timers", "ok", "none")
     told = _some([f"{row[0]} {row[1]} {row[2]} ({row[6]})" for row in rows])
-    remedy = "a newer node may know what an older one did not: upgrade the nodes; else report it with the reason"
+    if repair:
+        await app.unpark_timers()
+        return Check("parked_timers", "notice", f"{_count(rows)}: {told}", "they are tried again now")
+    remedy = (
+        "`ostinato doctor --repair` lets them be tried again; a newer node may know what an older one did not, so"
+        " upgrade the nodes; else report it with the reason"
+    )
     return Check("parked_timers", "wrong", f"{_count(rows)}: {told}", remedy)
 
 

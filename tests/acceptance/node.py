@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from ostinato import Ostinato
+from tests.acceptance.bodies import child_that_sleeps
 
 
 def build(url: str, write: Any) -> Ostinato:
@@ -37,6 +38,7 @@ def build(url: str, write: Any) -> Ostinato:
             await asyncio.sleep(600)
         return os.getpid()
 
+    app.job(process=True)(child_that_sleeps)
     return app
 
 

@@ -190,3 +190,28 @@ def test_work_of_a_killed_node_goes_on_within_the_lease_and_a_second(store_url: 
                 return asyncio.get_running_loop().time() - begin
 
     assert asyncio.run(main()) <= LEASE + 1
+
+
+def is_alive(pid: str) -> bool:
+    """Whether a process is there and not only waits for its new parent to hear of its end."""
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and ") Z " not in stat.read_text()
+
+
+def test_a_child_process_does_not_outlive_its_killed_node(tmp_path: Path) -> None:
+    url, marker = f"sqlite:///{tmp_path}/store.db", tmp_path / "pid"
+
+    async def main() -> None:
+        app = Ostinato(url)
+        with nodes(url, tmp_path / "logs", 1) as one:
+            async with app.connected(), asyncio.timeout(60):
+                await app.start("child_that_sleeps", {"path": str(marker)})
+                while not (marker.exists() and marker.read_text()):
+                    await asyncio.sleep(0.05)
+                child = marker.read_text()
+                assert is_alive(child)
+                one.kill(one.processes[0])
+                while is_alive(child):
+                    await asyncio.sleep(0.05)
+
+    asyncio.run(main())

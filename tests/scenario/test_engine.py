@@ -14,7 +14,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client import generate_latest
 
-from ostinato import Limit, Ostinato, OstinatoError, Retry, RunFailed, StoreUnavailable
+from ostinato import Limit, Ostinato, OstinatoError, Retry, RunFailed, StoreUnavailable, every
+from ostinato.diagnosis import diagnose
 from ostinato.engine.claims import Hands
 from ostinato.engine.executor import Stop
 from ostinato.engine.rows import timer_row
@@ -51,6 +52,9 @@ async def test_one_poison_timer_is_parked_and_the_rest_go_on(world: World) -> No
     (row,) = await world.app.store.read(parked)
     assert row[1] == "poison"
     assert "bad data" in row[6]
+    (told,) = [one for one in await diagnose(world.app) if one.name == "parked_timers"]
+    assert (told.state, "bad data" in told.words) == ("wrong", True)
+    assert "doctor --repair" in told.remedy
     run = await world.start("later", at="2026-01-02T00:00Z")
     await world.advance_to("2026-01-02T00:00:01Z")
     assert (await run.info()).reason == "no_handler"
@@ -58,6 +62,62 @@ async def test_one_poison_timer_is_parked_and_the_rest_go_on(world: World) -> No
 
 def _set(timers: list[Timer]) -> Operation[None]:
     yield sql("set_timers", [timer_row(t) for t in timers])
+
+
+async def test_what_is_parked_can_be_tried_again(world: World) -> None:
+    fired: list[str] = []
+    healthy = False
+
+    def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
+        if not healthy:
+            raise ValueError("bad data")
+        fired.extend(timer.owner for timer in timers)
+        return []
+        yield  # an operation, though it has nothing to ask the store
+
+    await world.up()
+    world.app.engine.purposes["test", "tick"] = fire
+    for repaired in ("one", "two"):
+        healthy = False
+        timer = Timer("test", repaired, "tick", world.clock.now())
+        await world.app.store.run(lambda _, timer=timer: _set([timer]))  # type: ignore[misc]
+        world.app.engine.hint()
+        await world.advance("1s")
+        healthy = True
+        if repaired == "one":
+            assert await world.app.unpark_timers() == 1
+        else:
+            (told,) = [one for one in await diagnose(world.app, repair=True) if one.name == "parked_timers"]
+            assert (told.state, told.remedy) == ("notice", "they are tried again now")
+        await world.advance("1s")
+    assert fired == ["one", "two"]
+    assert await world.app.unpark_timers() == 0
+
+
+async def test_a_schedule_whose_timer_cannot_be_fired_is_parked_and_says_so(world: World) -> None:
+    @world.app.job()
+    async def tick() -> None: ...
+
+    def poison(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
+        raise ValueError("bad data")
+        yield
+
+    await world.up()
+    await world.app.schedules.create("tick", every("10s"), "tick")
+    purposes = world.app.engine.purposes
+    healthy, purposes["schedule", "next"] = purposes["schedule", "next"], poison
+    await world.advance("15s")
+    info = await world.app.schedules.get("tick")
+    assert (info.state, info.next) == ("parked", None)
+    assert "bad data" in (info.reason or "")
+    (told,) = [one for one in await diagnose(world.app) if one.name == "parked_schedules"]
+    assert (told.state, "bad data" in told.words) == ("wrong", True)
+    purposes["schedule", "next"] = healthy
+    await world.app.schedules.resume("tick")
+    await world.advance("10s")
+    assert await world.occurrences("tick") == ["skipped: parked", "succeeded"]
+    names = [event.name for event in await world.app.events(subject=info.id, limit=100)]
+    assert names.count("schedule:parked") == 1
 
 
 async def test_a_purpose_that_only_newer_nodes_know_is_left_to_them(world: World) -> None:

@@ -109,6 +109,23 @@ def test_a_store_that_is_away_for_longer_than_the_lease_costs_nobody_his_work(
     run_virtual(main(clock), clock)
 
 
+@pytest.mark.parametrize("kind", ["away", "locked", "full"])
+def test_a_node_whose_store_cannot_be_written_is_not_ready(tmp_path: Path, kind: str) -> None:
+    async def main(clock: VirtualClock) -> None:
+        async with Place(tmp_path, clock, server=False).opened(1) as place:
+            app = place.apps[0]
+            assert app.unready() is None
+            away = asyncio.create_task(place.trouble(kind, 3 * LEASE))
+            await asyncio.sleep(1.5 * LEASE)
+            assert app.unready() == "the store has not taken this node's lease for 6 s"
+            await away
+            await asyncio.sleep(LEASE)
+            assert "lease" not in (app.unready() or "")  # the beat of virtual time sleeps as long as it likes
+
+    clock = VirtualClock()
+    run_virtual(main(clock), clock)
+
+
 @pytest.mark.parametrize("server", [True, False], ids=["server", "file"])
 def test_who_dies_in_an_outage_is_given_up_a_lease_after_it(tmp_path: Path, server: bool) -> None:
     async def main(clock: VirtualClock) -> None:

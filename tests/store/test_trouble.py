@@ -183,6 +183,39 @@ def test_passing_trouble_parks_no_timer(postgres_url: str, monkeypatch: pytest.M
     asyncio.run(main())
 
 
+def test_a_file_that_is_deleted_under_a_node_takes_no_more(tmp_path: Path) -> None:
+    """What it took would be gone with the last process that has it open."""
+    path = tmp_path / "store.db"
+
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{path}", lease="1s")
+
+        @app.job()
+        async def work() -> None: ...
+
+        async with app:
+            before = await app.start("work")
+            await before.result(timeout=10)
+            assert app.ready()
+            path.rename(tmp_path / "elsewhere")
+            with pytest.raises(StoreUnavailable, match="deleted or replaced"):
+                await app.start("work")
+            with pytest.raises(StoreUnavailable, match="deleted or replaced"):
+                await app.last_event()
+            async with asyncio.timeout(20):
+                while app.ready():
+                    await asyncio.sleep(0.05)
+            assert "lease" in (app.unready() or "")
+            (tmp_path / "elsewhere").rename(path)
+            await (await app.start("work")).result(timeout=20)
+            async with asyncio.timeout(20):
+                while not app.ready():
+                    await asyncio.sleep(0.05)
+            assert {run.status for run in await app.runs(attempts=True)} == {"succeeded"}
+
+    asyncio.run(main())
+
+
 def test_connections_that_are_cut_again_and_again_cost_no_outcome(postgres_url: str) -> None:
     """Every backend is terminated, sixty times: wherever it happens, each run is executed once and succeeds."""
     ran: Counter[str] = Counter()

@@ -34,6 +34,7 @@ class Beat:
         metrics: Metrics,
         spans: Spans,
         *,
+        parks: Mapping[tuple[str, str], timers.Park],
         refresh_clock: Callable[[], Awaitable[None]],
         fired: Callable[[timers.Fired], Awaitable[None]],
     ) -> None:
@@ -47,6 +48,7 @@ class Beat:
         self._claimer = claimer
         self._metrics = metrics
         self._spans = spans
+        self._parks = parks
         self._refresh_clock = refresh_clock
         self._fired = fired
 
@@ -125,7 +127,7 @@ class Beat:
                 log.error("a timer failed", action="timer_parked", problem=str(problem))
                 self._metrics.parked.inc()
                 parked, reason = problem.timer, str(problem)
-                await self._store.run(lambda _: timers.park(parked, reason))  # noqa: B023
+                await self._store.run(lambda _: timers.park(parked, reason, now, self._parks))  # noqa: B023
         return timers.Fired(_FIRE)
 
     async def _next_due(self) -> Micros | None:

@@ -47,6 +47,7 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
         module,
         name,
         path,
+        str(os.getpid()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import importlib
 import inspect
 import json
 import logging
 import os
+import queue
 import runpy
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -21,12 +24,43 @@ from ostinato.engine.inputs import input_types
 from ostinato.engine.job_logging import Forward
 from ostinato.engine.tracebacks import job_traceback
 
+_PR_SET_PDEATHSIG = 1
+_ORPHANED = 3  # exit code
+
+
+class Parent:
+    """What the parent says, line by line. When the parent is gone, so is the child: another node takes its run over,
+    and two must not do the same. Linux sees to that whatever the child is doing; elsewhere the end of the pipe does, as
+    soon as the function lets go of the interpreter."""
+
+    def __init__(self, pid: int) -> None:
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != pid:  # it died before
+                os._exit(_ORPHANED)
+        threading.Thread(target=self._listen, name="ostinato-parent", daemon=True).start()
+
+    def hear(self) -> Any:
+        """The next thing it says."""
+        return json.loads(self._lines.get())
+
+    def _listen(self) -> None:
+        """Reads the pipe itself: a thread that waits in `sys.stdin` would not let the interpreter end."""
+        rest = b""
+        while said := os.read(0, 65_536):
+            *lines, rest = (rest + said).split(b"\n")
+            for line in lines:
+                self._lines.put(line)
+        os._exit(_ORPHANED)
+
 
 class ChildContext(Occurrence):
     """What a function in a child sees as `ctx`: the same names; each call waits for the parent's word."""
 
-    def __init__(self, out: Any, saved: Any, known: dict[str, Any]) -> None:
+    def __init__(self, out: Any, parent: Parent, saved: Any, known: dict[str, Any]) -> None:
         self._out = out
+        self._parent = parent
         self._turn = threading.Lock()
         self.saved = saved
         self.run_id: str = known["run_id"]
@@ -44,8 +78,8 @@ class ChildContext(Occurrence):
         with self._turn:
             self._out.write(json.dumps(message) + "\n")
             self._out.flush()
-            if wait and not sys.stdin.readline():
-                os._exit(3)  # the parent is gone
+            if wait:
+                self._parent.hear()
 
     def checkpoint(self, value: Any) -> None:
         self._say(checkpoint=value)
@@ -84,12 +118,13 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
 
 
 def main() -> None:
-    module, qualname, path = sys.argv[1:4]
+    module, qualname, path, parent_pid = sys.argv[1:5]
+    parent = Parent(int(parent_pid))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the function prints must not get between the lines
-    start = json.loads(sys.stdin.readline())
+    start = parent.hear()
     try:
-        context = ChildContext(out, start["saved"], start["known"])
+        context = ChildContext(out, parent, start["saved"], start["known"])
         _forward_logs(context, start["log_level"])
         function = find(module, qualname, path)
         _forward_logs(context, start["log_level"])  # whatever the module has set up

@@ -76,6 +76,7 @@ class Engine:
             **timers.PURPOSES,
             **housekeeping.purposes(settings.keep_runs, settings.keep_events, self.ids.new),
         }
+        self.parks: dict[tuple[str, str], timers.Park] = {}
         self.node = ""
         self.waiters = Waiters(store, None if clock.virtual else 0.5)
         self.listeners = Listeners(store, self.clock, lambda: self.node)
@@ -112,6 +113,7 @@ class Engine:
             self.claimer,
             self.metrics,
             self.bodies.spans,
+            parks=self.parks,
             refresh_clock=self._time.refresh,
             fired=self._fired,
         )
@@ -131,6 +133,10 @@ class Engine:
     def stopping(self) -> bool:
         """It takes no more work, though what it has taken may still run."""
         return self._stopping
+
+    def unrenewed(self) -> Micros:
+        """For how long the lease has not been renewed."""
+        return self.clock.local.ticks() - self._renewed
 
     def known(self, name: str) -> Handler | Declaration | None:
         """What is known about a job, here or anywhere."""

@@ -16,6 +16,8 @@ from ostinato.when.instants import SECOND, Micros
 
 # What to do with due timers of one purpose, and what may be begun at once; returns the events to write.
 Fire: TypeAlias = Callable[[Sequence[Timer], Micros, Hands], Operation[list[Row]]]
+# What a timer of this purpose that is set aside means to its owner; whether there is one who takes note.
+Park: TypeAlias = Callable[[Timer, str, Micros], Operation[bool]]
 ANY = "*"  # in place of a purpose: whatever this kind of owner wants to be woken for
 _STRANGER = 5 * SECOND
 _IN_ORDER = attrgetter("due", "owner")
@@ -75,8 +77,19 @@ def fire(
     return Fired(len(due), hands.plain, hands.taken, len(due) == limit)
 
 
-def park(timer: Timer, reason: str) -> Operation[None]:
-    yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
+def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
+    """Set a timer aside whose firing fails. Where its owner has a state that people look at, it shows there, and the
+    timer is gone until the owner goes on; else the timer itself is kept, with its reason."""
+    act = parks.get((timer.kind, timer.purpose))
+    if act is None or not (yield from act(timer, reason, now)):
+        yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
+    else:
+        yield sql("clear_timers", [(timer.kind, timer.owner, timer.purpose)])
+
+
+def unpark() -> Operation[int]:
+    """Let what was parked be tried again."""
+    return len((yield sql("unpark_timers")))
 
 
 def _wake(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:

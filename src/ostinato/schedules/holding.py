@@ -45,3 +45,12 @@ def park(parked: Sequence[tuple[Row, str]], now: Micros) -> Operation[list[Row]]
         data = orjson.dumps({"name": row[2], "reason": reason}).decode()
         events.append((now, row[1], "schedule:parked", row[0], data, None))
     return events
+
+
+def park_owner(timer: Timer, reason: str, now: Micros) -> Operation[bool]:
+    """A schedule whose timer cannot be fired is parked as one that cannot be read is: it shows, and can be resumed."""
+    rows = yield sql("schedules_by_ids", [(timer.owner,)])
+    if not rows:
+        return False
+    yield sql("insert_events", (yield from park([(rows[0], reason)], now)))
+    return True

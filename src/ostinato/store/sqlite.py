@@ -7,6 +7,7 @@ share one flush to disk. Several processes may use the file; a locked file is wa
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import sqlite3
 import threading
@@ -54,6 +55,8 @@ class SqliteStore:
         self._watch: asyncio.Task[None] | None = None
         self._notified = False
         self._closing = False
+        self._place = path
+        self._file: tuple[int, int] | None = None  # which one is open, by device and number
 
     # Lifecycle
 
@@ -92,7 +95,9 @@ class SqliteStore:
         self._wakes.clear()
 
     def _connect(self) -> None:
+        self._place = os.path.abspath(self.path)  # wherever this process goes from here
         self._writer = connect(self.path)
+        self._file = _file_at(self._place)
         try:
             if not self._durable:
                 self._writer.execute("PRAGMA synchronous = OFF")
@@ -208,6 +213,7 @@ class SqliteStore:
                 found = [drive(make(0), execute) for make in makes]
                 if trouble:
                     raise trouble[0]
+                self._check_there()
                 _patiently(lambda: connection.execute("COMMIT"))
             except BaseException as problem:
                 if connection.in_transaction:
@@ -222,11 +228,21 @@ class SqliteStore:
                 wake()
         return found
 
+    def _check_there(self) -> None:
+        """Whether what is open is still the file by its name. One that was deleted or replaced takes everything, and it
+        is all gone when the last process closes it."""
+        if self._file is not None and self._file != _file_at(self._place):
+            raise StoreUnavailable(
+                f"the file of the store {self.path} was deleted or replaced while it was open: what this process writes"
+                " would be lost, so it writes no more; put the file back, or restart this process on what is there now"
+            )
+
     def _read_loop(self) -> None:
         assert self._reader is not None
         execute = self._executor(self._reader)
         while (job := self._reads.get()) is not None:
             try:
+                self._check_there()
                 job.answer(_patiently(lambda job=job: drive(job.make(0), execute)))  # type: ignore[misc]
             except sqlite3.Error as problem:
                 job.refuse(explain(problem, self.path))
@@ -352,6 +368,15 @@ def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA cache_size = -32000")
     connection.execute("PRAGMA journal_size_limit = 67108864")
     connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: those that change often are moved less often
+
+
+def _file_at(path: str) -> tuple[int, int] | None:
+    """Which file a path leads to, if any."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def check_version() -> None:

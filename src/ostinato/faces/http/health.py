@@ -28,7 +28,7 @@ async def live() -> Health:
 
 @router.get("/health/ready", responses={503: {"model": Health}}, **ANYONE)
 async def ready(request: Request, response: Response) -> Health:
-    """The store answers, and the beat is on time."""
+    """The store answers and can be written, and the beat is on time."""
     app: Ostinato = request.app.state.door.app
     try:
         async with asyncio.timeout(_SECONDS):
@@ -36,9 +36,10 @@ async def ready(request: Request, response: Response) -> Health:
     except (OstinatoError, TimeoutError):
         response.status_code = 503
         return Health(status="unavailable", version=__version__, detail="the store does not answer")
-    if request.app.state.closing.is_set() or not app.ready():
+    detail = "stopping" if request.app.state.closing.is_set() else app.unready()
+    if detail is not None:
         response.status_code = 503
-        return Health(status="late", version=__version__, detail="stopping, or the beat is late")
+        return Health(status="late", version=__version__, detail=detail)
     return Health(status="ok", version=__version__)
 
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from ostinato.engine.computing import Busy, TooMuch
 from ostinato.engine.log import log
-from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreUnavailable
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreRefused, StoreUnavailable
 from ostinato.faces.door import Refused
 from ostinato.faces.http.mistakes import as_json, mistakes, not_json
 from ostinato.journeys.library import Invalid
@@ -67,6 +67,8 @@ def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
             return problem(409, "already exists", str(error), field="name", value=error.name)
         case Conflict():
             return problem(409, "conflict", str(error))
+        case StoreRefused():
+            return problem(422, "invalid", str(error) if inside else "the store will not take a value of this call")
         case StoreError():
             words = str(error) if inside else _store_trouble(error)
             return problem(503, "store unavailable", words, {"Retry-After": "1"})

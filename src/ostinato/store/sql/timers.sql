@@ -23,6 +23,9 @@ RETURNING t.kind, t.owner, t.purpose, t.due, t.namespace, t.data
 -- park_timer: a timer whose firing fails stays visible and is not tried again until it is set anew.
 UPDATE ostinato_timers SET parked = :reason WHERE kind = :kind AND owner = :owner AND purpose = :purpose
 
+-- unpark_timers: those whose firing failed are tried again.
+UPDATE ostinato_timers SET parked = NULL WHERE parked IS NOT NULL RETURNING owner
+
 -- drop_timers [sqlite each]: (kind, owner) all timers of an owner.
 DELETE FROM ostinato_timers WHERE kind = :kind AND owner = :owner
 
