@@ -94,6 +94,7 @@ async def schedules(app: Ostinato) -> Any:
     calls = app.schedules
     at = cron("0 9 * * *")
     said: list[Any] = [(await calls.create("s", at, "work", input={"n": 1}, trigger=True)).token]
+    await asyncio.sleep(10)  # what was triggered is over before more is asked for
     said.append((await calls.upsert("s", at, "work", input={"n": 2}))[0])
     said.append((await calls.upsert("s", at, "work", input={"n": 2}))[0])
     said.append((await calls.upsert("t", at, "work", input={"n": 2}))[0])
@@ -101,11 +102,13 @@ async def schedules(app: Ostinato) -> Any:
     said.append((await calls.pause("s", "stop")).token)
     said.append((await calls.resume("s")).token)
     said.append((await calls.trigger("s")).run["status"])  # type: ignore[index]
+    await asyncio.sleep(10)
     said.append((await calls.skip("s", "2026-01-02T09:00Z")).token)
     said.append((await calls.put_back("s", "2026-01-02T09:00Z")).token)
     said.append((await calls.move("s", "2026-01-02T09:00Z", "2026-01-02T10:00Z")).token)
     filled = await calls.backfill("s", "2025-12-01T00:00Z", "2025-12-03T00:00Z")
     said.append(filled.token)
+    await asyncio.sleep(10)
     said.append((await calls.delete("t")).token)
     return said
 
