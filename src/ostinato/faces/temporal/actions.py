@@ -18,10 +18,11 @@ from ostinato.faces.temporal.calls import read_id
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import arguments, payloads_for
 from ostinato.faces.temporal.times import read_length, write_duration
+from ostinato.model import MOST
 from ostinato.model import read_length as length_of
 from ostinato.when.instants import SECOND, Micros
 
-_EVER = 2**31 - 1  # attempts without end
+_EVER = MOST  # attempts without end
 _MIDDLE = 3  # the priority of who says nothing; 1 goes first, 5 last
 _REUSE = (
     WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_UNSPECIFIED,
@@ -127,7 +128,7 @@ def write_action(job: str, input: Mapping[str, Any], options: Mapping[str, Any],
                 initial_interval=_length(retry.get("delay", "1s")),
                 maximum_interval=_length(retry.get("longest", "600s")),
                 backoff_coefficient=float(retry.get("factor", 2.0)),
-                maximum_attempts=0 if retry.get("attempts") == _EVER else int(retry.get("attempts", 1)),
+                maximum_attempts=0 if retry.get("attempts", 1) >= _EVER else int(retry.get("attempts", 1)),
             )
         )
     priority = options.get("priority")
