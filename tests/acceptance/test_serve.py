@@ -9,7 +9,9 @@ import socket
 import sqlite3
 import ssl
 import subprocess
-from contextlib import closing
+import threading
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -381,3 +383,32 @@ async def killed_again_and_again(folder: Path) -> None:
     finally:
         with server:
             pass
+
+
+def test_a_signal_is_heard_while_simulations_go_on(tmp_path: Path) -> None:
+    draft = {"spec": {"intervals": [{"every": "1s"}]}, "action": "job", "overlap": "allow_all"}
+    body = {"draft": draft, "first": "2026-01-01T00:00:00Z", "last": "2026-01-02T03:46:00Z", "run_time": 1e9}
+
+    def simulate(address: str) -> None:
+        with suppress(httpx.HTTPError):
+            httpx.post(f"{address}/api/v1/simulate", json=body, timeout=60)
+
+    with Serving(tmp_path, "serve", "--port", "0", "--grace", "1s") as server:
+        address = server.address
+        callers = [threading.Thread(target=simulate, args=(address,), daemon=True) for _ in range(6)]
+        for caller in callers:
+            caller.start()
+        until(lambda: children_of(server.process.pid) or None, "a simulation goes on")
+        begin = time.monotonic()
+        assert httpx.get(f"{address}/api/v1/health/live", timeout=10).status_code == 200
+        assert server.stop() == 0
+        assert time.monotonic() - begin < 40
+        assert not children_of(server.process.pid)
+
+
+def children_of(pid: int) -> list[str]:
+    found: list[str] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += task.read_text(encoding="ascii").split()
+    return found
