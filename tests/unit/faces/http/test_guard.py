@@ -86,14 +86,14 @@ def test_who_guesses_tokens_is_slowed_down(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         good = await web.token("reader")
         for _ in range(10):
-            assert (await web.get("/runs", token="wrong")).status_code == 401
-        slow = await web.get("/runs", token="wrong")
+            assert (await web.get("/schedules", token="wrong")).status_code == 401
+        slow = await web.get("/schedules", token="wrong")
         assert slow.status_code == 429
         assert 0 < int(slow.headers["retry-after"]) <= 61
-        assert (await web.get("/runs", token=good)).status_code == 429  # nobody learns that one was right
+        assert (await web.get("/schedules", token=good)).status_code == 429  # nobody learns that one was right
         door = web.application.state.door
         door._failures = {client: [at - 61 * SECOND for at in times] for client, times in door._failures.items()}
-        assert (await web.get("/runs", token=good)).status_code == 200
+        assert (await web.get("/schedules", token=good)).status_code == 200
 
     run(main, tmp_path)
 
@@ -115,9 +115,9 @@ def test_tokens_are_compared_in_constant_time_and_stored_hashed(
     async def main(web: Api) -> None:
         token = await web.token("reader")
         made.append(token)
-        assert (await web.get("/runs", token=token)).status_code == 200
+        assert (await web.get("/schedules", token=token)).status_code == 200
         for wrong in (token[:-1] + ("a" if token[-1] != "a" else "b"), "ost_nothing", "x"):
-            assert (await web.get("/runs", token=wrong)).status_code == 401
+            assert (await web.get("/schedules", token=wrong)).status_code == 401
         assert len(compared) == 4  # also where there is nothing to compare with
 
     run(main, tmp_path)

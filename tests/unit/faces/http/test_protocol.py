@@ -119,7 +119,7 @@ def test_trailers_without_end_are_cut_off(live: Live, piece: bytes) -> None:
 
 
 def test_a_body_in_the_smallest_chunks_is_read(live: Live) -> None:
-    body = b"".join(b"1;" + b"e" * 100 + b"\r\n%c\r\n" % one for one in b'{"input": {"n": "' + b"a" * 2000 + b'"}}')
+    body = b"".join(b"1;" + b"e" * 100 + b"\r\n%c\r\n" % one for one in b'{"input": {"n": 1}}' + b" " * 2000)
     head = CHUNKED.partition(b"2\r\n{}")[0]
     assert sent(live, head + body + b"0\r\n\r\n").startswith(b"HTTP/1.1 201")
 
