@@ -209,10 +209,13 @@ class Computing:
             self._ending = None
         with self._lock:
             self._closed = True
-            children, self._all, self._idle = self._all, set(), []
+            children, idle = self._all, self._idle
+            self._all, self._idle = set(), []
             threads = [one for one in (self._threads, self._own) if one is not None]
             self._threads = self._own = None
-        for child in children:
+        for child in children.difference(idle):
+            child.end()  # the thread that talks with it sees it gone, and cleans up
+        for child in idle:
             child.kill()
         for one in threads:
             one.shutdown(wait=False, cancel_futures=True)
@@ -327,8 +330,12 @@ class _Child:
             value.__dict__.update(state)
         return failed, value
 
+    def end(self) -> None:
+        """Have it end, from any thread."""
+        self._process.kill()
+
     def kill(self) -> None:
-        """End it, and leave nothing behind."""
+        """End it, and leave nothing behind. Only for the thread that talks with it."""
         self._process.kill()
         self._process.wait()
         self._line.close()
