@@ -11,7 +11,8 @@ from datetime import datetime
 
 import orjson
 
-from ostinato.errors import NotFound
+from ostinato.engine.runs import stop_chain
+from ostinato.errors import Conflict, NotFound
 from ostinato.journeys.language import Definition
 from ostinato.journeys.library import load
 from ostinato.journeys.machine.advance import begin
@@ -19,8 +20,8 @@ from ostinato.journeys.machine.decision import Decision
 from ostinato.journeys.plugins import Problem
 from ostinato.journeys.rows import Kept, dump
 from ostinato.journeys.settings import Limits
-from ostinato.model import Json, Run
-from ostinato.schedules.carrying import carry_out, live_of
+from ostinato.model import Json, Run, Status
+from ostinato.schedules.carrying import carry_out, live_of, stopped
 from ostinato.schedules.decide import Decision as Decided
 from ostinato.schedules.decide import give_up
 from ostinato.schedules.making import JOURNEY, Maker
@@ -171,7 +172,7 @@ def _begun(schedule: Schedule, wanted: Wanted, start_at: Micros, now: Micros) ->
 
 def _make(wanted: Wanted, run: Run, now: Micros) -> Operation[list[Row]]:
     made = wanted.definition
-    action = Action(JOURNEY, {JOURNEY: made.name, "binding": wanted.id})
+    action = Action(JOURNEY, {JOURNEY: made.name, "binding": wanted.id, "generation": 1})
     start_at = now if wanted.start_at is None else wanted.start_at
     schedule = Schedule(
         wanted.id,
@@ -202,9 +203,18 @@ def _renew(wanted: Wanted, binding: Binding, schedule: Schedule, now: Micros) ->
     if waiting := [one for one in live if one.waiting]:
         give_up(decision, waiting, Reason.REPLACED)
     events = yield from carry_out([decision], now, MAKER, save=False)
+    fired = [one for one in live if not one.waiting and one.status is not Status.ACTIVE]
+    begun = {row[0] for row in (yield sql("journeys_by_ids", [(one.root_id,) for one in fired]))} if fired else set()
+    for one in fired:
+        if one.root_id not in begun:  # no node has it, and none takes it before this is committed
+            _, told, ended = yield from stop_chain(one.root_id, Status.CANCELLED, Reason.REPLACED, now, False)
+            events += told
+            events += [stopped(now, over.run, Reason.REPLACED, Status.CANCELLED) for over in ended]
     memory = Memory(decision.schedule.memory.counts, backfills=schedule.memory.backfills)
     after = _begun(replace(decision.schedule, memory=memory), wanted, start_at, now)
-    after = replace(after, token=after.token + 1)
+    generation = binding.generation + 1
+    action = replace(after.action, input={**after.action.input, "generation": generation})
+    after = replace(after, action=action, token=after.token + 1)
     yield from save(after)
     renewed = replace(
         binding,
@@ -213,7 +223,7 @@ def _renew(wanted: Wanted, binding: Binding, schedule: Schedule, now: Micros) ->
         max_runs=wanted.max_runs,
         runs_executed=0,
         last_context=dump(wanted.context),
-        generation=binding.generation + 1,
+        generation=generation,
         updated=now,
     )
     yield sql("change_bindings", [renewed.changed()])
@@ -221,12 +231,21 @@ def _renew(wanted: Wanted, binding: Binding, schedule: Schedule, now: Micros) ->
     return [*events, event_row(now, after, "updated", spec=after.spec.to_json(), paused=bool(after.paused))]
 
 
-def first_run(run: Run, id: str, now: Micros) -> Operation[tuple[Definition, Decision, int]]:
-    """What a binding's run begins with, and the generation of that."""
+class Replaced(Conflict):
+    """The binding was renewed after this run was fired and before it began: it belongs to what is no more."""
+
+
+def first_run(
+    run: Run, id: str, now: Micros, fired_for: int | None = None
+) -> Operation[tuple[Definition, Decision, int]]:
+    """What a binding's run begins with, and the generation of that. `fired_for` is the generation that it was fired
+    for, where that is known; raises `Replaced` if the binding has another by now, which counts its own runs."""
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")
     binding = Binding(*rows[0])
+    if fired_for not in (None, binding.generation):
+        raise Replaced(f"binding {id!r} was renewed before this run of it began; the renewed one has runs of its own")
     definition = yield from load(binding.namespace, binding.definition, binding.version)
     decided = begin(
         definition,

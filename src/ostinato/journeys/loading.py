@@ -46,7 +46,7 @@ def first_of(run: Run, now: Micros) -> Operation[Loaded]:
     if "compensates" in given:
         return (yield from _compensating(run, given["compensates"], now))
     if "binding" in given:
-        definition, decided, generation = yield from first_run(run, given["binding"], now)
+        definition, decided, generation = yield from first_run(run, given["binding"], now, given.get("generation"))
         return begun(run, definition, decided, given["binding"], generation)
     definition = yield from find(run.namespace, run.name, given.get("version"))
     check_start(definition, given.get("start"), given.get("context") or {})

@@ -30,7 +30,7 @@ BEHIND = 10
 
 JOURNEY = "journey"  # in place of a job: what is started is a journey, and the input says which, and with what
 _OPTIONS = ("queue", "priority", "deadline", "timeout")
-_JOURNEYS = ("journey", "version", "start", "context", "binding")
+_JOURNEYS = ("journey", "version", "start", "context", "binding", "generation")
 
 
 def journey_run(action: Action, namespace: str) -> Run:

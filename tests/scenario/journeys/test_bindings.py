@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -11,9 +12,9 @@ from ostinato.errors import NotFound, OstinatoError
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
 from ostinato.journeys.library import Checked, Invalid, keep
-from ostinato.testing import World
+from ostinato.testing import World, run_virtual
 from ostinato.when.instants import format_instant
-from tests.scenario.journeys.parts import Work, text
+from tests.scenario.journeys.parts import Work, plugins, text
 
 
 def paying(
@@ -336,3 +337,31 @@ async def test_nobody_is_waited_for_in_the_compensation_of_a_scheduled_run(world
     await world.advance("3h")
     children = [run for run in await world.app.runs() if run.id.endswith("c")]
     assert [run.status for run in children] == ["failed"]
+
+
+def test_a_run_that_was_fired_before_a_renewal_and_not_begun_is_given_up(store_url: str) -> None:
+    """It began with the renewed context, as one more run than the renewed binding may have."""
+    world = World(store_url, journey_plugins=plugins(Work()), concurrency=1)
+
+    @world.app.job
+    async def nap() -> None:
+        await asyncio.sleep(60)
+
+    async def main() -> None:
+        await world.start(nap)  # nothing else is claimed meanwhile
+        await world.settle()
+        await world.app.journeys.deploy(paying(existing="upsert"))
+        for token in ("a", "b"):
+            await world.app.journeys.start("pay", {"who": "ada", "token": token})
+            await world.settle()
+        stands = sorted(run.status for run in await world.app.runs(name="pay"))
+        assert stands == ["cancelled", "ready", "succeeded", "succeeded"]
+        await world.advance("5h")
+        (binding,) = await world.app.journeys.bindings()
+        assert (binding.state, binding.runs_executed) == ("exhausted", 3)
+        paid = [one for one in await world.app.journeys.list(name="pay") if one.attributes.get("subjectId") == "ada"]
+        contexts = [(await world.app.journeys.instance(one.id))[1].context for one in paid]
+        assert sorted(one["count"] for one in contexts if one["token"].startswith("b")) == [1, 2, 3]
+        await world.close()
+
+    run_virtual(main(), world.clock)
