@@ -471,8 +471,9 @@ class Lives(RuleBasedStateMachine):
 
         def give_up(_: int) -> Operation[int]:
             yield sql("renew_lease", id=dead, lease_until=now - 1, lease=1, now=now, lapsed=0, ahead=now * 2)
-            rescuer = nodes.NodeInfo("rescuer", "rescuer", now - SECOND, now, (), (), "", "")
+            rescuer = nodes.NodeInfo("rescuer", "rescuer", now - 9, now - 1, (), (), "", "")
             yield from nodes.join(rescuer)
+            yield sql("renew_lease", id=rescuer.id, lease_until=now + 8, lease=8, now=now, lapsed=0, ahead=now * 2)
             found = yield from nodes.recover(dead, rescuer.id, now, self.world.app.engine.ids.new)
             yield sql("drop_node", id=rescuer.id)
             return found

@@ -67,11 +67,13 @@ class Place:
         await app._close_after_crash()
 
     async def trouble(self, kind: Any, seconds: float) -> None:
+        """For all of them at once; when it is over, one hears of it after the other."""
         for store in self.stores:
             store.trouble = kind
         await asyncio.sleep(seconds)
-        for store in self.stores:
+        for store in list(self.stores):
             store.trouble = ""
+            await asyncio.sleep(1)
 
     @asynccontextmanager
     async def opened(self, count: int) -> AsyncIterator[Place]:

@@ -328,6 +328,12 @@ def test_who_drops_a_timer_does_not_wait_for_the_beat_that_fires_it(postgres_url
     assert asyncio.run(main()) == []
 
 
+def steady(now: int) -> Operation[None]:
+    """A node that has renewed its lease without a break for longer than it is."""
+    yield from join(NodeInfo("steady", "n", now - 50, now - 10, ("default",), ("work",), "", ""))
+    yield sql("renew_lease", id="steady", lease_until=now + 40, lease=40, now=now, lapsed=0, ahead=now * 2)
+
+
 def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> None:
     """It holds its own row; the server ends a transaction that stands still, and others take over."""
 
@@ -345,7 +351,7 @@ def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> N
         await asyncio.wait_for(ended.wait(), 30)
 
         def left(_: int) -> Operation[list[Row]]:
-            yield from join(NodeInfo("steady", "n", 10**9 - 50, 10**9, ("default",), ("work",), "", ""))
+            yield from steady(10**9)
             yield from recover("frozen", "steady", 10**9, lambda _: "new")
             return (yield sql("list_nodes"))
 
@@ -365,7 +371,7 @@ def test_who_gives_a_node_up_is_not_waited_for(postgres_url: str) -> None:
         await store.run(lambda _: join(NodeInfo("slow", "n", 0, 10, ("default",), ("work",), "", "")))
         rescuer = await asyncpg.connect(postgres_url)
         await rescuer.execute("BEGIN")
-        await store.run(lambda _: join(NodeInfo("steady", "n", 50, 99, ("default",), ("work",), "", "")))
+        await store.run(lambda _: steady(99))
         given = {"id": "slow", "by": "steady", "now": 99}
         text, values = queries("postgres")["gone_node"].render("dollar", given, None)
         assert len(await rescuer.fetch(text, *values)) == 1

@@ -257,7 +257,8 @@ class Engine:
                 self._trouble(trouble)
             except Exception:
                 log.exception("a part of the engine failed", action="engine_failed", part=name)
-            pause = 0.05 if asyncio.get_running_loop().time() - begin > 5 else min(2.0, pause * 2)
+            most = self.settings.lease / 10 / SECOND if name == "lease" else 2.0  # a lease is not to be late
+            pause = 0.05 if asyncio.get_running_loop().time() - begin > 5 else min(most, 2.0, pause * 2)
             await asyncio.sleep(pause)
 
     def _trouble(self, trouble: Exception) -> None:

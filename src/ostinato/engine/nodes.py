@@ -16,8 +16,9 @@ from ostinato.when.instants import Micros
 
 _BITE = 500
 # Leases are renewed five times in their length. After this share of one, in per cent, without a renewal, others may
-# have been kept from it, too: an outage that ends a lease lasts at least four fifths of it.
-_BREAK = 70
+# have been kept from it, too, and may take a little longer to come back. (An outage that ends a lease lasts at least
+# four fifths of it.)
+_BREAK = 50
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ WHERE id = :id RETURNING id
 SELECT id, name, started, lease_until, queues, handlers, version, zone_rules FROM ostinato_nodes ORDER BY started
 
 -- is_gone [sqlite postgres part]: of a node n, to the node :by: its lease has run out, or runs so far ahead that the clock must have been set
--- back since. :by itself has renewed its own without a break for as long as both leases are: an outage of the store is
--- nobody's death.
+-- back since. :by itself has renewed its own without a break, up to now, for as long as both leases are: an outage of the
+-- store is nobody's death.
 n.id <> :by AND (n.lease_until < :now OR n.lease_until > :now + 2 * n.lease)
-    AND EXISTS (SELECT 1 FROM ostinato_nodes b WHERE b.id = :by AND b.lease_until >= :now
+    AND EXISTS (SELECT 1 FROM ostinato_nodes b WHERE b.id = :by AND b.lease_until - b.lease / 2 >= :now
         AND b.steady_since + b.lease <= :now AND b.steady_since + coalesce(n.lease, 0) <= :now)
 
 -- gone_nodes: nodes that :by may give up for dead.
