@@ -54,7 +54,10 @@ def run_seeds(seeds: Iterable[int], run: Callable[[Plan], History], where: str) 
     played = open_questions = 0
     for seed in seeds if _ALONE is None else [int(_ALONE)]:
         plan = plan_of(seed)
-        findings, undecided = judge(run(plan))
+        try:
+            findings, undecided = judge(run(plan))
+        except Exception as problem:  # a call that is never answered, for instance
+            raise AssertionError(f"{plan}\nplay it again with OSTINATO_SEED={seed}, -k {where!r}") from problem
         played += 1
         open_questions += undecided
         if findings:

@@ -12,6 +12,7 @@ from ostinato import app as apps
 from ostinato.engine import requests, runs
 from ostinato.faces.temporal import workflows
 from ostinato.journeys import bindings, calls, moves
+from ostinato.journeys.steps import StepNotActive
 from ostinato.schedules import scheduler
 from ostinato.store.contract import Operation
 from tests.histories.generate import plan_of
@@ -68,12 +69,16 @@ def what_is_over_is_said_to_be_stopped(patch: Patch) -> None:
     patch.setattr(runs, "stop_chain", stopped)
 
 
-def a_submit_forgets_its_earlier_tries(patch: Patch) -> None:
-    def never(*_: Any) -> Operation[bool]:
-        yield from ()
-        return False
+def a_refused_submit_is_acknowledged(patch: Patch) -> None:
+    submit = calls.Journeys.submit
 
-    patch.setattr(calls, "input_taken", never)
+    async def said(self: calls.Journeys, id: str, step: str, body: Any = None, **given: Any) -> Any:
+        try:
+            return await submit(self, id, step, body, **given)
+        except StepNotActive:
+            return await self.status(id)
+
+    patch.setattr(calls.Journeys, "submit", said)
 
 
 def an_open_binding_is_not_seen(patch: Patch) -> None:
@@ -102,7 +107,7 @@ def a_binding_carries_nothing_on(patch: Patch) -> None:
         ("schedule", tokens_are_ignored),
         ("schedule", a_pause_is_said_and_not_done),
         ("run", what_is_over_is_said_to_be_stopped),
-        ("journey", a_submit_forgets_its_earlier_tries),
+        ("journey", a_refused_submit_is_acknowledged),
         ("binding", an_open_binding_is_not_seen),
         ("binding", a_binding_carries_nothing_on),
     ],
