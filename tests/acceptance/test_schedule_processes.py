@@ -215,10 +215,12 @@ async def chaos(url: str, folder: Path) -> None:
 async def at_work(app: Ostinato) -> None:
     """Until all of them are there, however long a busy machine takes to start them."""
     edits = ("schedule:updated", "schedule:paused", "schedule:resumed")
+    edited, after = False, 0
     async with asyncio.timeout(60):
-        while len(await app.nodes()) < 4 or not [
-            one for one in await app.events(limit=5000, after=SCHEDULES) if one.name in edits
-        ]:
+        while not edited or len(await app.nodes()) < 4:
+            events = await app.events(after=after, limit=5000)
+            edited = edited or any(event.name in edits for event in events)
+            after = events[-1].seq if events else after
             await asyncio.sleep(0.2)
 
 
