@@ -29,7 +29,7 @@ _WHY = {
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`outcome`: ran, running, buffered, skipped, missed, will_run, will_not_run, late, or no_time."""
+    """`outcome`: ran, running, buffered, skipped, missed, will_run, will_not_run, late, no_time, or hidden."""
 
     outcome: str
     sentences: tuple[str, ...]
@@ -40,6 +40,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return " ".join(self.sentences)
+
+
+HIDDEN = Explanation(
+    "hidden", ("What became of this time is not shown: the journey's read guard does not let you see it.",), "guarded"
+)
 
 
 def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], now: Micros) -> Explanation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Moment = datetime | str
+Visible = Callable[[Sequence[OccurrenceInfo]], Awaitable[Sequence[OccurrenceInfo]]]
 RunTimeLike = Length | Sequence[Length] | Callable[[random.Random], Length]
 _PAGE = 100  # rows at once, each of which may hold some MiB
 _BEYOND = "~"  # after every id
@@ -162,9 +163,10 @@ class Looks:
 
         return [backfill_info(read_backfill(row)) for row in await self._around.store.read(found)]
 
-    async def explain(self, name: str, at: Moment) -> Explanation:
-        """Why it ran at a moment, why it did not, or whether it will."""
-        from ostinato.schedules.explain import explain
+    async def explain(self, name: str, at: Moment, *, visible: Visible | None = None) -> Explanation:
+        """Why it ran at a moment, why it did not, or whether it will. `visible` gives those of the records that the
+        caller may see."""
+        from ostinato.schedules.explain import HIDDEN, explain
 
         nominal = read_instant(at, "at")
         schedule = await self._get(name)
@@ -173,7 +175,10 @@ class Looks:
         before = await self._occurrences(*key_range(schedule.id, None, nominal - 1), _STRETCHES, "clock_history")
         runs += before
         records = [one for one in map(occurrence_info, runs) if one.nominal <= to_datetime(nominal) <= one.last]
-        return explain(schedule, nominal, records, self._around.now())
+        seen = records if visible is None else await visible(records)
+        if records and not seen:
+            return replace(HIDDEN, nominal=to_datetime(nominal))
+        return explain(schedule, nominal, seen, self._around.now())
 
     async def simulate(
         self,

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,9 @@ def test_a_journey_is_looked_at_through_the_api_which_asks_its_guard(tmp_path: P
         with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
             connection.execute("UPDATE ostinato_runs SET kind = 'journey' WHERE id = ?", (handle.id,))
         await look.open()
+        (shown,) = await look.schedules.history("by hand")
+        explained = partial(ANSWERS["schedules/*/explain"], look, "by hand", shown.nominal)
+        assert await explained()
         for path in ("/schedules/by%20hand", "/schedules/by%20hand/history"):
             found = answer_for(path)
             assert found is not None
@@ -135,6 +139,8 @@ def test_a_journey_is_looked_at_through_the_api_which_asks_its_guard(tmp_path: P
             assert found is not None
             with pytest.raises(AskTheApi):
                 await found[0](look, *found[1])
+        with pytest.raises(AskTheApi):
+            await explained()
         await look.close()
 
     asyncio.run(main())

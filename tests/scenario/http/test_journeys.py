@@ -313,6 +313,48 @@ def test_a_read_guard_covers_every_place_where_a_journey_shows(tmp_path: Path) -
     run(main, tmp_path, settings=JourneySettings(api_keys=keys))
 
 
+def test_a_read_guard_covers_what_a_schedule_tells_of_its_runs(tmp_path: Path) -> None:
+    keys = {"default": ApiKeyProfile(keys={"ada": hash_api_key("k1")})}
+    doomed = HIDDEN.replace("good: {type: succeed}", "good: {type: fail, errorCode: X, reason: the secret}")
+    assert doomed != HIDDEN
+
+    async def main(web: Api) -> None:
+        await deployed(web, doomed)
+        await web.app.schedules.create(
+            "nightly", "0 0 * * *", {"journey": "hidden"}, trigger=True, overlap="skip", pause_after_failures=1
+        )
+        (held,) = await web.app.schedules.history("nightly")
+        id, at = held.run_id, quote(held.nominal.isoformat())
+        ada, nobody = {"X-Api-Key": "k1"}, {"X-Api-Key": "k2"}
+
+        async def shown(headers: dict[str, str]) -> list[Any]:
+            """What a schedule, the list of them and an explanation say."""
+            paths = "/schedules/nightly", "/schedules", f"/schedules/nightly/explain?at={at}"
+            return [(await web.get(path, headers=headers)).json() for path in paths]
+
+        seen, _, told = await shown(ada)
+        assert (seen["running"], told["outcome"]) == ([id], "running")
+        seen, listed, told = await shown(nobody)
+        assert (seen["running"], told["outcome"], told["reason"], told["records"]) == ([], "hidden", "guarded", [])
+        assert id not in str([seen, listed, told])
+        await web.app.schedules.trigger("nightly")
+        skipped = (await web.get("/schedules/nightly/history", headers=nobody)).json()["items"]
+        assert [(one["status"], one["blocked_by"]) for one in skipped] == [("skipped", None)], "no run, but why"
+        assert (await web.get("/schedules/nightly/history", headers=ada)).json()["items"][0]["blocked_by"] == id
+
+        await web.post(f"/journeys/{id}/steps/hold", {}, headers=ada)
+        seen, listed, told = await shown(ada)
+        assert seen["last_failure"]["run_id"] == listed["items"][0]["last_failure"]["run_id"] == id
+        assert "the secret" in str(told)
+        whole = await shown(nobody)
+        assert whole[0]["last_failure"] is whole[1]["items"][0]["last_failure"] is None
+        assert whole[0]["notes"] == "paused after a failure: failed"
+        assert "the secret" not in str(whole)
+        assert id not in str(whole)
+
+    run(main, tmp_path, settings=JourneySettings(api_keys=keys))
+
+
 def test_an_api_is_called_by_its_name_and_at_its_own_path(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         await deployed(web, PRICE)

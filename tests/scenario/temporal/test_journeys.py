@@ -139,6 +139,15 @@ async def test_a_read_guard_hides_a_journey_from_clients(world: World) -> None:
             await shut.fetch_history()
         assert [one.id async for one in wire.client.list_workflows()] == ["open"]
         assert [one.id async for one in wire.client.list_workflows("WorkflowId = 'shut'")] == []
+        for name, is_open in (("shut", False), ("open", True)):
+            action = {"journey": "guarded", "input": {"open": is_open}}
+            await wire.app.schedules.create(name, "0 0 * * *", action, trigger=True)
+        await wire.settle()
+        for name, count in (("shut", 0), ("open", 1)):
+            info = (await wire.client.get_schedule_handle(name).describe()).info
+            assert (len(info.running_actions), len(info.recent_actions)) == (count, count)
+        listed = {one.id: one.info async for one in await wire.client.list_schedules()}
+        assert {name: info and len(info.recent_actions) for name, info in listed.items()} == {"shut": 0, "open": 1}
         await shut.signal("hold", {})
         await wire.settle()
         assert (await wire.app.runs(name="guarded"))[-1].status == "succeeded"

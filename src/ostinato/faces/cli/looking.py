@@ -103,12 +103,14 @@ async def _schedules(
     limit: int = _LIMIT,
 ) -> Json:
     found = await look.schedules.list(match=match, tag=tag, state=state, job=job, after=after, limit=limit)
+    if any(one.last_failure for one in found):
+        await _no_journeys(look)
     return _page(found, limit, lambda last: last.name)
 
 
 async def _schedule(look: Looking, name: str, recent: int = 10) -> Json:
     found = await look.schedules.get(name, recent=recent)
-    if found.recent:
+    if found.recent or found.running or found.last_failure:
         await _no_journeys(look)
     return dict(shown(found))
 
@@ -137,6 +139,8 @@ async def _times(look: Looking, name: str, first: Any, last: Any, after: Any = N
 
 async def _explain(look: Looking, name: str, at: Any) -> Json:
     found = await look.schedules.explain(name, at)
+    if found.records:
+        await _no_journeys(look)
     return {part: shown(getattr(found, part)) for part in ("outcome", "reason", "nominal", "sentences", "records")}
 
 

@@ -1,8 +1,9 @@
-"""What a journey's read guard hides, wherever the journey shows: among runs and events, too."""
+"""What a journey's read guard hides, wherever the journey shows: among runs, events and schedules, too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from fastapi import Request
 
@@ -11,7 +12,11 @@ from ostinato.faces.door import Who
 from ostinato.faces.http.inbound import inbound
 from ostinato.journeys.plugins import Request as Inbound
 from ostinato.model import Event
+from ostinato.schedules.making import JOURNEY
+from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
 from ostinato.views import RunInfo
+
+_NEVER_RAN = ("skipped", "missed")
 
 
 def seen_by(request: Request, who: Who) -> Inbound:
@@ -36,6 +41,44 @@ async def shown_run(request: Request, who: Who, id: str) -> RunInfo:
 async def _hidden(request: Request, who: Who, ids: Iterable[str]) -> set[str]:
     wanted = list(ids)
     return await who.app.journeys.hidden(wanted, seen_by(request, who)) if wanted else set()
+
+
+async def shown_occurrences(request: Request, who: Who, found: Sequence[OccurrenceInfo]) -> list[OccurrenceInfo]:
+    """Of these occurrences, those that the caller may see. One that never ran is the schedule's own affair; which run
+    was in its way may not be."""
+    ran = {one.run_id for one in found if one.status not in _NEVER_RAN}
+    hidden = await _hidden(request, who, ran | {one.blocked_by for one in found if one.blocked_by is not None})
+    return [
+        replace(one, blocked_by=None) if one.blocked_by in hidden else one
+        for one in found
+        if one.run_id not in hidden or one.run_id not in ran
+    ]
+
+
+async def shown_schedules(request: Request, who: Who, schedules: Sequence[ScheduleInfo]) -> list[ScheduleInfo]:
+    """These schedules, without what they tell of runs that the caller may not see."""
+    names: dict[str, str] = {}
+    for one in schedules:
+        name = str(one.input.get(JOURNEY, "")) if one.job == JOURNEY else ""
+        names |= dict.fromkeys((*one.running, *_failed(one)), name)
+    if not names:
+        return list(schedules)
+    hidden = await who.app.journeys.hidden(
+        names, seen_by(request, who), {id: name for id, name in names.items() if name}
+    )
+    return [
+        replace(
+            one,
+            running=tuple(id for id in one.running if id not in hidden),
+            last_failure=None if hidden.intersection(_failed(one)) else one.last_failure,
+        )
+        for one in schedules
+    ]
+
+
+def _failed(schedule: ScheduleInfo) -> list[str]:
+    """The run of its last failure, if there is one."""
+    return [] if schedule.last_failure is None else [schedule.last_failure["run_id"]]
 
 
 async def shown_events(who: Who, seen: Inbound, events: Sequence[Event]) -> list[Event]:

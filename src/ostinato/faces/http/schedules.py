@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
@@ -12,7 +13,7 @@ from pydantic import BeforeValidator
 from ostinato.engine.access import Role
 from ostinato.faces.door import Refused
 from ostinato.faces.http.guard import named
-from ostinato.faces.http.hiding import seen_by
+from ostinato.faces.http.hiding import shown_occurrences, shown_schedules
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Before, Limit, listing
 from ostinato.faces.http.shapes.common import Moment
@@ -73,7 +74,8 @@ def shown(info: ScheduleInfo) -> ScheduleShown:
 
 @router.get("/schedules", response_model=SchedulesShown, **READ)
 async def list_schedules(
-    who: Reader,
+    request: Request,
+    who: JourneyReader,
     match: Annotated[str, Query(max_length=512, description="A pattern of names, such as `billing-*`.")] = "*",
     tag: str | None = None,
     state: str | None = None,
@@ -87,7 +89,8 @@ async def list_schedules(
         calls = who.app.schedules
         return await calls.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
 
-    return await listing(who, after, limit, fetch, lambda info: info.name, shown)
+    visible = partial(shown_schedules, request, who)
+    return await listing(who, after, limit, fetch, lambda info: info.name, shown, visible)
 
 
 @router.post("/schedules", status_code=201, **WRITE)
@@ -110,10 +113,8 @@ async def read_schedule(
     """A schedule as it stands, with its conflict token as the ETag."""
     info = await who.app.schedules.get(name, recent=recent)
     tagged(response, info.token)
-    found = shown(info)
-    hidden = await who.app.journeys.hidden((one.run_id for one in found.recent), seen_by(request, who))
-    found.recent = [one for one in found.recent if one.run_id not in hidden]
-    return found
+    (found,) = await shown_schedules(request, who, [info])
+    return shown(replace(found, recent=tuple(await shown_occurrences(request, who, info.recent))))
 
 
 @router.put("/schedules/{name}", **WRITE)
@@ -230,10 +231,7 @@ async def history(
     async def fetch(before: str | None, limit: int) -> list[OccurrenceInfo]:
         return await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
 
-    async def visible(found: Sequence[OccurrenceInfo]) -> Sequence[OccurrenceInfo]:
-        hidden = await who.app.journeys.hidden((one.run_id for one in found), seen_by(request, who))
-        return [one for one in found if one.run_id not in hidden]
-
+    visible = partial(shown_occurrences, request, who)
     return await listing(who, before, limit, fetch, lambda one: one.cursor, OccurrenceShown.model_validate, visible)
 
 
@@ -253,9 +251,10 @@ async def matching_times(
 
 
 @router.get("/schedules/{name}/explain", **READ)
-async def explain(who: Reader, name: Name, at: Moment) -> ExplanationShown:
+async def explain(request: Request, who: JourneyReader, name: Name, at: Moment) -> ExplanationShown:
     """Why it ran at a moment, why it did not, or whether it will."""
-    return ExplanationShown.model_validate(await who.app.schedules.explain(name, at))
+    visible = partial(shown_occurrences, request, who)
+    return ExplanationShown.model_validate(await who.app.schedules.explain(name, at, visible=visible))
 
 
 @router.get("/upcoming", **READ)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -38,7 +39,8 @@ from ostinato.faces.temporal.queries import Query, read_query
 from ostinato.faces.temporal.times import read_timestamp, write_timestamp
 from ostinato.schedules import model
 from ostinato.schedules.define import read_name
-from ostinato.schedules.forms import Forms, Patch
+from ostinato.schedules.forms import Forms, Patch, Seen
+from ostinato.schedules.making import JOURNEY
 from ostinato.when.instants import SECOND, Micros
 
 _SCHEDULE_ID = 1000 - 23  # bytes: a nominal time must fit behind it
@@ -61,7 +63,7 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def DescribeSchedule(self, request: Any, call: Call) -> DescribeScheduleResponse:
-        seen = await call.forms.see(read_id(request.schedule_id, "schedule_id"), RECENT)
+        (seen,) = await _shown(call, [await call.forms.see(read_id(request.schedule_id, "schedule_id"), RECENT)])
         memo, search = write_about(seen, seen.types)
         return DescribeScheduleResponse(
             schedule=write_schedule(seen, seen.types),
@@ -119,7 +121,7 @@ class ScheduleCalls(Calls):
         now = call.app.engine.clock.now()
         answer = ListSchedulesResponse(next_page_token=page.write(found[-1].name) if more else b"")
         for begin in range(0, len(found), 100):
-            closer = await call.forms.closer(found[begin : begin + 100], LISTED)
+            closer = await _shown(call, await call.forms.closer(found[begin : begin + 100], LISTED))
             answer.schedules.extend(await call.each(write_entry(seen, known, now) for seen in closer))
         return answer
 
@@ -145,6 +147,23 @@ class ScheduleCalls(Calls):
         except TooManyExclusions:
             raise Wrong("schedule.spec", "too many exclusions") from None
         return ListScheduleMatchingTimesResponse(start_time=[write_timestamp(at) for at in found])
+
+
+async def _shown(call: Call, schedules: Sequence[Seen]) -> list[Seen]:
+    """These schedules, without the runs of journeys whose read guard does not let the caller see them. What waits is
+    only counted."""
+    recent = {run.root_id for seen in schedules for run in seen.recent if run.kind == JOURNEY}
+    hidden = await call.hidden(recent | {one.root_id for seen in schedules for one in seen.live if not one.waiting})
+    if not hidden:
+        return list(schedules)
+    return [
+        replace(
+            seen,
+            live=[one for one in seen.live if one.waiting or one.root_id not in hidden],
+            recent=[run for run in seen.recent if run.root_id not in hidden],
+        )
+        for seen in schedules
+    ]
 
 
 def _new_id(given: str) -> str:
