@@ -9,6 +9,10 @@ from typing import Any
 
 import httpx
 
+from ostinato.engine.runs import start
+from ostinato.engine.webhooks import deliveries, find
+from ostinato.model import Event
+from ostinato.store.contract import Operation
 from tests.scenario.http.journeys import ASKING as JOURNEY
 from tests.scenario.http.journeys import REPEATING
 from tests.unit.faces.http.test_roles import described
@@ -76,10 +80,17 @@ async def delivery(web: Api) -> dict[str, str]:
     made = (await web.post("/webhooks", {"url": "http://127.0.0.2:9/in", "patterns": ["run:created"]})).json()
     assert "id" not in made  # the policy lets nothing go there
     hook = (await webhook(web))["id"]
-    event = {"seq": 1, "name": "run:created", "subject": "x"}
-    handle = await web.app.start("webhook", {"webhook": hook, "event": event}, parent=hook)
-    await web.app.terminate(handle.id)
-    return {"id": hook, "delivery": handle.id}
+    now = web.app.engine.clock.now()
+    event = Event(1, now, web.app.namespace, "search_attribute:added", "x", {})
+
+    def deliver(_: int) -> Operation[str]:
+        (run,) = deliveries((yield from find(web.app.namespace, hook)), [event], now, lambda _: "delivered")
+        yield from start([run], now)
+        return run.id
+
+    run = await web.app.store.run(deliver)
+    await web.app.terminate(run)
+    return {"id": hook, "delivery": run}
 
 
 async def journey(web: Api) -> dict[str, str]:
