@@ -211,6 +211,14 @@ def test_a_node_without_jobs_says_so(folder: Path) -> None:
         assert "stopping\n" in worker.said
 
 
+def test_an_app_that_was_named_and_has_no_jobs_is_not_asked_for(folder: Path) -> None:
+    Path(folder, "bare.py").write_text("from ostinato import Ostinato\napp = Ostinato('sqlite:///bare.db')\n", "utf-8")
+    with Serving(folder, "worker", "--app", "bare:app") as worker:
+        assert worker.store
+        until(lambda: any("It has no jobs of its own. Jobs wait" in line for line in worker.said), "it")
+        assert worker.stop() == 0
+
+
 def test_flags_environment_and_file_in_their_order(folder: Path) -> None:
     (folder / "ostinato.toml").write_text('store = "sqlite:///of-the-file.db"\nport = 0\nrequire_token = true\n')
     environ = {"OSTINATO_STORE": "sqlite:///of-the-environment.db", "OSTINATO_REQUIRE_TOKEN": "false"}

@@ -105,6 +105,7 @@ class Tools:
     now: Callable[[], Micros]
     namespace: str = DEFAULT_NAMESPACE
     shelf: Shelf = field(default_factory=dict)
+    silent_guards: set[tuple[str, str, str]] = field(default_factory=set)  # logged already: namespace, name, version
 
     def within(self, namespace: str) -> Tools:
         return self if namespace == self.namespace else replace(self, namespace=namespace)

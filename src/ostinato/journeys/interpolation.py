@@ -86,6 +86,17 @@ def texts_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[t
             yield from texts_within(one, (*path, at))
 
 
+def names_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every name of a field in an object or list, with its place."""
+    if isinstance(template, Mapping):
+        for name, one in template.items():
+            yield (*path, name), name
+            yield from names_within(one, (*path, name))
+    elif isinstance(template, list):
+        for at, one in enumerate(template):
+            yield from names_within(one, (*path, at))
+
+
 def filled_as_far(template: str, context: Mapping[str, Json]) -> str:
     """The text with its values in it, where there are any; a placeholder without a value stays as it is written."""
 

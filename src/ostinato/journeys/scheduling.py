@@ -18,7 +18,7 @@ from ostinato.journeys.tasks.reading import faults_in, settings_of
 from ostinato.model import Json
 from ostinato.when import Duration, parse_duration
 from ostinato.when.durations import DAY, TooLong
-from ostinato.when.instants import SECOND, Micros, read_instant
+from ostinato.when.instants import FIRST_MOMENT, LAST_MOMENT, SECOND, Micros, OutOfCalendar, read_instant
 
 INTERVAL = "SCHEDULE_INVALID_INTERVAL"
 START_AT = "SCHEDULE_INVALID_START_AT"
@@ -126,9 +126,14 @@ def _moment(value: Json) -> Micros:
     if value is None:
         raise Wrong(START_AT, "startAt is null, which is not a time of RFC 3339; to begin at once, leave startAt out")
     try:
-        return read_instant(value, "startAt")
+        found = read_instant(value, "startAt")
+    except OutOfCalendar:
+        found = None
     except OstinatoError:
         raise Wrong(START_AT, f"startAt {shown(value)} is not a time of RFC 3339") from None
+    if found is None or not FIRST_MOMENT <= found <= LAST_MOMENT:
+        raise Wrong(START_AT, f"startAt {shown(value)} lies outside the years 2 to 9998")
+    return found
 
 
 def _count(value: Json) -> int:

@@ -133,7 +133,9 @@ def _parse_iso(text: str, field: str) -> Duration:
 
 def _bounded(duration: Duration, text: str, field: str) -> Duration:
     if duration.months * 31 * DAY + duration.exact > _LONGEST:
-        raise TooLong(f"{field} {text!r} is longer than 10,000 years", field=field, value=text, hint="check the unit")
+        counted = ", a month counted as 31 days" if duration.months else ""
+        message = f"{field} {text!r} is longer than 10,000 years{counted}"
+        raise TooLong(message, field=field, value=text, hint="check the unit")
     return duration
 
 

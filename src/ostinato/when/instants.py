@@ -75,6 +75,10 @@ def read_datetime(value: object, field: str) -> datetime:
     )
 
 
+class OutOfCalendar(SpecError):
+    """A time that can be read, and lies outside the years that there are."""
+
+
 def read_instant(value: object, field: str) -> Micros:
     """An instant from an aware datetime or a text with an offset; a time without one is ambiguous."""
     moment = read_datetime(value, field)
@@ -87,7 +91,7 @@ def read_instant(value: object, field: str) -> Micros:
         )
     found = from_datetime(moment)
     if not _EARLIEST <= found <= _LATEST:  # its offset has taken it out of the calendar
-        raise SpecError(
+        raise OutOfCalendar(
             f"{field} {moment.isoformat()} is not within the years 1 to 9999 in UTC",
             field=field,
             value=value,

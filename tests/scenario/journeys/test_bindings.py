@@ -313,6 +313,18 @@ async def test_a_first_time_that_is_null_is_no_time(world: World) -> None:
     assert await world.app.journeys.bindings() == []
 
 
+async def test_a_first_time_beyond_all_times_is_refused(world: World) -> None:
+    await world.up()
+    late = paying().replace("interval:", "startAt: {mapper: {lang: py, expr: context.get('first')}}\n        interval:")
+    await world.app.journeys.deploy(late)
+    for first in ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00Z"):
+        id = (await world.app.journeys.start("pay", {"who": "u1", "token": "t", "first": first})).id
+        outcome = await world.app.journeys.result(id)
+        assert outcome.error is not None
+        assert outcome.error["code"] == "SCHEDULE_INVALID_START_AT"
+        assert "lies outside the years 2 to 9998" in outcome.error["reason"]
+
+
 async def test_a_trigger_of_a_binding_takes_no_input(world: World) -> None:
     await scheduled(world, start_at="2026-02-01T00:00:00Z")
     (binding,) = await world.app.journeys.bindings()

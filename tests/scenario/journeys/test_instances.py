@@ -395,6 +395,20 @@ async def test_a_guard_decides_who_may_read(world: World) -> None:
     assert (await journeys.result(other)).output == {"owner": "u2"}
 
 
+async def test_a_guard_that_gives_no_answer_is_logged_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    await world.up()
+    for name, end in (("silent", "{type: succeed}"), ("strict", "{type: fail, errorCode: NO, reason: never}")):
+        spec = f"access: {{read: {{guardRef: g}}}}\nsubjourneys: {{g: {{start: x, states: {{x: {end}}}}}}}"
+        await world.app.journeys.deploy(text("a: {type: succeed}", spec=spec).replace("name: example", f"name: {name}"))
+        id = (await world.app.journeys.start(name, {})).id
+        for _ in range(2):
+            with pytest.raises(NotFound):
+                await world.app.journeys.status(id, guarded=True)
+    told = [getattr(line, "values", {}) for line in caplog.records]
+    said = [one["journey"] for one in told if one.get("action") == "guard_without_answer"]
+    assert said == ["silent"]
+
+
 async def test_outcomes_are_named_and_responses_shown(world: World) -> None:
     await world.up()
     journeys = world.app.journeys

@@ -285,8 +285,8 @@ def _wire(settings: Configuration, entry: Door) -> WireServer | None:
 
 def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
     if not app.engine.handlers.keys() - _BUILT_IN:
-        words = "It has no jobs of its own: name your app with --app module:name. Jobs wait for a node that knows them."
-        _announce(settings, words, "no_jobs")
+        name = "" if settings.app is not None else ": name your app with --app module:name"
+        _announce(settings, f"It has no jobs of its own{name}. Jobs wait for a node that knows them.", "no_jobs")
 
 
 async def _when_stopping(app: Ostinato, settings: Configuration, stop: asyncio.Event) -> None:

@@ -11,7 +11,7 @@ from ostinato.journeys.language import targets
 from ostinato.journeys.language.states import Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 from ostinato.when.durations import DAY, TooLong, parse_duration
-from ostinato.when.instants import SECOND, Micros, read_instant
+from ostinato.when.instants import SECOND, Micros, OutOfCalendar, read_instant
 
 EXTERNAL = (Wait, Webhook)
 RESERVED = "cancel"
@@ -49,11 +49,14 @@ def literal_time(checking: Checking) -> Iterator[Finding]:
         if isinstance(state, Timer):
             here = (*graph.at(id), "timer")
             if isinstance(state.timer.duration, str) and not is_duration(state.timer.duration):
-                how = "longer than 10,000 years" if is_too_long(state.timer.duration) else "not an ISO 8601 duration"
+                long = "longer than 10,000 years, a month counted as 31 days"
+                how = long if is_too_long(state.timer.duration) else "not an ISO 8601 duration"
                 message = f"{shown(state.timer.duration)} is {how}"
                 yield Finding((*here, "duration"), message, "write something like PT5M or P3D")
             if isinstance(state.timer.until, str) and not is_instant(state.timer.until):
-                message = f"{shown(state.timer.until)} is not a time of RFC 3339"
+                beyond = "not within the years 1 to 9999 in UTC"
+                how = beyond if is_out_of_calendar(state.timer.until) else "not a time of RFC 3339"
+                message = f"{shown(state.timer.until)} is {how}"
                 yield Finding((*here, "until"), message, "write something like 2026-12-31T23:59:00Z")
 
 
@@ -122,6 +125,16 @@ def is_instant(text: str) -> bool:
     except SpecError:
         return False
     return "T" in text.upper()
+
+
+def is_out_of_calendar(text: str) -> bool:
+    try:
+        read_instant(text, "time")
+    except OutOfCalendar:
+        return True
+    except SpecError:
+        return False
+    return False
 
 
 RULES = (

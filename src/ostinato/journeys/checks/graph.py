@@ -18,7 +18,10 @@ _COMPARED = 100_000  # names, for the whole of a report: in a long one not every
 def ids(checking: Checking) -> Iterator[Finding]:
     """A state has an id that people can say, and that a step's address can hold."""
     for graph, id, _ in checking.definition.states():
-        if not id.strip() or len(id) > LONGEST_ID or "\x00" in id:
+        if id in (".", ".."):
+            message = f"{id!r} is no id for a state: in the address of a step it would lead elsewhere"
+            yield Finding(graph.at(id), message, "rename the state", key=True)
+        elif not id.strip() or len(id) > LONGEST_ID or "\x00" in id:
             hint = f"give it a text of 1 to {LONGEST_ID} characters"
             yield Finding(graph.at(id), "this is no id for a state", hint, key=True)
 

@@ -9,7 +9,7 @@ from ostinato.errors import did_you_mean, there_are
 from ostinato.journeys.checks.composition import steps_into
 from ostinato.journeys.checks.rules import Checking, Finding, Rule
 from ostinato.journeys.language.blocks import RequestBinding, RunMetadata
-from ostinato.journeys.language.states import Timer, Wait, Webhook
+from ostinato.journeys.language.states import Call, Parallel, State, Succeed, Task, Timer, Transform, Wait, Webhook
 from ostinato.journeys.problems import Severity
 from ostinato.journeys.schemas import problems
 from ostinato.schedules.marked import Path
@@ -151,6 +151,32 @@ def guard_answers(checking: Checking) -> Iterator[Finding]:
             yield Finding((*graph.at(id), "type"), f"a guard has no {state.type}: it answers at once", "leave it out")
 
 
+def guard_says_allowed(checking: Checking) -> Iterator[Finding]:
+    """A guard's answer is an object with `allowed`. Without an `outputVar` it is the whole context, which has none
+    unless a transform made it, or whoever started the run gave it one."""
+    given = checking.definition.spec.access.read
+    graph = checking.definition.spec.subjourneys.get(given.guard_ref) if given else None
+    if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):
+        return
+    for id, state in graph.states.items():
+        if isinstance(state, Succeed) and state.output_var is None:
+            message = "the guard answers with the whole context, in which it has made no 'allowed'"
+            yield Finding(graph.at(id), message, "name a variable with {allowed: true} or {allowed: false}: outputVar")
+
+
+def _may_make_allowed(state: State) -> bool:
+    match state:
+        case Transform():
+            return state.transform.target.kind == "context" or state.transform.result_var == "allowed"
+        case Call():
+            return state.subjourney.result_var == "allowed"
+        case Parallel():  # what a branch makes, the join may bring along
+            return True
+        case Task():
+            return state.settings.get("resultVar") == "allowed"
+    return False
+
+
 def cookie_patterns(checking: Checking) -> Iterator[Finding]:
     """Names of cookies are looked for by regular expressions that can be read."""
     given = checking.definition.spec.cookies.return_to_client
@@ -180,6 +206,7 @@ RULES = (
     Rule("errors-envelope", envelope),
     Rule("access-guard", guard),
     Rule("access-waits", guard_answers),
+    Rule("access-answer", guard_says_allowed, Severity.WARNING),
     Rule("cookie-pattern", cookie_patterns),
     Rule("cookie-jar", cookie_jar, Severity.WARNING),
 )

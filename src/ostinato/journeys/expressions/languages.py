@@ -51,7 +51,9 @@ class PlainLanguage:
         if not expr.strip():
             return "the expression is empty"
         found = read(expr)
-        return f"{position(expr, found.at)}: {found.message}." if isinstance(found, Wrong) else None
+        if not isinstance(found, Wrong):
+            return None
+        return f"{position(expr, found.at)}: {found.message}{'' if found.message.endswith('?') else '.'}"
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
         return [self._one(request) for request in requests]

@@ -10,7 +10,7 @@ from ostinato.engine.egress import EgressRefused, check_headers, read_url
 from ostinato.engine.secrets import SCHEME
 from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.journeys.apis import ApiError, find
-from ostinato.journeys.interpolation import PLACEHOLDER, config_names, texts_within, wrong_placeholders
+from ostinato.journeys.interpolation import PLACEHOLDER, config_names, names_within, texts_within, wrong_placeholders
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import texts
 from ostinato.journeys.language.shapes import (
@@ -220,6 +220,10 @@ def _texts(settings: HttpCallSettings, definition: Definition) -> Iterator[Fault
             yield Fault("http-config", path, message, hint, Severity.WARNING, needs)
         if SCHEME in template and not (path[-2:-1] == ("headers",) and secret_reference(template)):
             yield Fault("http-secret", path, "a secret is named here", "a header may be one, as a whole; else use auth")
+    for path, name in () if isinstance(settings.body, Expression) else names_within(settings.body, ("body",)):
+        if PLACEHOLDER.search(name):
+            message = f"{name!r} is sent as it is written: only values are filled in, not names"
+            yield Fault("http-key", path, message, "make the body with a mapper", Severity.WARNING)
     for place, headers in ((("headers",), settings.headers), (("params", "headers"), settings.given.headers)):
         for name, value in headers.items():
             try:

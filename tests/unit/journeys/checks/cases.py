@@ -137,6 +137,7 @@ CASES = [
     Case(9, "state-type", doc(), doc("a: {type: loop}")),
     Case(9, "shape-empty", doc(), doc().partition("  states:")[0] + "  states: {}"),
     Case(9, "graph-id", doc(), doc("a: {type: succeed}\n'': {type: succeed}")),
+    Case(9, "graph-id", doc("...: {type: succeed}", start="..."), doc("..: {type: succeed}", start="..")),
     Case(10, "shape-unknown-field", doc(), doc(spec="schedule: {}")),
     Case(10, "spec-resources", doc(), doc(spec="resources: {}")),
     # The graph.
@@ -273,6 +274,7 @@ CASES = [
     Case(43, "http-placeholder", task(GET.replace("y'", "${context.a.b}'")), task(GET.replace("y'", "${env.X}'"))),
     Case(43, "http-placeholder", task(GET), task(GET.replace("y'", "${context.a[0]}'"))),
     Case(43, "http-placeholder", task(GET), task(GET.replace("y'", "${context.a'"))),
+    Case(43, "http-key", task(POST + ", body: {a: ['${context.k}']}"), task(POST + ", body: {a: [{'${context.k}': 1}]}")),
     Case(44, "shape-unknown-field", task(GET), task("kind: httpCall:v1, operationRef: users.getUser, params: {path: {id: x}, body: {}}, resultVar: r", OPENAPI)),
     # Other tasks.
     Case(45, "task-kind", task(GET), task("kind: httpCall")),
@@ -309,6 +311,7 @@ CASES = [
     Case(55, "shape-range", task(SCHEDULE), task(SCHEDULE.replace("maxRuns: 3", "maxRuns: 1000000001"))),
     Case(55, "shape-missing", task(SCHEDULE), task(SCHEDULE.replace(", maxRuns: 3", ""))),
     Case(59, "schedule-interactive", task(SCHEDULE, UNDO.replace("UNDOING", "{type: succeed}")), task(SCHEDULE, UNDO.replace("UNDOING", f"{{{WAIT}}}"))),
+    Case(56, "schedule-start-at", task(SCHEDULE), task(f"{SCHEDULE}, startAt: '9999-12-31T23:59:59Z'")),
     Case(56, "schedule-start-at", task(f"{SCHEDULE}, startAt: '2025-01-01T00:00:00Z'"), task(f"{SCHEDULE}, startAt: '2025-01-01'")),
     Case(57, "shape-type", task(f"{SCHEDULE}, subjectId: {{{MAPPER}}}"), task(f"{SCHEDULE}, subjectId: u1")),
     Case(58, "shape-enum", task(f"{SCHEDULE}, onExisting: upsert"), task(f"{SCHEDULE}, onExisting: replace")),
@@ -418,6 +421,12 @@ CASES = [
         doc(spec="access: {read: {guardRef: g}}\nsubjourneys: {g: {start: b, states: {b: {type: succeed}}}}"),
         doc(spec=f"access: {{read: {{guardRef: g}}}}\nsubjourneys: {{g: {{start: x, states: {{x: {{{WAIT}}}, b: {{type: succeed}}}}}}}}"),
     ),
+    Case(
+        93,
+        "access-answer",
+        doc(spec="access: {read: {guardRef: g}}\nsubjourneys: {g: {start: x, states: {x: {type: succeed, outputVar: said}}}}"),
+        doc(spec="access: {read: {guardRef: g}}\nsubjourneys: {g: {start: x, states: {x: {type: succeed}}}}"),
+    ),
     Case(88, "kind-part", doc(spec="metadata: {bindings: {attributes: {a: {path: b}}}}"), doc(spec="metadata: {bindings: {attributes: {a: {path: b}}}}", kind="Api")),
     Case(94, "shape-missing", doc(), doc(spec="output: {response: {schema: {}}}")),
     Case(95, "schema-invalid", doc(spec="input: {schema: {required: [a]}}"), doc(spec="input: {schema: {required: a}}")),
@@ -429,5 +438,5 @@ CASES = [
 WARNINGS = (
     "fail-placeholder "
     "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config expression-minus policy-default "
-    "external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
+    "access-answer http-key external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
 ).split()

@@ -102,6 +102,19 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
     assert str(said[2]) == ("10:40  state 'a': '5m' is not an ISO 8601 duration. Write something like PT5M or P3D")
 
 
+def test_a_time_that_can_be_read_and_is_beyond_all_is_called_so() -> None:
+    states = """
+    a: {type: timer, timer: {duration: P9999Y}, next: c}
+    c: {type: timer, timer: {until: '9999-12-31T23:59:59-12:00'}, next: b}
+    b: {type: succeed}
+    """
+    said = [one.message for one in found(doc(states)) if one.code == "timer-literal"]
+    assert said == [
+        "'P9999Y' is longer than 10,000 years, a month counted as 31 days",
+        "'9999-12-31T23:59:59-12:00' is not within the years 1 to 9999 in UTC",
+    ]
+
+
 WAITING = "type: wait, wait: {channel: manual, input: {schema: {}}}"
 
 
