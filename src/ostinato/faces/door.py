@@ -21,7 +21,7 @@ _FAILURES = 10
 _CLIENTS = 10_000
 _VIEWS = 1_000
 _MINUTE: Micros = 60 * SECOND
-_FRESH: Micros = 5 * SECOND  # how long a token that was checked is taken without another look
+_FRESH: Micros = 5 * SECOND  # how long a token of all namespaces that was checked is taken without another look
 
 
 class Refused(OstinatoError):
@@ -55,8 +55,10 @@ class Door:
         self._failures: dict[str, list[Micros]] = {}
         self._views: dict[tuple[str, str], Ostinato] = {}
 
-    async def identify(self, given: str | None, client: str) -> TokenInfo | None:
-        """The token's meaning; None for the machine's own user. Everyone else is refused."""
+    async def identify(self, given: str | None, client: str, *, entering: bool = False) -> TokenInfo | None:
+        """The token's meaning; None for the machine's own user. Everyone else is refused. `entering`: they are about to
+        act. A token of one namespace is then looked up whatever is remembered: another server may have deleted the
+        namespace and made a new one by its name, which is none of theirs."""
         now = self.app.engine.clock.now()
         self._slow_down(client, now)
         if given is None:
@@ -64,7 +66,7 @@ class Door:
                 return None
             raise Refused(401, "unauthorized", "a token is needed: Authorization: Bearer …", _CHALLENGE)
         known = self._checked.get(given)
-        if known is not None and now - known[0] < _FRESH:
+        if known is not None and now - known[0] < _FRESH and not (entering and known[1].namespace is not None):
             return known[1]
         found = await self.app.store.read(lambda _: check_token(given, now))
         if found is None:
@@ -83,7 +85,7 @@ class Door:
 
     async def admit(self, given: str | None, client: str, role: Role, namespace: str | None) -> Who:
         """Who asks, if they have at least this role, in the namespace they name: their token's own, else the app's."""
-        token = await self.identify(given, client)
+        token = await self.identify(given, client, entering=True)
         has = Role.ADMIN if token is None else token.role
         if not allows(has, role):
             raise Refused(403, "forbidden", f"this needs the role {role.value}; the token has {has.value}")

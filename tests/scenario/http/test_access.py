@@ -33,6 +33,21 @@ def test_the_tokens_of_a_namespace_are_gone_with_it(tmp_path: Path) -> None:
     run(main, tmp_path, listening=Listening(require_token=False))
 
 
+def test_a_token_never_opens_a_namespace_that_another_server_made_anew(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.create_namespace("team")
+        token = await web.token("operator", "team")
+        assert (await web.get("/schedules", token=token)).status_code == 200
+        await web.app.delete_namespace("team")  # not through this server, so its door is not told
+        assert (await web.get("/schedules", token=token)).status_code == 401
+        await web.app.create_namespace("team")
+        body = {"name": "a", "spec": "0 0 * * *", "action": {"http": {"url": "https://example.org"}}}
+        assert (await web.post("/schedules", body, token=token)).status_code == 401
+        assert await web.app.within("team").schedules.list() == []
+
+    run(main, tmp_path)
+
+
 def test_tokens_that_an_earlier_version_left_behind_stay_shut_out(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         await web.app.create_namespace("short")

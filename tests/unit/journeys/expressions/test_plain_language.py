@@ -150,6 +150,7 @@ def test_what_is_wrong_is_told_with_its_place_and_what_would_be_right(expr: str,
     problem = PLAIN.check(expr)
     assert problem is not None
     assert words in problem
+    assert "?." not in problem
     assert expr == "" or problem.startswith("line ")
     assert isinstance(_one(expr), Failure)
 

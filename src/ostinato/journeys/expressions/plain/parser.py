@@ -313,8 +313,8 @@ class Parser:
         if self._strict:
             raise Unsure
         if token.text not in _FUNCTIONS:
-            hint = did_you_mean(token.text, _FUNCTIONS) or f"there are {' and '.join(_FUNCTIONS)} only"
-            self._wrong(f"there is no function {token.text}; {hint}. Dataweave, jq and jsonata have more", token)
+            hint = did_you_mean(token.text, _FUNCTIONS) or f"there are {' and '.join(_FUNCTIONS)} only."
+            self._wrong(f"there is no function {token.text}; {hint} Dataweave, jq and jsonata have more", token)
         self._expect("(")
         term = self._expression()
         self._expect(")")
