@@ -320,7 +320,7 @@ class Lives(RuleBasedStateMachine):
         if count >= BATCH and overlap in (None, "cancel_other", "terminate_other"):
             overlap = "buffer_all"  # when the next step comes is settled only where none of its runs is stopped by it
         first = self.now - back * period
-        last = first + count * period
+        last = first + min(count, back) * period  # what is still to come is refused
         self.loose[model.name].add(overlap)
         answer = self.call(
             name, lambda: self.schedules.backfill(name, to_datetime(first), to_datetime(last), overlap=overlap)

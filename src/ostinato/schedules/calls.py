@@ -38,7 +38,7 @@ from ostinato.schedules.views import (
 )
 from ostinato.store.contract import Operation, sql
 from ostinato.when import Spec, manual
-from ostinato.when.instants import Micros, format_instant, read_instant
+from ostinato.when.instants import Micros, on_clock, read_instant
 
 _PAGE = 500
 _COUNTED = 1_000_000
@@ -224,9 +224,12 @@ class Schedules(Looks):
         token: int | None = None,
         request_id: str | None = None,
     ) -> Changed:
-        """Run its times from `first` to `last`, both included, now; at most `rate` in a second."""
+        """Run its times from `first` to `last`, both included, now; at most `rate` in a second. A time that is still
+        to come is refused: the clock brings it anyway."""
         begin, end = read_instant(first, "first"), read_instant(last, "last")
-        one = await self._backfill(await self._get(name), begin, end, overlap, input, rate)
+        schedule = await self._get(name)
+        _check_past(schedule, begin, end, self._around.now())
+        one = await self._backfill(schedule, begin, end, overlap, input, rate)
         call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
         answer = await self._run(lambda: scheduler.backfill(call, one), call)
         return Changed(name, answer["token"], backfill=answer["backfill"])
@@ -242,7 +245,8 @@ class Schedules(Looks):
     ) -> Backfill:
         around = self._around
         if last < first:
-            raise OstinatoError(f"a backfill from {format_instant(first)} cannot end at {format_instant(last)}")
+            zone = schedule.spec.tzinfo
+            raise OstinatoError(f"a backfill from {on_clock(first, zone)} cannot end at {on_clock(last, zone)}")
         if rate is not None and not 0 < rate <= 1_000_000:
             raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
         if input is not None:
@@ -456,6 +460,16 @@ class Schedules(Looks):
         answer = await self._around.store.run(lambda _: scheduler.once(call, make()))
         self._around.nudge()
         return answer
+
+
+def _check_past(schedule: Schedule, first: Micros, last: Micros, now: Micros) -> None:
+    coming = next(iter(schedule.spec.compiled.between(max(first, now + 1), last)), None)
+    if coming is not None:
+        zone = schedule.spec.tzinfo
+        raise OstinatoError(
+            f"a backfill to {on_clock(last, zone)} has times that are still to come, from {on_clock(coming, zone)} on: "
+            f"the schedule runs those itself; end it at {on_clock(now, zone)} or before, or trigger the schedule"
+        )
 
 
 def _count_times(spec: Spec, first: Micros, last: Micros) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
 from ostinato.schedules.generator import occurrence, upcoming
 from ostinato.schedules.model import GRACE, Occurrence, Schedule, State
 from ostinato.schedules.views import OccurrenceInfo
-from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.when.instants import SECOND, Micros, from_datetime, on_clock, to_datetime
 
 _COUNTED = 300  # times to come that are counted, to see whether the actions that are left reach so far
 _WHY = {
@@ -48,9 +48,20 @@ HIDDEN = Explanation(
 
 
 def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], now: Micros) -> Explanation:
-    """What there is to say about one moment of a schedule. `records` are the rows that stand for it."""
-    if records:
+    """What there is to say about one moment of a schedule. `records` are the rows that stand for it. A time that ran by
+    a backfill or by hand, and that the clock has still to bring, is explained as a time to come, after its records."""
+    if any(one.origin == "auto" for one in records):
         return _recorded(schedule, records)
+    coming = _without_records(schedule, at, now)
+    if not records:
+        return coming
+    recorded = _recorded(schedule, records)
+    if coming.outcome == "no_time":
+        return recorded
+    return replace(coming, sentences=recorded.sentences + coming.sentences, records=recorded.records)
+
+
+def _without_records(schedule: Schedule, at: Micros, now: Micros) -> Explanation:
     matches = schedule.spec.compiled.matches(at) or at in schedule.memory.kept
     if not matches:
         return _no_time(schedule, at)
@@ -185,8 +196,6 @@ def _refusal(schedule: Schedule, one: Occurrence, now: Micros) -> tuple[str, str
 
 
 def _said(moment: datetime | None, zone: tzinfo) -> str:
-    """A moment on the clock of the schedule's zone, with its offset: in a form that can be given back."""
     if moment is None:
         return "never"
-    shown = moment.astimezone(zone).isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
-    return shown.replace("+00:00", "Z")
+    return on_clock(from_datetime(moment), zone)

@@ -30,6 +30,11 @@ class Generated:
     late: int = 0
 
 
+def nominal_of(schedule: Schedule, at: Micros) -> Micros:
+    """The nominal time that somebody means: the one itself, or the one that was moved to it."""
+    return next((nominal for nominal, to in schedule.memory.moved.items() if to == at), at)
+
+
 def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
     """Every occurrence due by now, each with what the catch-up policy and the schedule's state make of it."""
     if schedule.exhausted:  # out of actions it has no times, until someone gives it more

@@ -17,7 +17,7 @@ from ostinato.engine.rows import whole_run
 from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.decide import Live
 from ostinato.schedules.finding import Filter, page
-from ostinato.schedules.generator import coming_up
+from ostinato.schedules.generator import coming_up, nominal_of
 from ostinato.schedules.live import live_of
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.rows import key_range, not_found, read_anyway
@@ -36,7 +36,7 @@ from ostinato.schedules.views import (
 )
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.durations import Length
-from ostinato.when.instants import Micros, read_instant, to_datetime
+from ostinato.when.instants import Micros, from_datetime, read_instant, to_datetime
 
 # What only some calls need is loaded when they are made: a command that looks at schedules is there to be quick.
 if TYPE_CHECKING:
@@ -168,8 +168,8 @@ class Looks:
         caller may see."""
         from ostinato.schedules.explain import HIDDEN, explain
 
-        nominal = read_instant(at, "at")
         schedule = await self._get(name)
+        nominal = await self._nominal(schedule, read_instant(at, "at"))
         # Those of this very time; and the newest that the clock brought up to it, one of which may be a stretch.
         runs = await self._occurrences(*key_range(schedule.id, nominal, nominal), _SHOWN)
         before = await self._occurrences(*key_range(schedule.id, None, nominal - 1), _STRETCHES, "clock_history")
@@ -179,6 +179,16 @@ class Looks:
         if records and not seen:
             return replace(HIDDEN, nominal=to_datetime(nominal))
         return explain(schedule, nominal, seen, self._around.now())
+
+    async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
+        """The nominal time of what is to run at a moment, or ran there because it was moved. A moved one stays between
+        its neighbours, so it is the time before or after."""
+        nominal, compiled = nominal_of(schedule, at), schedule.spec.compiled
+        if nominal != at or compiled.matches(at):
+            return nominal
+        between = key_range(schedule.id, compiled.previous(at), compiled.next(at))
+        runs = map(occurrence_info, await self._occurrences(*between, _SHOWN, "clock_history"))
+        return next((from_datetime(one.nominal) for one in runs if one.due == to_datetime(at)), at)
 
     async def simulate(
         self,

@@ -21,13 +21,13 @@ from ostinato.schedules.backfiller import Backfill, read_backfill
 from ostinato.schedules.carrying import carry_out, live_of, next_timer, stopped
 from ostinato.schedules.decide import Decision, Live, advance, decide, give_up, idle, pass_over
 from ostinato.schedules.finding import relabel
-from ostinato.schedules.generator import generate, next_time, occurrence, pending
+from ostinato.schedules.generator import generate, next_time, nominal_of, occurrence, pending
 from ostinato.schedules.making import JOURNEY, Maker
 from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason, Schedule, State
 from ostinato.schedules.rows import advance_row, event_row, insert_schedule_row, not_found, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
-from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.instants import SECOND, Micros, on_clock
 
 Answer: TypeAlias = dict[str, Any]
 _MOST_AT_ONCE = 1_000_000
@@ -434,11 +434,12 @@ def turn_backfill(call: Call, id: str, state: str, reason: str | None) -> Operat
     return change(call, edit)
 
 
-def leave_out(call: Call, nominal: Micros) -> Operation[Answer]:
-    """Skip exactly one coming occurrence."""
+def leave_out(call: Call, at: Micros) -> Operation[Answer]:
+    """Skip exactly one coming occurrence, by its nominal time or the one that it was moved to."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         yield from ()
+        nominal = nominal_of(schedule, at)
         _coming(schedule, nominal, call.now)
         memory = replace(schedule.memory, left_out=schedule.memory.left_out | {nominal})
         after = with_next(replace(schedule, memory=memory), call.now)
@@ -447,19 +448,20 @@ def leave_out(call: Call, nominal: Micros) -> Operation[Answer]:
     return change(call, edit)
 
 
-def move(call: Call, nominal: Micros, to: Micros) -> Operation[Answer]:
-    """Move exactly one coming occurrence, between its neighbours; its nominal time stays its own."""
+def move(call: Call, at: Micros, to: Micros) -> Operation[Answer]:
+    """Move exactly one coming occurrence, perhaps once more, between its neighbours; its nominal time stays its own."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         yield from ()
+        nominal, zone = nominal_of(schedule, at), schedule.spec.tzinfo
         _coming(schedule, nominal, call.now)
         low, high = _neighbours(schedule, nominal)
         low = max(low, call.now)
         if to <= low or (high is not None and to >= high):
-            until = "" if high is None else f" and before {format_instant(high)}"
+            until = "" if high is None else f" and before {on_clock(high, zone)}"
             raise OstinatoError(
-                f"to {format_instant(to)} does not lie between the neighbours of {format_instant(nominal)}: "
-                f"choose a time after {format_instant(low)}{until}"
+                f"to {on_clock(to, zone)} does not lie between the neighbours of {on_clock(nominal, zone)}: "
+                f"choose a time after {on_clock(low, zone)}{until}"
             )
         memory = replace(schedule.memory, moved={**schedule.memory.moved, nominal: to})
         after = with_next(replace(schedule, memory=memory), call.now)
@@ -468,26 +470,27 @@ def move(call: Call, nominal: Micros, to: Micros) -> Operation[Answer]:
     return change(call, edit)
 
 
-def put_back(call: Call, nominal: Micros) -> Operation[Answer]:
-    """Take back that a coming occurrence was to be skipped or moved."""
+def put_back(call: Call, at: Micros) -> Operation[Answer]:
+    """Take back that a coming occurrence, by its nominal time or the one it was moved to, is skipped or moved."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         yield from ()
         memory = schedule.memory
+        nominal, zone = nominal_of(schedule, at), schedule.spec.tzinfo
         if nominal not in memory.left_out and nominal not in memory.moved:
-            raise OstinatoError(f"{format_instant(nominal)} of schedule {schedule.name!r} is neither skipped nor moved")
+            raise OstinatoError(f"{on_clock(nominal, zone)} of schedule {schedule.name!r} is neither skipped nor moved")
         _coming(schedule, nominal, call.now)
-        moved = {n: at for n, at in memory.moved.items() if n != nominal}
+        moved = {one: to for one, to in memory.moved.items() if one != nominal}
         memory = replace(memory, left_out=memory.left_out - {nominal}, moved=moved)
         back = replace(schedule, memory=memory)
-        at = occurrence(back, nominal).actual
-        if at <= call.now:
-            raise OstinatoError(f"{format_instant(nominal)} has passed; it cannot be put back")
+        actual = occurrence(back, nominal).actual
+        if actual <= call.now:
+            raise OstinatoError(f"{on_clock(nominal, zone)} has passed; it cannot be put back")
         low, high = _neighbours(back, nominal)
-        if at <= low or (high is not None and at >= high):
+        if actual <= low or (high is not None and actual >= high):
             raise OstinatoError(
-                f"{format_instant(nominal)} cannot be put back: its neighbour was moved past it, to "
-                f"{format_instant(low if at <= low or high is None else high)}; put that one back first"
+                f"{on_clock(nominal, zone)} cannot be put back: its neighbour was moved past it, to "
+                f"{on_clock(low if actual <= low or high is None else high, zone)}; put that one back first"
             )
         after = with_next(back, call.now)
         return after, [event_row(call.now, after, "updated", call.actor, put_back=nominal)], {}
@@ -506,9 +509,10 @@ def _neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | N
 def _coming(schedule: Schedule, nominal: Micros, now: Micros) -> None:
     come = nominal <= schedule.reached or nominal in schedule.memory.ahead
     if come or not schedule.spec.compiled.matches(nominal):
+        zone = schedule.spec.tzinfo
         following = schedule.spec.compiled.next(max(schedule.reached, now))
-        hint = "it has no more times" if following is None else f"its next one is {format_instant(following)}"
-        raise OstinatoError(f"{format_instant(nominal)} is not a coming time of schedule {schedule.name!r}; {hint}")
+        hint = "it has no more times" if following is None else f"its next one is {on_clock(following, zone)}"
+        raise OstinatoError(f"{on_clock(nominal, zone)} is not a coming time of schedule {schedule.name!r}; {hint}")
 
 
 def delete(call: Call, running: str) -> Operation[Answer]:

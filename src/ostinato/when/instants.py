@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias
 
 from ostinato.errors import SpecError, shown
@@ -40,6 +40,13 @@ def format_instant(instant: Micros) -> str:
     text, _, fraction = to_datetime(instant).replace(tzinfo=None).isoformat().partition(".")
     fraction = fraction.rstrip("0")
     return f"{text}.{fraction}Z" if fraction else f"{text}Z"
+
+
+def on_clock(instant: Micros, zone: tzinfo) -> str:
+    """A moment on the clock of a zone, with its offset: in a form that can be given back."""
+    moment = to_datetime(instant).astimezone(zone)
+    shown = moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
+    return shown.replace("+00:00", "Z")
 
 
 def _leap_second(text: str) -> datetime | None:

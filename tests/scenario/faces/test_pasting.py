@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from ostinato import Ostinato
 from ostinato.faces.cli.main import COMMANDS
 from tests.scenario.faces.test_commands import Place, place, server  # noqa: F401
 
@@ -79,6 +82,41 @@ def test_an_update_of_what_a_file_declares_says_that_it_will_be_put_back(store: 
     store.run("apply", str(file))
     told = store.text("schedules", "update", "nightly", "--notes", "later", "--spec", "0 3 * * *")
     assert re.search(r"note: it is declared in file:.*the next `apply` of that file puts it back", told)
+
+
+def test_an_update_of_what_code_declares_says_that_a_node_puts_it_back(store: Place, tmp_path: Path) -> None:
+    async def declare() -> None:
+        app = Ostinato(store.environ["OSTINATO_STORE"] or "")
+        app.schedule("0 2 * * *", name="nightly")(nothing)
+        async with app:
+            pass
+
+    async def nothing() -> None: ...
+
+    asyncio.run(declare())
+    told = store.text("schedules", "update", "nightly", "--spec", "0 3 * * *")
+    assert "note: it is declared in code; the next start of a node with that code puts it back" in told
+
+
+def test_the_time_of_one_that_was_moved_names_it(store: Place) -> None:
+    store.run("schedules", "create", "berlin", "0 3 * * *", "send", "--tz", "Europe/Berlin")
+    (at, *_) = MOMENT.findall(store.text("schedules", "list"))
+    to = at.replace("T03:00", "T04:30")
+    store.run("schedules", "move", "berlin", at, to)
+    assert MOMENT.findall(store.text("schedules", "list")) == [to]
+    explained = store.json("explain", "berlin", to)
+    assert explained["outcome"] == "will_run"
+    assert datetime.fromisoformat(explained["nominal"]) == datetime.fromisoformat(at)
+    store.run("schedules", "put-back", "berlin", to)
+    assert MOMENT.findall(store.text("schedules", "list")) == [at]
+    wrong = store.error("schedules", "skip", "berlin", to, code=2)
+    assert f"{to} is not a coming time of schedule 'berlin'; its next one is {at}" in wrong
+    range_ = ("--first", "2026-01-02T00:00", "--last", "2026-01-01T00:00")
+    wrong = store.error("schedules", "backfill", "berlin", *range_, code=2)
+    assert "a backfill from 2026-01-02T00:00:00+01:00 cannot end at 2026-01-01T00:00:00+01:00" in wrong
+    created = re.search(r"created +(\S+)", store.text("schedules", "show", "berlin"))
+    assert created is not None
+    assert created[1].endswith("Z")
 
 
 def test_a_step_that_leads_nowhere_is_noted(store: Place) -> None:

@@ -14,6 +14,8 @@ from ostinato.faces.cli.main import app
 from tests.serving import Serving, until
 
 JOBS = """
+import asyncio
+
 from ostinato import Ostinato
 
 app = Ostinato("sqlite:///ostinato.db")
@@ -22,6 +24,11 @@ app = Ostinato("sqlite:///ostinato.db")
 @app.job()
 async def add(a: int = 1, b: int = 2) -> int:
     return a + b
+
+
+@app.job()
+async def rest() -> None:
+    await asyncio.sleep(60)
 
 
 @app.job()
@@ -62,8 +69,21 @@ def test_a_backfill_is_waited_for(server: str, tmp_path: Path) -> None:
     (found,) = run(server, "backfills", "list", "hourly")["items"]
     assert (found["id"], found["state"], found["made"], found["total"]) == (begun, "completed", 49, 49)
     assert run(server, "backfills", "wait", "hourly", begun)["made"] == 49
+    told = CliRunner().invoke(app, ["backfills", "wait", "hourly", begun, "--server", server]).stdout
+    assert "49 of 49 times dealt with: 49 runs" in told
     every = run(server, "schedules", "history", "hourly", "--limit", "1000")["items"]
     assert len(every) == 49
+
+
+def test_a_backfill_says_how_many_of_its_times_were_skipped(server: str) -> None:
+    run(server, "schedules", "create", "slow", "every 1h", "rest")
+    range_ = ("--first", "2026-01-01T00:00Z", "--last", "2026-01-01T05:00Z", "--overlap", "skip", "--wait")
+    done = CliRunner().invoke(app, ["schedules", "backfill", "slow", *range_, "--server", server])
+    assert "6 of 6 times dealt with: 1 run, 5 skipped (5 for overlap)" in done.stderr
+    listed = CliRunner().invoke(app, ["backfills", "list", "slow", "--server", server], env={"COLUMNS": "200"}).stdout
+    assert "dealt with" in listed
+    assert "started" not in listed
+    run(server, "schedules", "delete", "slow", "--running", "terminate")
 
 
 def test_a_delivery_is_shown_and_sent_again(server: str) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 from ostinato import Conflict, Limit, NotFound, OstinatoError, Retry, cron, every, manual, once
 from ostinato.model import read_retry
+from ostinato.schedules.forms import Forms, Patch
 from ostinato.schedules.model import OverlapName
 from ostinato.schedules.scheduler import TokenMismatch
 from ostinato.starting import read_limit
 from ostinato.testing import World
+from ostinato.when.instants import from_datetime
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -342,6 +344,43 @@ async def test_a_backfill_runs_a_range_and_leaves_its_record(world: World) -> No
     assert "backfill_started" in names
     assert names[-1] in ("backfill_completed", "run_completed")
     assert (await world.app.schedules.get("daily")).backfills == 0
+
+
+async def test_a_backfill_of_what_is_still_to_come_is_refused(world: World) -> None:
+    await begin(world)
+    await world.app.schedules.create("daily", cron("0 9 * * *", tz="Europe/Berlin"), "note")
+    with pytest.raises(OstinatoError, match=r"still to come, from 2026-01-01T09:00:00\+01:00 on"):
+        await world.app.schedules.backfill("daily", "2025-12-30T00:00Z", "2026-01-05T00:00Z")
+    assert await world.app.schedules.backfills("daily") == []
+    await world.app.schedules.backfill("daily", "2025-12-30T00:00Z", "2026-01-01T07:59Z")  # no time of it is to come
+
+
+async def test_a_time_to_come_that_a_backfill_ran_is_explained_as_both(world: World) -> None:
+    await begin(world)
+    await world.app.schedules.create("daily", cron("0 9 * * *"), "note")
+    at = "2026-01-03T09:00:00Z"
+    moment = datetime.fromisoformat(at)
+    patch = Patch(backfills=((from_datetime(moment), from_datetime(moment), None),))  # as Temporal's clients may
+    await Forms.of(world.app.schedules).patch("daily", patch, asked="")
+    await world.settle()
+    told = await world.app.schedules.explain("daily", at)
+    assert told.outcome == "will_run"
+    assert f"The time {at} (by a backfill) ran and succeeded" in str(told)
+    assert f"{at} is a time to come." in str(told)
+    await world.app.schedules.skip("daily", at)
+    told = await world.app.schedules.explain("daily", at)
+    assert (told.outcome, told.reason, len(told.records)) == ("will_not_run", "asked", 1)
+
+
+@pytest.mark.parametrize("to", ["2026-01-02T08:00Z", "2026-01-02T10:00Z"])
+async def test_one_that_ran_where_it_was_moved_is_explained_by_both_times(world: World, to: str) -> None:
+    await begin(world)
+    await world.app.schedules.create("daily", cron("0 9 * * *"), "note")
+    await world.app.schedules.move("daily", "2026-01-02T09:00Z", to)
+    await world.advance("3d")
+    (by_nominal, by_moved) = [await world.app.schedules.explain("daily", at) for at in ("2026-01-02T09:00Z", to)]
+    assert by_nominal.outcome == "ran"
+    assert by_moved == by_nominal
 
 
 async def test_a_backfill_can_be_paused_resumed_and_cancelled(world: World) -> None:

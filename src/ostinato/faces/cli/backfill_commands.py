@@ -12,7 +12,7 @@ from ostinato.errors import Conflict, NotFound
 from ostinato.faces.cli.answers import moment, short, status
 from ostinato.faces.cli.given import known, zone_of
 from ostinato.faces.cli.target import Session, command
-from ostinato.faces.cli.waiting import OPEN, backfill, backfills_made
+from ostinato.faces.cli.waiting import OPEN, backfill, backfills_made, became_of
 from ostinato.when.zones import Zone
 
 backfills = typer.Typer(help="Watch, pause and cancel backfills.", no_args_is_help=True, rich_markup_mode=None)
@@ -28,7 +28,7 @@ async def list_backfills(
     """List the backfills of a schedule, the newest first."""
     zone = zone_of(await known(session.client, name))
     found = await session.client.schedules.backfills(name, limit=limit)
-    columns = ("backfill", "state", "started", "of", "first", "last", "created", "why")
+    columns = ("backfill", "state", "dealt with", "of", "first", "last", "created", "why")
     session.out.items(found, columns, lambda one: _row(one, zone), nothing="no backfills")
 
 
@@ -57,10 +57,10 @@ async def cancel(
 
 @command(backfills)
 async def wait(session: Session, name: Name, id: Id = None) -> None:
-    """Wait until all its runs have been started. Exit code 1 if it was cancelled."""
+    """Wait until all its times are dealt with. Exit code 1 if it was cancelled."""
     chosen = await _chosen(session, name, id)
     (found,) = await backfills_made(session, [(name, chosen)])
-    session.out.say(found, f"{found['state']} {chosen}: {found['made']} of {found['total']} started")
+    session.out.say(found, f"{found['state']} {chosen}: {await became_of(session, [(name, found)])}")
     if found["state"] != "completed":
         raise typer.Exit(1)
 
@@ -69,7 +69,7 @@ async def _turn(session: Session, name: str, id: str | None, to: str, done: str,
     chosen = await _chosen(session, name, id)
     await session.client.schedules.turn_backfill(name, chosen, to, reason)
     found = await backfill(session, name, chosen)
-    session.out.say(found, f"{done} {chosen}: {found['made']} of {found['total']} started")
+    session.out.say(found, f"{done} {chosen}: {found['made']} of {found['total']} times dealt with")
 
 
 async def _chosen(session: Session, name: str, id: str | None) -> str:
@@ -92,6 +92,6 @@ def _row(one: Json, zone: Zone) -> tuple[Any, ...]:
         one["total"],
         moment(one["first"], zone),
         moment(one["last"], zone),
-        moment(one["created"], zone),
+        moment(one["created"]),
         short(one["reason"]),
     )

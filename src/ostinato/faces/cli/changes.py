@@ -30,7 +30,8 @@ def differences(before: Json, after: Json) -> list[str]:
         lines.append(f"  next: {_next(after)}")
     origin = after["origin"]
     if lines and origin:
-        back = "the next start of that code" if origin.startswith("code:") else "the next `apply` of that file"
+        in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
+        back = "the next start of a node with that code" if in_code else "the next `apply` of that file"
         lines.append(f"note: it is declared in {origin}; {back} puts it back as declared there")
     return lines or ["  nothing is different"]
 

@@ -27,7 +27,7 @@ from ostinato.faces.cli.given import (
 from ostinato.faces.cli.options import How, Input, Overlap
 from ostinato.faces.cli.periods import read_end, read_time
 from ostinato.faces.cli.target import Session, command
-from ostinato.faces.cli.waiting import backfills_made
+from ostinato.faces.cli.waiting import backfills_made, became_of
 from ostinato.when.zones import Zone
 
 schedules = typer.Typer(help="List, create and change schedules.", no_args_is_help=True, rich_markup_mode=None)
@@ -160,7 +160,7 @@ async def backfill(
     overlap: Overlap = None,
     input: Input = None,
     rate: Annotated[float | None, typer.Option(help="The most runs to start in a second.")] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until all its runs have been started.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until all its times are dealt with.")] = False,
 ) -> None:
     """Run a range of its times now."""
     calls, given = session.client.schedules, read_object(input, "--input")
@@ -176,8 +176,8 @@ async def backfill(
     await change(session, chosen, "backfilling", fill)
     if wait:
         made = await backfills_made(session, begun)
-        counted = f"{sum(one['made'] for one in made)} of {sum(one['total'] for one in made)}"
-        typer.echo(f"{counted} runs were started", err=True)
+        named = [(name, one) for (name, _), one in zip(begun, made, strict=True)]
+        typer.echo(await became_of(session, named), err=True)
         if any(one["state"] != "completed" for one in made):
             raise typer.Exit(1)
 
@@ -301,7 +301,7 @@ def _page(one: Json) -> RenderableType:
                 "failures in a row": one["failures"] or None,
                 "tags": ", ".join(one["tags"]),
                 "declared in": one["origin"],
-                "created": moment(one["created"], zone),
+                "created": moment(one["created"]),
                 "conflict token": one["token"],
             }
         ),
