@@ -15,7 +15,7 @@ from tests.service import Received, Reply, Service
 
 RUNS = 60
 NODE = """
-import asyncio, sys
+import asyncio, logging, sys
 from ostinato import EgressPolicy, Ostinato
 logging.getLogger("ostinato").setLevel(logging.CRITICAL)
 app = Ostinato(sys.argv[1], lease=1.5, egress=EgressPolicy(allow=("127.0.0.0/8",)))

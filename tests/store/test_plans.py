@@ -227,14 +227,14 @@ async def planned(connection: asyncpg.Connection, text: str, values: Sequence[An
 
 
 @pytest.mark.parametrize("size", ["fresh", "grown", "grown and analysed"])
-def test_hot_statements_on_postgres(postgres_url: str, size: str) -> None:
+def test_hot_statements_on_postgres(bare_postgres_url: str, size: str) -> None:
     async def main() -> None:
-        store = open_url(postgres_url)
+        store = open_url(bare_postgres_url)
         await store.open()
         await store.close()
         if size != "fresh":
-            await grow(postgres_url)
-        connection = await asyncpg.connect(postgres_url, server_settings=SETTINGS)
+            await grow(bare_postgres_url)
+        connection = await asyncpg.connect(bare_postgres_url, server_settings=SETTINGS)
         if size == "grown and analysed":
             await connection.execute("ANALYZE")
         for name, (params, row, index) in HOT.items():

@@ -5,11 +5,7 @@ Exit codes: 0 it is done; 1 it is not, or not all of it (declared elsewhere, lin
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +16,7 @@ from ostinato.client import Json
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import Answers, as_text, counted
 from ostinato.faces.cli.plans import refused, show_plan
-from ostinato.faces.cli.target import Where, is_there, place_command, reach
+from ostinato.faces.cli.target import Where, is_there, or_an_empty_one, place_command, reach
 from ostinato.faces.cli.temporal_commands import export_temporal, import_temporal
 from ostinato.schedules.crontabs import JOB, Crontab, read_crontab
 from ostinato.schedules.files import parse_schedules, write_document
@@ -134,23 +130,12 @@ async def _applied(place: Where, out: Answers, text: str, file: str, dry_run: bo
     try:
         if not dry_run and place.server is None and not is_there(place.store):
             parse_schedules(text, shown)  # a file that is wrong makes no store
-        with _or_an_empty_one(place, dry_run) as there:
+        with or_an_empty_one(place, dry_run, "without --dry-run") as there:
             async with reach(there, create=not dry_run or there is not place) as client:
                 do = client.schedules.plan if dry_run else client.schedules.apply
                 return await do(text, file=shown, **given)
     except OstinatoError as problem:
         refused(out, problem)
-
-
-@contextmanager
-def _or_an_empty_one(place: Where, dry_run: bool) -> Iterator[Where]:
-    """For a plan: an empty store for the moment, where the one that is meant is not there yet."""
-    if not dry_run or place.server is not None or is_there(place.store):
-        yield place
-        return
-    typer.echo(f"note: there is no store {place.store} yet; without --dry-run it is created", err=True)
-    with TemporaryDirectory() as folder:
-        yield replace(place, store=f"sqlite:///{folder}/empty.db")
 
 
 def _read(file: str) -> str:

@@ -9,10 +9,11 @@ import inspect
 import logging
 import os
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -197,6 +198,17 @@ class Session:
 
 
 Command = Callable[..., Awaitable[None]]
+
+
+@contextmanager
+def or_an_empty_one(place: Where, only_a_plan: bool, otherwise: str) -> Iterator[Where]:
+    """The same place, or, for a plan on a store that is not there yet, an empty store for the moment."""
+    if not only_a_plan or place.server is not None or is_there(place.store):
+        yield place
+        return
+    typer.echo(f"note: there is no store {place.store} yet; {otherwise} it is created", err=True)
+    with TemporaryDirectory() as folder:
+        yield replace(place, store=f"sqlite:///{folder}/empty.db")
 
 
 def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:

@@ -4,6 +4,7 @@ API. What would be done is said first; `--apply` does it."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.answers import Answers, table
-from ostinato.faces.cli.target import Where, must_exist
+from ostinato.faces.cli.target import Where, must_exist, or_an_empty_one
 from ostinato.store.schema import check_usable
 
 if TYPE_CHECKING:
@@ -98,10 +99,13 @@ async def _move(
     from ostinato.app import Ostinato
 
     address, space, tls, ca, key = there
-    store = place.only_a_store("moving schedules from and to a cluster")
-    await check_usable(store, create=apply_now)
+    place.only_a_store("moving schedules from and to a cluster")
     wrong: dict[str, str] = {}
-    async with Ostinato(store, namespace=place.namespace or "default").connected() as app:
+    async with AsyncExitStack() as opened:
+        target = opened.enter_context(or_an_empty_one(place, not apply_now, "with --apply"))
+        store = target.only_a_store("moving schedules from and to a cluster")
+        await check_usable(store, create=apply_now or target is not place)
+        app = await opened.enter_async_context(Ostinato(store, namespace=place.namespace or "default").connected())
         certificates = _certificates(ca) if ca else None
         cluster = await _moving().Cluster.reach(address, space, tls=tls, ca=certificates, key=key or None)
         with _moving().answering(address):

@@ -74,7 +74,7 @@ def test_each_caller_may_do_what_the_role_says_and_nothing_else(tmp_path: Path) 
         tokens: dict[str, str | None] = {
             "none": None,
             "elsewhere": await web.token("admin", "other"),
-            "expired": await web.token("admin", expires_in=1),
+            "expired": await web.token("admin", expires_in="1us"),
             "nonsense": "ost_" + "0" * 26 + "_" + "x" * 43,
         }
         for role in Role:
