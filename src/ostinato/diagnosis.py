@@ -236,11 +236,21 @@ async def _parked_timers(app: Ostinato, repair: bool) -> Check:
     if repair:
         await app.unpark_timers()
         return Check("parked_timers", "notice", f"{_count(rows)}: {told}", "they are tried again now")
-    remedy = (
+    remedy = _remedy_for_parked([str(row[6]) for row in rows])
+    return Check("parked_timers", "wrong", f"{_count(rows)}: {told}", remedy)
+
+
+def _remedy_for_parked(reasons: Sequence[str]) -> str:
+    """By what went wrong: no newer node can keep what is too large."""
+    if any("OverflowError" in reason or "64-bit" in reason for reason in reasons):
+        return (
+            "a number or a length of time is too large to be kept. `ostinato journeys check` names the place in a"
+            " definition; deploy one that is within its bounds, cancel the runs that wait and start them anew"
+        )
+    return (
         "`ostinato doctor --repair` lets them be tried again; a newer node may know what an older one did not, so"
         " upgrade the nodes; else report it with the reason"
     )
-    return Check("parked_timers", "wrong", f"{_count(rows)}: {told}", remedy)
 
 
 async def _handlers(app: Ostinato) -> Check:

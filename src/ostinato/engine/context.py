@@ -19,7 +19,6 @@ LOG_LINES = 1000
 LOG_BYTES = 4096
 LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
 DEEPEST = 100  # levels of one: it is written again within others, and must not be too deep for that
-_WRITABLE = 254  # levels that orjson writes
 
 
 def clean(text: str) -> str:
@@ -30,16 +29,27 @@ def clean(text: str) -> str:
 def to_json(value: Any, what: str) -> str:
     """JSON for the store; what cannot be JSON, or is too large or too deep, is refused with its reason."""
     try:
-        data = orjson.dumps(value)
-    except (TypeError, ValueError) as problem:
-        raise OstinatoError(f"{what} is not JSON: {problem}") from None
-    if b"null" in data and not _finite(value):
-        raise OstinatoError(f"{what} is not JSON: it holds a number that is none, NaN or infinite")
+        data = written(value)
+    except ValueError as problem:
+        raise OstinatoError(f"{what} {problem}") from None
     if len(data) > LARGEST:
         raise OstinatoError(f"{what} is {len(data):,} bytes of JSON; at most {LARGEST:,} are kept")
-    if data.count(b"[") + data.count(b"{") > DEEPEST and _deep(value):
-        raise OstinatoError(f"{what} is nested more than {DEEPEST} levels deep")
     return data.decode()
+
+
+def written(value: Any) -> bytes:
+    """JSON of what comes in, by whatever door. Raises `ValueError` with why it cannot be kept: "is not JSON: …"."""
+    try:
+        data = orjson.dumps(value)
+    except (TypeError, ValueError) as problem:
+        if deeper_than(value):
+            raise ValueError(f"is nested more than {DEEPEST} levels deep") from None
+        raise ValueError(f"is not JSON: {problem}") from None
+    if b"null" in data and not _finite(value):
+        raise ValueError("is not JSON: it holds a number that is none, NaN or infinite")
+    if data.count(b"[") + data.count(b"{") > DEEPEST and deeper_than(value):
+        raise ValueError(f"is nested more than {DEEPEST} levels deep")
+    return data
 
 
 def _finite(value: Any) -> bool:
@@ -56,14 +66,14 @@ def _finite(value: Any) -> bool:
     return True
 
 
-def _deep(value: Any) -> bool:
-    """Whether there is no room around it."""
-    for _ in range(_WRITABLE - DEEPEST):
-        value = [value]
-    try:
-        orjson.dumps(value)
-    except TypeError:
-        return True
+def deeper_than(value: Any, most: int = DEEPEST) -> bool:
+    """Whether lists and objects stand within each other more than so many levels deep."""
+    level, depth = [value], 0
+    while level := list({id(one): one for one in level if isinstance(one, dict | list | tuple)}.values()):
+        depth += 1
+        if depth > most:
+            return True
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
     return False
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
-import orjson
-
+from ostinato.engine.context import written
 from ostinato.errors import OstinatoError
 from ostinato.errors import shown_json as shown
 from ostinato.journeys.language import Definition
@@ -53,7 +52,7 @@ def asked_to_start(
     """A start's input: the body is the first context, with what its bindings take from the request."""
     if not isinstance(body, Mapping):
         raise NotValid("the input", "", f"{shown(body)} is not an object")
-    _bounded(body, limits)
+    check_bounds(body, limits)
     if definition.spec.input is not None:
         validate(body, definition.spec.input.schema, "the input")
     binding = definition.spec.bindings.http.start
@@ -61,17 +60,17 @@ def asked_to_start(
     return Asked({**body, **bound(binding, request)}, *labelled, handed_on(binding, request))
 
 
-def _bounded(value: Any, limits: Limits) -> None:
+def check_bounds(value: Any, limits: Limits) -> None:
     try:
-        size = len(orjson.dumps(value))
-    except TypeError as wrong:
-        raise NotValid("the input", "", f"it is not JSON: {wrong}") from None
+        size = len(written(value))
+    except ValueError as wrong:
+        raise NotValid("the input", "", f"it {wrong}") from None
     if size > limits.input_bytes:
         raise NotValid("the input", "", f"it has {size:,} bytes, and at most {limits.input_bytes:,} are taken")
 
 
 def step_body(definition: Definition, step: str, schema: Mapping[str, Json], body: Any, limits: Limits) -> None:
-    _bounded(body, limits)
+    check_bounds(body, limits)
     validate(body, schema, f"the input of step {step!r}")
 
 

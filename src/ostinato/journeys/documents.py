@@ -30,6 +30,7 @@ from ostinato.schedules.marked import Marked, Path, Place
 
 LARGEST = 128 * 1024  # characters; reading them takes two seconds, so a server reads in a thread
 DEEPEST = 64
+LEAST, MOST = -(1 << 63), (1 << 64) - 1  # of a whole number: what is written must be read the same everywhere
 SUFFIXES = (".journey.yaml", ".journey.yml", ".journey.json")
 _TAB = re.compile(r"^[ ]*\t", re.MULTILINE)
 # The core schema of YAML 1.2, to the letter.
@@ -86,11 +87,16 @@ def _json(reading: _Reading, text: str) -> tuple[Any]:
         reading.stop("document-number", Place(1, 1), f"{word} is not a number that JSON knows", "leave it out")
 
     try:
-        return (json.loads(text, parse_constant=constant),)
+        return (json.loads(text, parse_constant=constant, parse_int=_whole),)
     except json.JSONDecodeError as wrong:
         reading.stop("document-syntax", Place(wrong.lineno, wrong.colno), f"this is not JSON: {wrong.msg}")
     except RecursionError:
         reading.stop("document-too-deep", Place(1, 1), "it is nested too deeply", f"at most {DEEPEST} levels are read")
+
+
+def _whole(word: str) -> int:
+    """One that is too large is told with its place, when that is read."""
+    return int(word) if len(word) <= 20 else 0
 
 
 class _Unreadable(Exception):
@@ -194,7 +200,13 @@ class _Reading:
         if text in _WORDS:
             return _WORDS[text]
         if _WHOLE.fullmatch(text) and len(text) <= 400:
-            return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+            number = int(text, 0 if text[:2] in ("0o", "0x") else 10)
+            if LEAST <= number <= MOST:
+                return number
+            self._wrong("document-number", path, event, f"{shown(number)} is not within 64 bits",
+                        f"a whole number is {LEAST} to {MOST}; put a text in quotes")  # fmt: skip
+            self._document.unread.add(path)
+            return None
         if _NOT_FINITE.fullmatch(text) or (_REAL.fullmatch(text) and not math.isfinite(float(text))):
             self._wrong("document-number", path, event, f"{shown(text)} is not a number that JSON knows",
                         "put a text in quotes")  # fmt: skip

@@ -52,9 +52,11 @@ _OF_ITEMS = ("items", "contains", "unevaluatedItems")
 
 class NotValid(OstinatoError):
     """A value that its schema does not allow. `place` is where, as a JSON pointer; `faults` are all such places, each
-    with what is wrong there, the most telling first."""
+    with what is wrong there, the most telling first; `value` is the whole, where it may be repeated."""
 
-    def __init__(self, what: str, place: str, problem: str, more: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, what: str, place: str, problem: str, more: Sequence[tuple[str, str]] = (), *, value: Any = None
+    ) -> None:
         words = [f"{what}{place or ' as a whole'}: {problem}"]
         words += [f"{other or 'as a whole'}: {wrong}" for other, wrong in more[:_TOLD]]
         words += [f"and {len(more) - _TOLD} more"] if len(more) > _TOLD else []
@@ -63,6 +65,7 @@ class NotValid(OstinatoError):
         self.place = place
         self.problem = problem
         self.faults = ((place, problem), *more)
+        self.value = value
 
 
 def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
@@ -76,7 +79,7 @@ def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
     except (ValueError, RecursionError) as wrong:
         raise NotValid(what, "", f"it cannot be held against its schema: {wrong}") from None
     if telling:
-        raise NotValid(what, *telling[0], telling[1:])
+        raise NotValid(what, *telling[0], telling[1:], value=value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,15 @@ def a_corrupt_timer(url: str) -> None:
     )
 
 
+def a_timer_with_a_number_too_large(url: str) -> None:
+    plant(
+        url,
+        "INSERT INTO ostinato_timers VALUES ('run', 'x', 'wake', ?, 'default', NULL, 'TypeError(''Integer exceeds"
+        " 64-bit range'')')",
+        now(),
+    )
+
+
 def differing_zone_rules(url: str) -> None:
     plant_node(url, "other", lease=now() + 10 * MINUTE, rules="1999a")
 
@@ -164,6 +173,7 @@ def a_line_without_a_head(url: str) -> None:
     ("fault", "name", "words", "remedy"),
     [
         (a_corrupt_timer, "parked_timers", "no such purpose", "upgrade the nodes"),
+        (a_timer_with_a_number_too_large, "parked_timers", "64-bit", "`ostinato journeys check` names the place"),
         (differing_zone_rules, "zone_rules", "other has 1999a", "the same tzdata"),
         (a_dead_node_with_active_runs, "active_under_no_node", "under node dead", "doctor --repair"),
         (a_miscounted_limit, "limit_miscounted", "says 2 go, 0 do", "doctor --repair"),

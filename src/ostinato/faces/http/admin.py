@@ -9,6 +9,7 @@ from fastapi import APIRouter, Body, Path, Request
 from ostinato.diagnosis import diagnose as look_for_trouble
 from ostinato.engine.access import NamespaceInfo, Role, TokenInfo
 from ostinato.faces.door import Door, Refused, Who
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Limit, page
 from ostinato.faces.http.shapes.admin import (
@@ -28,7 +29,7 @@ from ostinato.faces.http.shapes.admin import (
 from ostinato.faces.http.who import Admin, Reader, declared
 from ostinato.when.instants import Micros, to_datetime
 
-router = APIRouter()
+router = APIRouter(route_class=Route)
 READ, OWN = declared(Role.READER), declared(Role.ADMIN)
 
 

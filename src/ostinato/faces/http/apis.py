@@ -8,25 +8,23 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BeforeValidator
 from starlette.types import Receive, Scope, Send
 
 from ostinato.engine.access import Role
 from ostinato.errors import NotFound
 from ostinato.faces.door import Who
-from ostinato.faces.http.guard import SLASH, named
+from ostinato.faces.http.bodies import SLASH, Route
 from ostinato.faces.http.inbound import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
 from ostinato.faces.http.problems import MEDIA
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.who import JourneyOperator, declared
 
-router = APIRouter(tags=["journeys"])
+router = APIRouter(route_class=Route, tags=["journeys"])
 WRITE = declared(Role.OPERATOR, any_query=True)
 Api = Annotated[
     str,
     Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name."),
-    BeforeValidator(named),
 ]
 _PREFIX = "/api/v1"
 _KNOWN = 1000  # paths whose API is remembered

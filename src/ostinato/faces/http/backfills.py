@@ -11,6 +11,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError
 from ostinato.faces.door import Who
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import Before, Limit
 from ostinato.faces.http.schedules import Match, Name, changed, token_of
@@ -18,7 +19,7 @@ from ostinato.faces.http.shapes.common import Stop
 from ostinato.faces.http.shapes.schedules import Backfills, BackfillShown, Bulk, BulkDone, ChangedShown, Fill
 from ostinato.faces.http.who import Operator, Reader, declared
 
-router = APIRouter(tags=["schedules"])
+router = APIRouter(route_class=Route, tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 
 

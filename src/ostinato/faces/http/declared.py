@@ -11,13 +11,14 @@ from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError
 from ostinato.faces.door import Who
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import LARGEST_PAGE, STEP, After, Limit
 from ostinato.faces.http.shapes.declared import Exported, File, PlanShown
 from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.schedules.files import Document, parse_schedules, write_document
 
-router = APIRouter(tags=["schedules"])
+router = APIRouter(route_class=Route, tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 MOST_SCHEDULES = 1_000  # in one file
 

@@ -16,6 +16,7 @@ from fastapi.responses import StreamingResponse
 from ostinato.engine.access import Role, still_good
 from ostinato.event_names import refuse_unknown
 from ostinato.faces.door import Refused, Who
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.hiding import seen_by, shown_events
 from ostinato.faces.http.paging import Limit, listing
 from ostinato.faces.http.shapes.admin import Events, EventShown
@@ -24,7 +25,7 @@ from ostinato.journeys.plugins import Request as Inbound
 from ostinato.model import Event, event_data
 from ostinato.when.instants import to_datetime
 
-router = APIRouter(tags=["events"])
+router = APIRouter(route_class=Route, tags=["events"])
 READ = declared(Role.READER)
 _PAGE = 500
 _ALIVE = 15.0  # seconds between signs of life on a silent stream

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ostinato.errors import OstinatoError
+from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.problems import of_error, problem
 from ostinato.faces.http.who import known
 
@@ -23,7 +24,6 @@ MOST_HELD = 64 << 20  # bytes of all requests that are being read or answered
 _FILES = ("/api/v1/schedules:apply", "/api/v1/schedules:plan")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-SLASH = "\udc2f"  # a slash within a name; no request can send this character itself
 
 
 def host_of(value: str) -> str:
@@ -44,11 +44,6 @@ def _netloc(origin: str) -> str:
 def segments(raw: bytes) -> str:
     """A path for the router in which only what was written as a slash is one: `team%2Freport` is one name."""
     return "/".join(unquote(part).replace("/", SLASH) for part in raw.decode("ascii", "replace").split("/"))
-
-
-def named(segment: str) -> str:
-    """A name as its caller wrote it."""
-    return segment.replace(SLASH, "/")
 
 
 class Guard:
@@ -101,7 +96,9 @@ class Guard:
             self._held -= read
 
     def _refusal(self, method: str, headers: Headers, most: int) -> tuple[int, str, str] | None:
-        host = headers.get("host", "")
+        host, *others = headers.getlist("host") or [""]
+        if others:
+            return 400, "bad request", "there is more than one Host header"
         if self._hosts and host_of(host) not in self._hosts:
             return 421, "wrong host", f"this server does not answer to the name {host!r}; it is {_named(self._hosts)}"
         length = headers.get("content-length") or "0"

@@ -11,11 +11,12 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.shapes.admin import Health
 from ostinato.faces.http.who import Reader, declared
 from ostinato.version import __version__
 
-router = APIRouter(tags=["health"])
+router = APIRouter(route_class=Route, tags=["health"])
 _SECONDS = 2.0  # that the store has to answer; whoever asks has a deadline of their own
 ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.journeys import Label
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import After, Limit
@@ -17,7 +18,7 @@ from ostinato.faces.http.shapes.journeys import BindingShown, BindingsShown
 from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.journeys.bindings import BindingInfo
 
-router = APIRouter(tags=["journeys"])
+router = APIRouter(route_class=Route, tags=["journeys"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 

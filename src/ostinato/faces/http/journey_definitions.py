@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Response
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.keys import Key, done_once
 from ostinato.faces.http.paging import After, Limit, page
@@ -26,7 +27,7 @@ from ostinato.journeys.drawing import draw
 from ostinato.journeys.library import DefinitionInfo
 from ostinato.journeys.problems import errors
 
-router = APIRouter(tags=["journeys"])
+router = APIRouter(route_class=Route, tags=["journeys"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Version = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL)]

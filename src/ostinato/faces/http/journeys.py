@@ -9,16 +9,16 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel
 
 from ostinato.engine.access import Role
 from ostinato.engine.requests import digest
 from ostinato.errors import OstinatoError, shown
 from ostinato.faces.door import Who
-from ostinato.faces.http.guard import named
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.inbound import give_cookies, inbound
 from ostinato.faces.http.keys import Key, done_once
-from ostinato.faces.http.paging import Before, Limit
+from ostinato.faces.http.paging import BeforeRun, Limit
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
     JourneyHeard,
@@ -34,7 +34,7 @@ from ostinato.journeys.drawing import draw
 from ostinato.journeys.machine.model import Instance
 from ostinato.journeys.views import JourneyOutcome, JourneyStatus
 
-router = APIRouter(tags=["journeys"])
+router = APIRouter(route_class=Route, tags=["journeys"])
 LIST, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 # A journey may read any name of the query: into its context, or as the key that its read guard asks for.
 READ_ONE, ANSWER = declared(Role.READER, any_query=True), declared(Role.OPERATOR, any_query=True)
@@ -43,7 +43,6 @@ Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Step = Annotated[
     str,
     Path(min_length=1, max_length=LONGEST_ID, pattern=NO_NUL, description="The id of a wait or webhook."),
-    BeforeValidator(named),
 ]
 Version = Annotated[str | None, Query(max_length=100, pattern=NO_NUL, description="Another than the latest.")]
 Label = Annotated[str | None, Query(max_length=256, pattern=NO_NUL)]
@@ -140,7 +139,7 @@ async def list_journeys(
     tenantId: Label = None,
     tag: Labels = None,
     attribute: Labels = None,
-    before: Before = None,
+    before: BeforeRun = None,
     limit: Limit = 100,
 ) -> Response:
     """Instances, newest first, that have all of these; `attribute` is `name=value`. Those that the caller may not read

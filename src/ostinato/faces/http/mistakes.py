@@ -16,10 +16,12 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from ostinato.errors import did_you_mean, shown, there_are
+from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 
 ANY_QUERY = "x-any-query"  # on a route that hands the query to a journey, which may read any name of it
 _LONGEST_VALUE = 200  # characters of a value that an error repeats
 _EVERYWHERE = ("namespace",)  # query parameters that `who` reads by hand
+_ELSEWHERE = {("/api/v1/events", "pattern"): "/api/v1/events/stream"}  # what another call has
 _ENUMERATED = re.compile(r"'([^']*)'")
 
 
@@ -48,7 +50,12 @@ async def refuse_unknown_parameters(request: Request) -> None:
         return
     known = _parameters(route)
     errors = [
-        {"type": "unknown_parameter", "loc": ("query", name), "msg": _no_such(name, known), "input": value}
+        {
+            "type": "unknown_parameter",
+            "loc": ("query", name),
+            "msg": _no_such(name, known, _ELSEWHERE.get((request.scope["path"], name), "")),
+            "input": value,
+        }
         for name, value in request.query_params.items()
         if name not in known
     ]
@@ -66,21 +73,10 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
         yield from _query_names(inner)
 
 
-def _no_such(name: str, known: Sequence[str]) -> str:
+def _no_such(name: str, known: Sequence[str], elsewhere: str) -> str:
+    if elsewhere:
+        return f"there is no such parameter here; {elsewhere} has it"
     return f"there is no such parameter here; {did_you_mean(name, known) or there_are(known)}"
-
-
-def not_json(error: RequestValidationError) -> str | None:
-    """Where the body stops being JSON, and why; None if it is JSON."""
-    for one in error.errors():
-        if one.get("type") == "json_invalid":
-            text = error.body if isinstance(error.body, str) else ""
-            position = one["loc"][-1] if isinstance(one["loc"][-1], int) else 0
-            line = text.count("\n", 0, position) + 1
-            column = position - text.rfind("\n", 0, position)
-            why = str(one.get("ctx", {}).get("error", one["msg"]))
-            return f"the body is not JSON: line {line}, column {column}: {why}"
-    return None
 
 
 def mistakes(request: Request, error: RequestValidationError) -> list[Mistake]:
@@ -109,6 +105,10 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
             names = _fields(body, place[1:-1])
             hint = did_you_mean(str(place[-1]), names) or (there_are(names) if names else "leave it out")
             message = f"there is no such field; {hint}"
+        case "string_pattern_mismatch" if error.get("ctx", {}).get("pattern") == NO_NUL:
+            message = "no text may have a NUL in it"
+        case "string_pattern_mismatch" if error.get("ctx", {}).get("pattern") == RUN_CURSOR:
+            message = "this is not `next` of a page"
         case "enum" | "literal_error":
             words = _ENUMERATED.findall(str(error.get("ctx", {}).get("expected")))
             hint = did_you_mean(given, words) if isinstance(given, str) else ""

@@ -11,13 +11,17 @@ from fastapi import Query, Response
 from pydantic import BaseModel
 
 from ostinato.faces.door import Who
-from ostinato.faces.http.shapes.common import NO_NUL
+from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 
 T = TypeVar("T")
 K = TypeVar("K", int, str)
 Limit = Annotated[int, Query(ge=1, le=1000, description="The size of a page.")]
 After = Annotated[str | None, Query(max_length=512, pattern=NO_NUL, description="`next` of the page before.")]
 Before = Annotated[str | None, Query(max_length=600, pattern=NO_NUL, description="`next` of the page before.")]
+BeforeRun = Annotated[
+    str | None,
+    Query(max_length=64, pattern=RUN_CURSOR, description="`next` of the page before."),
+]
 AfterNumber = Annotated[int | None, Query(ge=0, le=1 << 62, description="`next` of the page before.")]
 
 

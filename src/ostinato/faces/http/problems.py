@@ -16,7 +16,8 @@ from ostinato.engine.computing import Busy, TooMuch
 from ostinato.engine.log import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreRefused, StoreUnavailable
 from ostinato.faces.door import Refused
-from ostinato.faces.http.mistakes import as_json, mistakes, not_json
+from ostinato.faces.http.bodies import NotJson
+from ostinato.faces.http.mistakes import as_json, mistakes
 from ostinato.journeys.library import Invalid
 from ostinato.journeys.schemas import NotValid
 from ostinato.schedules.declared import DeclaredElsewhere
@@ -73,7 +74,7 @@ def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
             words = str(error) if inside else _store_trouble(error)
             return problem(503, "store unavailable", words, {"Retry-After": "1"})
         case NotValid():
-            faults = [{"field": place, "message": words} for place, words in error.faults]
+            faults = [_fault(error.value, place, words) for place, words in error.faults]
             return problem(400, "invalid input", str(error), field=error.place or None, problems=faults)
         case Invalid():
             return problem(422, "invalid definition", str(error), problems=[one.as_dict() for one in error.problems])
@@ -83,6 +84,17 @@ def of_error(error: OstinatoError, *, inside: bool = False) -> JSONResponse:
             return problem(422, "invalid spec", str(error), field=error.field or None, value=as_json(error.value))
         case _:
             return problem(422, "invalid", str(error))
+
+
+def _fault(value: Any, place: str, words: str) -> dict[str, Any]:
+    """What is wrong at a place of a value, with what is there."""
+    found = {"field": place, "message": words}
+    try:
+        for step in place.split("/")[1:]:
+            value = value[int(step)] if isinstance(value, list) else value[step]
+    except (KeyError, ValueError, IndexError, TypeError):  # a name that has a slash in it
+        return found
+    return found if value is None else {**found, "value": as_json(value)}
 
 
 _last_said = -float("inf")
@@ -106,9 +118,6 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        unreadable = not_json(error)
-        if unreadable is not None:
-            return problem(400, "not json", unreadable)
         found = mistakes(request, error)
         return problem(
             422,
@@ -122,10 +131,11 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
         headers = dict(error.headers) if error.headers else None
-        title = HTTPStatus(error.status_code).phrase.lower()
+        title = "not json" if isinstance(error, NotJson) else HTTPStatus(error.status_code).phrase.lower()
         return problem(error.status_code, title, str(error.detail), headers)
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
         log.exception("a request failed", action="request_failed", method=request.method, path=request.url.path)
-        return problem(500, "internal error", "something went wrong here; the server's log has the details")
+        words = "something went wrong here; the server's log has the details"
+        return problem(500, "internal error", words, {"Connection": "close"})  # as the server will do

@@ -34,6 +34,12 @@ class _Refused(Exception):
     """Raised inside the parser to end the connection with this answer."""
 
 
+def _is_elsewhere(target: bytes, host: bytes) -> bool:
+    """Whether a target that names its server (`GET http://server/path`) names another than the Host header."""
+    authority = target.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+    return bool(authority) and authority.lower() != host.strip().lower()
+
+
 def most_connections() -> int:
     """How many connections may be open: half of the files that this process may have, and 1,000 at most."""
     try:
@@ -127,6 +133,8 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if len(self.pipeline) >= MOST_PIPELINED:
             raise _Refused(f"At most {MOST_PIPELINED} requests may wait for their answers on one connection.")
+        if not self.url.startswith(b"/") and _is_elsewhere(self.url, dict(self.headers).get(b"host", b"")):
+            raise _Refused("The first line and the Host header name different servers.")
         self._in_head, self._progress, self._held, self._fields = False, True, 0, 0
         super().on_headers_complete()
         self._await_body()

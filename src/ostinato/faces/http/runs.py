@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response
-from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
-from ostinato.faces.http.guard import named
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.hiding import shown_run, shown_runs
 from ostinato.faces.http.keys import Key
-from ostinato.faces.http.paging import After, AfterNumber, Before, Limit, listing, page
+from ostinato.faces.http.paging import After, AfterNumber, BeforeRun, Limit, listing, page
 from ostinato.faces.http.shapes.common import Stop
 from ostinato.faces.http.shapes.runs import (
     Attempts,
@@ -33,14 +32,13 @@ from ostinato.faces.http.who import JourneyOperator, JourneyReader, Operator, Re
 from ostinato.model import Status
 from ostinato.views import RunInfo
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(route_class=Route, tags=["runs"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Id = Annotated[
     str,
     Path(min_length=1, max_length=600, description="A run's id, or the id it was started with."),
-    BeforeValidator(named),
 ]
-Job = Annotated[str, Path(min_length=1, max_length=512), BeforeValidator(named)]
+Job = Annotated[str, Path(min_length=1, max_length=512)]
 
 
 def shown(run: RunInfo) -> RunShown:
@@ -55,7 +53,7 @@ async def list_runs(
     status: Status | None = None,
     parent: Annotated[str | None, Query(max_length=512)] = None,
     attempts: bool = False,
-    before: Before = None,
+    before: BeforeRun = None,
     limit: Limit = 100,
 ) -> Response:
     """Runs, newest first."""

@@ -8,11 +8,10 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
-from pydantic import BeforeValidator
 
 from ostinato.engine.access import Role
 from ostinato.faces.door import Refused
-from ostinato.faces.http.guard import named
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.hiding import shown_occurrences, shown_schedules
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Before, Limit, listing
@@ -40,9 +39,9 @@ from ostinato.faces.http.who import JourneyReader, Operator, Reader, declared
 from ostinato.schedules.calls import Changed
 from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
 
-router = APIRouter(tags=["schedules"])
+router = APIRouter(route_class=Route, tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Name = Annotated[str, Path(min_length=1, max_length=512), BeforeValidator(named)]
+Name = Annotated[str, Path(min_length=1, max_length=512)]
 _TOKEN = 18  # digits
 Match = Annotated[
     str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")

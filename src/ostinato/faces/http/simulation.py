@@ -10,12 +10,13 @@ from fastapi import APIRouter, Response
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
 from ostinato.faces.door import Who
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.shapes.simulation import Simulate, SimulationShown
 from ostinato.faces.http.simulated import as_json, as_svg
 from ostinato.faces.http.who import Reader, declared
 from ostinato.schedules.simulate import Simulation
 
-router = APIRouter(tags=["schedules"])
+router = APIRouter(route_class=Route, tags=["schedules"])
 READ = declared(Role.READER)
 
 

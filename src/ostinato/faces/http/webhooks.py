@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Path, Response
 
 from ostinato.engine.access import Role
+from ostinato.faces.http.bodies import Route
 from ostinato.faces.http.keys import Key
 from ostinato.faces.http.paging import After, Before, Limit
 from ostinato.faces.http.runs import shown as run_shown
@@ -17,7 +18,7 @@ from ostinato.faces.http.who import Operator, Reader, declared
 from ostinato.model import Status
 from ostinato.webhooks import WebhookInfo
 
-router = APIRouter(tags=["webhooks"])
+router = APIRouter(route_class=Route, tags=["webhooks"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Delivery = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL, description="A delivery's run.")]

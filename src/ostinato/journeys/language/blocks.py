@@ -16,10 +16,12 @@ from ostinato.journeys.language.shapes import (
     map_of,
     mapped,
     mapper,
+    milliseconds,
     number,
     of,
     one_of,
     open_object,
+    seconds,
     text,
     whole,
     yes_no,
@@ -49,7 +51,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpDefaults:
-    timeout_ms: int | None = key("timeoutMs", whole(1), None)
+    timeout_ms: int | None = key("timeoutMs", milliseconds(), None)
     headers: Mapping[str, str] = key("headers", texts, make=dict)
 
 
@@ -88,7 +90,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    max_duration_s: int = key("maxDurationSec", whole(1))
+    max_duration_s: int = key("maxDurationSec", seconds())
     on_timeout: Ended = key("onTimeout", of(Ended))
 
 
@@ -198,10 +200,10 @@ class Backoff:
     """Without a kind it is exponential if it has a factor, else fixed."""
 
     kind: str | None = key("kind", one_of("fixed", "exponential"), None)
-    base_delay_ms: int | None = key("baseDelayMs", whole(0), None)
-    max_delay_ms: int | None = key("maxDelayMs", whole(0), None)
-    initial_delay_ms: int | None = key("initialDelayMs", whole(0), None)  # another name of baseDelayMs
-    factor: float | None = key("factor", number, None)
+    base_delay_ms: int | None = key("baseDelayMs", milliseconds(0), None)
+    max_delay_ms: int | None = key("maxDelayMs", milliseconds(0), None)
+    initial_delay_ms: int | None = key("initialDelayMs", milliseconds(0), None)  # another name of baseDelayMs
+    factor: float | None = key("factor", number(1000), None)
     jitter: str = key("jitter", one_of("none", "full"), "none")
 
 
@@ -210,9 +212,9 @@ class Breaker:
     """Of the last calls so many have failed that no more are made for a while."""
 
     enabled: bool = key("enabled", yes_no, True)
-    failure_rate: float = key("failureRateThreshold", number, 0.5)
+    failure_rate: float = key("failureRateThreshold", number(1000), 0.5)
     window: int = key("slidingWindowSize", whole(1, 10_000), 20)
-    open_s: int = key("openTimeoutSec", whole(1), 30)
+    open_s: int = key("openTimeoutSec", seconds(), 30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

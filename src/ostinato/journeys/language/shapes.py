@@ -199,25 +199,45 @@ def any_text(reading: Reading, value: Any, path: Path) -> Any:
 identifier = text(IDENTIFIER, "result")
 
 
-def whole(least: int | None = None, most: int | None = None) -> Shape:
+LONGEST_S = 1000 * 365 * 86_400  # seconds of a length: timers have no moment after the year 9999
+LONGEST_MS = LONGEST_S * 1000
+_MOST = (1 << 31) - 1  # of what is counted
+
+
+def seconds(least: int = 1) -> Shape:
+    """A length of time in whole seconds."""
+    return whole(least, LONGEST_S)
+
+
+def milliseconds(least: int = 1) -> Shape:
+    return whole(least, LONGEST_MS)
+
+
+def whole(least: int, most: int = _MOST) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, int) or isinstance(value, bool):
             not_a(reading, value, path, "a whole number")
-        elif (least is not None and value < least) or (most is not None and value > most):
-            bounds = f"at least {least}" if most is None else f"{least} to {most}"
+        elif not least <= value <= most:
+            bounds = f"at least {least}, and at most {most:,}" if most >= _MOST else f"{least} to {most}"
             reading.wrong("shape-range", path, f"{_name(path)}{value} is out of range", f"it is {bounds}")
         else:
             return value
-        return least or 0
+        return least
 
     return read
 
 
-def number(reading: Reading, value: Any, path: Path) -> Any:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    not_a(reading, value, path, "a number")
-    return 1
+def number(most: float) -> Shape:
+    def read(reading: Reading, value: Any, path: Path) -> Any:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            not_a(reading, value, path, "a number")
+        elif abs(value) > most:
+            reading.wrong("shape-range", path, f"{_name(path)}{value} is out of range", f"it is at most {most:,}")
+        else:
+            return value
+        return 1
+
+    return read
 
 
 def one_of(*words: str) -> Shape:

@@ -24,8 +24,8 @@ from ostinato.journeys.language.shapes import (
     one_of,
     open_object,
     or_mapped,
+    seconds,
     text,
-    whole,
 )
 from ostinato.model import Json
 from ostinato.schedules.marked import Path
@@ -140,7 +140,7 @@ class Projection:
 class WebhookInput:
     input: Contract = key("input", of(Contract))
     response: Projection | None = key("response", of(Projection), None)
-    timeout_s: int | None = key("timeoutSec", whole(1), None)
+    timeout_s: int | None = key("timeoutSec", seconds(), None)
     on_timeout: str | None = key("onTimeout", text(), None)
 
 

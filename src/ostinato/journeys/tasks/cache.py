@@ -10,7 +10,7 @@ import orjson
 from ostinato.errors import OstinatoError
 from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression
-from ostinato.journeys.language.shapes import identifier, key, mapped, one_of, whole
+from ostinato.journeys.language.shapes import identifier, key, mapped, one_of, seconds
 from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.tasks.reading import faults_in, settings_of
@@ -24,7 +24,7 @@ class CacheSettings:
     operation: str = key("operation", one_of("get", "put"))
     named: Expression = key("key", mapped)
     value: Expression | None = key("value", mapped, None)
-    ttl_s: int | None = key("ttlSeconds", whole(1), None)
+    ttl_s: int | None = key("ttlSeconds", seconds(), None)
     result_var: str | None = key("resultVar", identifier, None)
 
 

@@ -22,10 +22,10 @@ from ostinato.journeys.language.shapes import (
     map_of,
     mapped,
     mapper,
+    milliseconds,
     of,
     one_of,
     text,
-    whole,
     yes_no,
 )
 from ostinato.journeys.language.states import Target
@@ -81,7 +81,7 @@ class HttpCallSettings:
     mode: str = key("mode", one_of("requestResponse", "notify"), "requestResponse")
     body: Json | Expression = key("body", either(is_mapped, mapped, anything), None)
     accept: str | None = key("accept", text(), None)
-    timeout_ms: int | None = key("timeoutMs", whole(1), None)
+    timeout_ms: int | None = key("timeoutMs", milliseconds(), None)
     result_var: str | None = key("resultVar", identifier, None)
     resilience_policy_ref: str | None = key("resiliencePolicyRef", text(), None)
     auth: AuthRef | None = key("auth", of(AuthRef), None)

@@ -198,3 +198,22 @@ def test_what_this_machine_says_of_its_clients_is_not_believed(tmp_path: Path) -
 
     with Live(f"sqlite:///{tmp_path}/live.db", node=False) as live:
         assert [guessed(live, number)[9:12] for number in range(12)] == [b"401"] * 10 + [b"429"] * 2
+
+
+def test_a_request_names_one_server(live: Live) -> None:
+    twice = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere.example\r\n\r\n"
+    assert b" 400 " in sent(live, twice).splitlines()[0]
+    foreign = b"GET http://elsewhere.example/api/v1/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert b" 400 " in sent(live, foreign).splitlines()[0]
+    own = foreign.replace(b"elsewhere.example", b"localhost")
+    assert b" 200 " in sent(live, own).splitlines()[0]
+
+
+def test_an_error_of_ours_says_that_the_connection_ends(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("as planned")
+
+    monkeypatch.setattr("ostinato.faces.http.events.listing", fail)
+    head = sent(live, b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n").lower()
+    assert b" 500 " in head.splitlines()[0]
+    assert b"\r\nconnection: close\r\n" in head

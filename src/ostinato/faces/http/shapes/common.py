@@ -29,6 +29,7 @@ class Shown(BaseModel):
 
 
 NO_NUL = r"^[^\x00]*$"  # neither store keeps a NUL in a text
+RUN_CURSOR = r"^[0-9][0-9a-hjkmnp-tv-z]{25}[^\x00]*$"  # the id of a run, or of what belongs to it
 Length = Annotated[str | float, Field(description="A length of time: `30s`, `5m`, `PT1H`, or seconds.")]
 
 
