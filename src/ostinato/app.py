@@ -7,7 +7,6 @@ import inspect
 import logging
 import random
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
@@ -72,6 +71,7 @@ from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
 from ostinato.store.contract import Operation, Store
 from ostinato.store.urls import open_url
+from ostinato.until_signal import run_until_signal
 from ostinato.version import __version__
 from ostinato.views import RunInfo
 from ostinato.webhooks import Around, Webhooks
@@ -329,23 +329,13 @@ class Ostinato(Reading, Admission):
         await self._close()
 
     def run(self) -> None:
-        """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C does not wait for the
-        runs that are going. Where the script has not configured logging, log lines go to standard error."""
+        """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C ends the
+        process at once. Where the script has not configured logging, log lines go to standard error."""
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)-7s %(name)s  %(message)s")
-        asyncio.run(self._run_until_stopped())
+        run_until_signal(self._run_until)
 
-    async def _run_until_stopped(self) -> None:
-        loop, stopped = asyncio.get_running_loop(), asyncio.Event()
-        signals = (signal.SIGINT, signal.SIGTERM)
-
-        def stop() -> None:
-            stopped.set()
-            for name in signals:
-                loop.remove_signal_handler(name)
-
-        for name in signals:
-            loop.add_signal_handler(name, stop)
+    async def _run_until(self, stopped: asyncio.Event) -> None:
         async with self:
             await stopped.wait()
 

@@ -36,3 +36,11 @@ def child_of_a_schedule(ctx: Any) -> list[Any]:
 
 def child_that_dies() -> None:
     os._exit(7)
+
+
+def child_that_waits_for(ctx: Any, path: str) -> int:
+    """Say that it is there, and end when the file is gone."""
+    Path(path).write_text(str(os.getpid()))
+    while Path(path).exists():
+        time.sleep(0.01)
+    return int(ctx.attempt)

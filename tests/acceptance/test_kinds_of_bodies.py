@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tests.acceptance.bodies import (
     child_that_gives_up,
     child_that_saves,
     child_that_sleeps,
+    child_that_waits_for,
 )
 
 
@@ -69,6 +71,80 @@ def test_a_child_process_is_killed_when_its_run_is_cancelled(tmp_path: Path) -> 
             late = await app.start("short", {"path": str(tmp_path / "other")})
             with pytest.raises(RunFailed, match="timed out"):
                 await late.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_signals_that_stop_a_node_do_not_stop_its_child(tmp_path: Path) -> None:
+    """Ctrl-C goes to every process of the terminal, and a service manager signals all that it has started."""
+
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_that_waits_for)
+        async with app:
+            marker = tmp_path / "pid"
+            run = await app.start("child_that_waits_for", {"path": str(marker)})
+            await until(lambda: marker.exists() and marker.read_text())
+            child = int(marker.read_text())
+            assert os.getsid(child) == child, "out of the terminal's reach"
+            os.kill(child, signal.SIGINT)
+            os.kill(child, signal.SIGTERM)
+            marker.unlink()
+            assert await run.result(timeout=30) == 1
+
+    asyncio.run(main())
+
+
+def test_a_child_that_is_told_to_end_before_it_can_hear_it_has_crashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = asyncio.create_subprocess_exec
+    children: list[Any] = []
+
+    async def start_and_stop(*command: Any, **options: Any) -> Any:
+        child = await started(*command, **options)
+        if not children:
+            child.terminate()
+        children.append(child)
+        return child
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_and_stop)
+
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_that_gives_up)
+        async with app:
+            run = await app.start("child_that_gives_up")
+            with pytest.raises(RunFailed, match="attempt 2"):
+                await run.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_a_thread_that_outlives_its_node_has_crashed(store_url: str) -> None:
+    release, attempts = threading.Event(), []
+
+    async def main() -> None:
+        def stuck(ctx: Any) -> None:
+            attempts.append(ctx.attempt)
+            if ctx.attempt == 1:
+                release.wait(30)
+
+        first = Ostinato(store_url, grace="10ms")
+        first.job(stuck)
+        first.job(at_most_once=True, name="once")(stuck)
+        async with first:
+            run, once = await first.start("stuck"), await first.start("once")
+            await until(lambda: len(attempts) == 2)
+        second = Ostinato(store_url)
+        second.job(stuck)
+        async with second:
+            await until(lambda: len(attempts) == 3)
+            assert attempts == [1, 1, 2]
+            crashed, *_ = await second.attempts(run.id)
+            assert crashed.status == "crashed"
+            assert [one.status for one in await second.attempts(once.id)] == ["failed"]
+        release.set()
 
     asyncio.run(main())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,53 @@ if __name__ == "__main__":
     app.run()
     print("stopped", flush=True)
 """
+
+
+STUCK = """
+import time
+
+from ostinato import Ostinato, every
+
+app = Ostinato("sqlite:///run.db", grace="100ms")
+
+
+@app.schedule(every(seconds=1))
+def stuck() -> None:
+    print("stuck", flush=True)
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    app.run()
+"""
+
+
+def test_a_thread_that_cannot_be_stopped_does_not_keep_the_process(tmp_path: Path) -> None:
+    (tmp_path / "jobs.py").write_text(STUCK)
+    command, pipe = [sys.executable, "jobs.py"], subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "stuck\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+        assert process.returncode == 0
+        assert "node stopped" in said
+        assert "threads are still in jobs" in said
+        assert "Traceback" not in said
+
+
+def test_a_second_signal_ends_the_process_at_once(tmp_path: Path) -> None:
+    (tmp_path / "jobs.py").write_text(STUCK.replace("100ms", "10m"))
+    command, pipe = [sys.executable, "jobs.py"], subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "stuck\n"
+        while process.poll() is None:  # the first may not be heard yet when the second comes
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        assert process.returncode == -signal.SIGINT
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
 
 
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])

@@ -18,7 +18,7 @@ from ostinato.engine.executor import Executor, Outcome, Stop
 from ostinato.engine.handlers import Handler
 from ostinato.engine.kinds import Body
 from ostinato.engine.log import log
-from ostinato.engine.outcomes import after_failure
+from ostinato.engine.outcomes import after_crash, after_failure
 from ostinato.engine.reporting import report_start
 from ostinato.engine.rows import read_options
 from ostinato.engine.runs import End, end
@@ -223,8 +223,11 @@ class Bodies:
         options = read_options(run.options)
         retry = options.retry or handler.retry
         if self._at_most_once(run) or outcome.retry is False:
-            return End(run, outcome.status, outcome.reason, error=outcome.error)
+            status = Status.FAILED if outcome.status is Status.CRASHED else outcome.status
+            return End(run, status, outcome.reason, error=outcome.error)
         now = self._clock.now()
+        if outcome.status is Status.CRASHED:
+            return after_crash(run, self._ids.new(now), now, outcome.reason or "")
         ending = after_failure(
             run, outcome.status, outcome.reason, outcome.error, retry, self._ids.new(now), self._dice.random(), now
         )
@@ -244,6 +247,8 @@ class Bodies:
             return End(run, Status.CANCELLED, "cancelled from within")
         if why.status is Status.READY and self._at_most_once(run):
             return End(run, Status.FAILED, "stopped with its node, and it must be tried at most once")
+        if why.status is Status.READY and (run.id, run.claim) in self.executor.in_thread:
+            return None  # nothing can stop it: it stays begun, so that a node which leaves leaves it as crashed
         if why.status is Status.READY:
             return _handed_back(run)
         if why.status is Status.CRASHED:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
     from ostinato.engine.handlers import Handler
 
 _LINE = 8 << 20
+_STOPS = (-signal.SIGINT, -signal.SIGTERM)  # exit codes of a child that was told to end before it could hear it
 
 
 class ChildDied(Exception):
     """The child process ended without an answer."""
+
+
+class ChildStopped(ChildDied):
+    """Somebody ended the child, most likely together with its node: no fault of the function's."""
 
 
 class ChildFailed(Exception):
@@ -52,6 +58,7 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
         stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         limit=_LINE,
+        start_new_session=True,  # Ctrl-C goes to all processes of a terminal; when a child ends is its node's to say
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -84,6 +91,8 @@ async def run_in_child(handler: Handler, context: Context, given: dict[str, Any]
             process.stdin.write(b"{}\n")
             await process.stdin.drain()
         code = await process.wait()
+        if code in _STOPS:
+            raise ChildStopped(f"the child process was ended by {signal.Signals(-code).name}")
         raise ChildDied(f"the child process ended with exit code {code} and no result")
     finally:
         if process.returncode is None:

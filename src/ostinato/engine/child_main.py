@@ -117,8 +117,16 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
+def _leave_stopping_to_the_node() -> None:
+    """A service manager that stops a node signals its children, too; the node lets them finish within its grace. A
+    handler that does nothing, since an ignored signal stays ignored in the programs that the function starts."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: None)
+
+
 def main() -> None:
     module, qualname, path, parent_pid = sys.argv[1:5]
+    _leave_stopping_to_the_node()
     parent = Parent(int(parent_pid))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the function prints must not get between the lines

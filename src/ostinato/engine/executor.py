@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.application_errors import application_error
-from ostinato.engine.child import ChildFailed, run_in_child
+from ostinato.engine.child import ChildFailed, ChildStopped, run_in_child
 from ostinato.engine.context import Context, SyncContext, clean, to_json
 from ostinato.engine.handlers import Handler
 from ostinato.engine.tracebacks import job_traceback
@@ -35,6 +35,9 @@ class RetryLater(OstinatoError):
     def __init__(self, seconds: float, message: str = "") -> None:
         super().__init__(message or f"asked to be tried again in {seconds} s")
         self.seconds = seconds
+
+
+THREAD_NAMES = "ostinato-job"  # what the names of threads begin with that run functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,14 @@ class Stop(Exception):
 
 class Executor:
     def __init__(self, threads: int = 16) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="ostinato-job")
+        self.in_thread: dict[tuple[str, int], str] = {}  # functions that threads are in, late ones included: run, claim
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=THREAD_NAMES)
         self._free = asyncio.Semaphore(threads)
-        self.threads_busy = 0  # late ones included
+
+    @property
+    def threads_busy(self) -> int:
+        """Late ones included."""
+        return len(self.in_thread)
 
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
         """Run the function once. Never raises, but for a cancellation of its task."""
@@ -86,6 +94,8 @@ class Executor:
             if isinstance(problem, _OutOfTime):
                 return Outcome(Status.TIMED_OUT, reason=problem.reason, error=describe_error(problem))
             return self._failed(problem)
+        except ChildStopped as problem:
+            return Outcome(Status.CRASHED, reason=str(problem))
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as problem:  # sys.exit() of a job ends the job, not the node
@@ -119,14 +129,14 @@ class Executor:
         if handler.context is not None:
             given[handler.context] = SyncContext(context, loop)
         # The thread belongs to the same run: its context says so, to its log lines and its spans.
-        return await loop.run_in_executor(self._pool, copy_context().run, self._in_thread, handler, given, loop)
+        return await loop.run_in_executor(self._pool, copy_context().run, self._in_thread, run, handler, given, loop)
 
-    def _in_thread(self, handler: Handler, given: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
-        self.threads_busy += 1
+    def _in_thread(self, run: Run, handler: Handler, given: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
+        self.in_thread[run.id, run.claim] = run.name
         try:
             return handler.function(**given)
         finally:
-            self.threads_busy -= 1
+            del self.in_thread[run.id, run.claim]
             with suppress(RuntimeError):  # the loop may be gone before a late thread
                 loop.call_soon_threadsafe(self._free.release)
 

@@ -52,9 +52,9 @@ def after_failure(
     return End(run, status, reason, error=error, following=following, event="run:retrying")
 
 
-def after_crash(run: Run, id: str, now: Micros) -> End:
-    """An attempt whose node is gone: another at once, whatever `retry` says; but not for ever, and not for work
-    that asked to be done at most once."""
+def after_crash(run: Run, id: str, now: Micros, reason: str = "node lost") -> End:
+    """An attempt whose node is gone, or its child process: another at once, whatever `retry` says; but not for ever,
+    and not for work that asked to be done at most once."""
     if run.cancel_requested is not None:
         return End(run, Status.CANCELLED, run.reason or "cancelled")
     if read_options(run.options).at_most_once:
@@ -63,7 +63,7 @@ def after_crash(run: Run, id: str, now: Micros) -> End:
         return End(run, Status.FAILED, "crash_loop")
     following = next_attempt(run, id, now, now)
     following.crashes = run.crashes + 1
-    return End(run, Status.CRASHED, "node lost", following=following)
+    return End(run, Status.CRASHED, reason, following=following)
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[None]:

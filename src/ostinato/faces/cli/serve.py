@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +21,7 @@ from ostinato.faces.cli import demo as the_demo
 from ostinato.faces.cli.configuration import Configuration, configuration
 from ostinato.faces.cli.loading import load_app
 from ostinato.faces.cli.logs import configure_logs
+from ostinato.until_signal import run_until_signal
 from ostinato.when.instants import SECOND
 
 if TYPE_CHECKING:  # only what serves pays for loading the faces
@@ -102,11 +102,11 @@ def serve(
     if demo:
         if settings.app is not None or settings.no_engine:
             raise OstinatoError("--demo brings its own app and its engine; leave out --app and --no-engine")
-        _until_a_signal(lambda stop: _demonstrate(settings, stop, any_port=port is None), demo_seconds)
+        run_until_signal(lambda stop: _demonstrate(settings, stop, any_port=port is None), demo_seconds)
         return
     configure_logs(settings.log_format, settings.log_level)
     with _errors_as_lines(settings):
-        _until_a_signal(lambda stop: _serve(settings, stop))
+        run_until_signal(lambda stop: _serve(settings, stop))
 
 
 def worker(
@@ -132,7 +132,7 @@ def worker(
     settings = configuration(given, config)
     configure_logs(settings.log_format, settings.log_level)
     with _errors_as_lines(settings):
-        _until_a_signal(lambda stop: _work(settings, stop))
+        run_until_signal(lambda stop: _work(settings, stop))
 
 
 def make_app(settings: Configuration) -> Ostinato:
@@ -321,24 +321,3 @@ def _announce(settings: Configuration, words: str, action: str, **more: str | in
         log.info(words, action=action, **more)
     else:
         typer.echo(words)
-
-
-def _until_a_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], seconds: float = 0) -> None:
-    async def run() -> None:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        signals = (signal.SIGINT, signal.SIGTERM)
-
-        def end() -> None:
-            stop.set()
-            for one in signals:
-                loop.remove_signal_handler(one)
-                signal.signal(one, signal.SIG_DFL)  # the next one ends the process, whatever its threads do
-
-        for one in signals:
-            loop.add_signal_handler(one, end)
-        if seconds:
-            loop.call_later(seconds, stop.set)
-        await work(stop)
-
-    asyncio.run(run())
