@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ostinato import Ostinato, RunCancelled, RunFailed, StoreError, manual
+from ostinato.errors import Conflict
 from ostinato.store.backup import restore
 from tests.acceptance.bodies import (
     child_of_a_schedule,
@@ -270,6 +273,41 @@ def test_a_backup_made_while_writing_is_whole_and_can_be_restored(tmp_path: Path
             assert {f"before-{n}" for n in range(300)} <= keys
 
     asyncio.run(main())
+
+
+def test_a_restore_replaces_no_store_in_use_and_no_other_database(tmp_path: Path) -> None:
+    store, copy, other, text = (tmp_path / name for name in ("store.db", "copy.db", "other.db", "plain.txt"))
+
+    def put_back(source: Path, target: Path) -> None:
+        asyncio.run(restore(source, f"sqlite:///{target}", overwrite=True))
+
+    def refused(source: Path, target: Path, words: str) -> None:
+        before = target.read_bytes() if target.exists() else None
+        with pytest.raises((StoreError, Conflict), match=words):
+            put_back(source, target)
+        assert (target.read_bytes() if target.exists() else None) == before
+
+    async def restore_under_a_node() -> None:
+        app = Ostinato(f"sqlite:///{store}")
+        async with app:
+            await app.backup(str(copy))
+            with pytest.raises(Conflict, match="stop every node"):
+                await restore(copy, f"sqlite:///{store}", overwrite=True)
+            assert await app.runs() == []
+
+    asyncio.run(restore_under_a_node())
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE customers (id integer)")
+        connection.commit()
+    text.write_text("no database, but long enough to be one")
+    refused(other, store, "not a copy of a store")
+    refused(text, tmp_path / "new.db", "plain.txt is not a copy of a store")
+    refused(copy, other, "not a store of Ostinato's")
+    refused(copy, text, "not a store of Ostinato's")
+    refused(copy, copy, "the backup itself")
+    store.write_bytes(store.read_bytes()[:100] + b"x" * 8000)  # damaged: what a backup is for
+    put_back(copy, store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "other.db", "plain.txt", "store.db"]
 
 
 def test_postgres_is_backed_up_with_its_own_tools(postgres_url: str, tmp_path: Path) -> None:
