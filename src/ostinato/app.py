@@ -37,7 +37,16 @@ from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
 from ostinato.engine.scanner import Finding, scan
 from ostinato.engine.timers import unpark
-from ostinato.errors import Conflict, OstinatoError, RunCancelled, RunFailed, did_you_mean, missing_attribute, there_are
+from ostinato.errors import (
+    Conflict,
+    OstinatoError,
+    RunCancelled,
+    RunFailed,
+    did_you_mean,
+    missing_attribute,
+    read_text,
+    there_are,
+)
 from ostinato.ids import Ids
 from ostinato.journeys import firing as journey_timers
 from ostinato.journeys.caching import StoreCache
@@ -66,7 +75,7 @@ from ostinato.schedules.making import Maker
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.scheduler import recompute_zones
 from ostinato.schedules.views import Lateness, Staleness
-from ostinato.starting import Starting, StartOptions, read_limit, same_place, some_length
+from ostinato.starting import Starting, StartOptions, check_priority, read_limit, same_place, some_length
 from ostinato.store.backup import Progress, backup
 from ostinato.store.borrowed import run_borrowed
 from ostinato.store.contract import Operation, Store
@@ -156,7 +165,7 @@ class Ostinato(Reading, Admission):
         self,
         store: str | Store = "sqlite:///ostinato.db",
         *,
-        queues: Sequence[str] = ("default",),
+        queues: str | Sequence[str] = ("default",),
         concurrency: int = 100,
         threads: int = 16,
         min_interval: Length = "1s",
@@ -171,7 +180,7 @@ class Ostinato(Reading, Admission):
         actor: str | None = None,
         name: str | None = None,
         prune_schedules: bool = False,
-        journeys: Sequence[str | Path] = (),
+        journeys: str | Path | Sequence[str | Path] = (),
         journey_plugins: Plugins | None = None,
         journey_settings: JourneySettings | None = None,
         clock: MachineClock | None = None,
@@ -184,6 +193,7 @@ class Ostinato(Reading, Admission):
             raise OstinatoError(f"webhook_patience {webhook_patience!r} is too short; a second is the least")
         if name is not None and (not isinstance(name, str) or not name.strip() or "\x00" in name):
             raise OstinatoError(f"the app's name {name!r} is not a text")
+        read_text(namespace, "the namespace")
         if prune_schedules and name is None:
             raise OstinatoError(
                 "prune_schedules needs name=…: without one, this app's schedules cannot be told from those of others"
@@ -207,7 +217,7 @@ class Ostinato(Reading, Admission):
         self._prune_schedules = prune_schedules
         given_settings = journey_settings or JourneySettings()
         self.journey_plugins = journey_plugins or standard_plugins(given_settings)
-        self._journey_sources = tuple(journeys)
+        self._journey_sources = (journeys,) if isinstance(journeys, str | Path) else tuple(journeys)
         self._publisher = KafkaPublisher(given_settings.kafka)
         self._journey_tools = Tools(
             plugins=self.journey_plugins,
@@ -483,7 +493,15 @@ class Ostinato(Reading, Admission):
         return self._declare_job(function, options)
 
     def _declare_job(self, function: F, options: JobOptions) -> F:
-        name = options.get("name") or function.__name__
+        given = options.get("name")
+        name = function.__name__ if given is None else given
+        read_text(name, "the job's name")
+        queue, priority = options.get("queue", "default"), options.get("priority", 0)
+        serial_key = options.get("serial_key")
+        read_text(queue, f"job {name!r}: the queue")
+        check_priority(priority)
+        if serial_key is not None:
+            read_text(serial_key, f"job {name!r}: serial_key")
         serial_hold = options.get("serial_hold", "chain")
         if serial_hold not in ("chain", "active"):
             raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
@@ -494,15 +512,16 @@ class Ostinato(Reading, Admission):
             retry=read_retry(options.get("retry")),
             timeout=some_length(options.get("timeout"), "timeout"),
             heartbeat=some_length(options.get("heartbeat"), "heartbeat"),
-            serial_key=options.get("serial_key"),
+            serial_key=serial_key,
             serial_hold=serial_hold,
             limit=read_limit(options.get("concurrency"), name),
-            queue=options.get("queue", "default"),
-            priority=options.get("priority", 0),
+            queue=queue,
+            priority=priority,
             at_most_once=options.get("at_most_once", False),
             context=context_parameter(function),
             signature=inspect.signature(function),
         )
+        handler.check_key()
         implied = self._implied.pop(function, None)
         if implied is not None:
             del self._handlers[implied]

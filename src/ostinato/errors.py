@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from itertools import islice
 from reprlib import Repr
+
+_UNKEPT = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class OstinatoError(Exception):
@@ -150,6 +153,16 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
             return other
     near = get_close_matches(word, names, n=1)
     return near[0] if near else None
+
+
+def is_text(value: object) -> bool:
+    """Whether it is a text that every store takes: not empty, without a NUL or half of a surrogate pair."""
+    return isinstance(value, str) and value != "" and not _UNKEPT.search(value)
+
+
+def read_text(value: object, what: str) -> None:
+    if not is_text(value):
+        raise OstinatoError(f"{what} {value!r} is not a text of at least one character that can be stored")
 
 
 def there_are(choices: Collection[str]) -> str:

@@ -49,6 +49,8 @@ class Reading:
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
 
+        if type(limit) is not int or limit < 1:
+            raise OstinatoError(f"limit {limit!r} is not a whole number of at least 1")
         rows = await self.store.read(
             lambda _: list_runs(
                 self.namespace,
@@ -57,7 +59,7 @@ class Reading:
                 parent=parent,
                 before=before,
                 attempts=attempts,
-                limit=max(1, min(limit, 1000)),
+                limit=min(limit, 1000),
             )
         )
         return await self.computing.each(self.namespace, (run_info(whole_run(row)) for row in rows))

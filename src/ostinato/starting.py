@@ -13,7 +13,7 @@ from ostinato.engine.handlers import Declaration, Handler, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
 from ostinato.engine.webhooks import JOB as WEBHOOK
-from ostinato.errors import OstinatoError, did_you_mean, shown, there_are
+from ostinato.errors import OstinatoError, did_you_mean, is_text, shown, there_are
 from ostinato.model import MOST, Limit, Options, Retry, Run, Timer, read_length, read_retry
 from ostinato.when.durations import Length
 from ostinato.when.instants import Micros, read_instant
@@ -93,7 +93,7 @@ class Starting:
             raise OstinatoError(f"job {self._name!r}: the input is an object with names, not {input!r}")
         if self._handler is not None:
             self._handler.check(given)
-        if key is not None and (not isinstance(key, str) or not 0 < len(key) <= _KEY or "\x00" in key):
+        if key is not None and (not is_text(key) or len(key) > _KEY):
             raise OstinatoError(f"the id {key!r} is not a text of 1 to {_KEY} characters")
         limit, text = self._limit, self._text
         if limit is not None and "{" in limit.key:
@@ -127,11 +127,14 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise OstinatoError(f"start() has no option {option!r}; {hint}")
     for option in ("queue", "serial_key", "parent", "actor"):
         value = options.get(option)
-        if value is not None and (not isinstance(value, str) or "\x00" in value):
+        if value is not None and value != "" and not is_text(value):
             raise OstinatoError(f"{option} {value!r} is not a text")
-    if not isinstance(options.get("priority", 0), int) or abs(options.get("priority", 0)) > MOST:
-        words = f"priority {shown(options['priority'])} is not a whole number from {-MOST:,} to {MOST:,}"
-        raise OstinatoError(words)
+    check_priority(options.get("priority", 0))
+
+
+def check_priority(value: Any) -> None:
+    if not isinstance(value, int) or abs(value) > MOST:
+        raise OstinatoError(f"priority {shown(value)} is not a whole number from {-MOST:,} to {MOST:,}")
 
 
 def some_length(value: Length | None, field: str) -> Micros | None:

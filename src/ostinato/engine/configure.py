@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ostinato.engine.engine import Settings
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, read_text
 from ostinato.model import read_length
 from ostinato.when.instants import SECOND
 
@@ -27,13 +27,15 @@ def configured(base: Settings, given: Mapping[str, Any]) -> Settings:
             if found[name] < _LENGTHS[name]:
                 raise OstinatoError(f"{name} {value!r} is too short; a second is the least")
         elif name in _COUNTS:
-            if not 1 <= value <= _COUNTS[name]:
-                raise OstinatoError("concurrency is from 1 to 10,000 and threads from 1 to 1,000")
+            if type(value) is not int or not 1 <= value <= _COUNTS[name]:
+                raise OstinatoError(f"{name} {value!r} is not a whole number from 1 to {_COUNTS[name]:,}")
             found[name] = value
         elif name == "queues":
             if not value:
                 raise OstinatoError("a node needs at least one queue; leave queues out for 'default'")
-            found[name] = tuple(value)
+            found[name] = (value,) if isinstance(value, str) else tuple(value)
+            for queue in found[name]:
+                read_text(queue, "the queue")
         else:
             found[name] = value
     return replace(base, **found)

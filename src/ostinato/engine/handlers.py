@@ -126,6 +126,14 @@ class Handler:
             tuple(name for name in takes or () if name in self.needs),
         )
 
+    def check_key(self) -> None:
+        """Refuse a serial_key that is to be filled with what is never in the input."""
+        takes = self._input_names()
+        for place in _PLACE.findall(self.serial_key or ""):
+            if takes is not None and place not in takes:
+                hint = did_you_mean(place, takes) or f"it takes {', '.join(takes) or 'nothing'}"
+                raise OstinatoError(f"job {self.name!r}: serial_key {self.serial_key!r} needs {place!r}; {hint}")
+
     def _input_names(self) -> tuple[str, ...] | None:
         """The names of its input in their order; None if it takes any."""
         parameters = [one for one in self.signature.parameters.values() if one.name != self.context]

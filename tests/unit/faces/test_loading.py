@@ -59,7 +59,7 @@ def test_an_app_is_found_by_its_name() -> None:
         ("myjobs.deeper:app", "myjobs"),
         ("broken:app", "needs 'nowhere_to_be_found', which is not installed"),
         ("raising:app", "cannot be imported: ZeroDivisionError: division by zero"),
-        ("wrong:app", "the module wrong: concurrency is from 1"),
+        ("wrong:app", "the module wrong: threads 0 is not a whole number from 1"),
         ("myjobs:ap", "has no 'ap'; did you mean 'app'?"),
         ("myjobs:nothing", "has no 'nothing'; it has app"),
         ("myjobs:make", "is async"),
