@@ -24,7 +24,7 @@ from ostinato.engine.log import log
 from ostinato.engine.reporting import report_ends
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, wake
-from ostinato.engine.stalls import LoopWatch, Stall, note
+from ostinato.engine.stalls import LoopWatch, Stall, advice, note
 from ostinato.engine.telemetry import Metrics
 from ostinato.engine.timekeeping import Timekeeper
 from ostinato.errors import StoreError
@@ -299,11 +299,22 @@ class Engine:
         async with self._joining:
             if node != self.node:
                 return
-            log.warning("this node was given up for dead", action="node_lost", node=node)
+            self._say_lost(node)
             await self.bodies.abandon(Stop(Status.CRASHED, None))
             self.bodies.begun.clear()
             if not self._stopping:
                 await self._join()
+
+    def _say_lost(self, node: str) -> None:
+        """With what has blocked the loop since the lease was last renewed, if anything is known to have."""
+        words, more = "this node was given up for dead", {}
+        since = (self.clock.local.ticks() - self._renewed) / SECOND
+        stall = None if self._loop_watch is None else self._loop_watch.stall_since(since + 1)
+        if stall is not None:
+            who = f"job {stall.job!r}" if stall.job is not None else stall.where
+            words += f": {who} blocked the event loop, so that the lease could not be renewed; {advice(stall)}"
+            more = {"job": stall.job or "", "where": stall.where}
+        log.warning(words, action="node_lost", node=node, **more)
 
     async def _renew(self) -> None:
         """Keep the lease, and do nothing else: whatever is slow must not cost it."""

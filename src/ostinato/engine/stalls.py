@@ -57,12 +57,19 @@ class LoopWatch:
         self._loop = asyncio.get_running_loop()
         self._thread_id = threading.get_ident()
         self._stop = threading.Event()
+        self.last: tuple[Stall, float] | None = None  # the latest, and when it began, by the monotonic clock
         self._warned: dict[str, float] = {}
         self._thread = threading.Thread(target=self._watch, name="ostinato-loop-watch", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         self._stop.set()
+
+    def stall_since(self, seconds: float) -> Stall | None:
+        """The latest stall, if it began so many seconds ago or later."""
+        if self.last is None or time.monotonic() - self.last[1] > seconds:
+            return None
+        return self.last[0]
 
     def _watch(self) -> None:
         with suppress(RuntimeError):  # the loop was closed without a word
@@ -75,6 +82,7 @@ class LoopWatch:
                 stall = self._look(time.monotonic() - asked)
                 if stall is None:
                     continue
+                self.last = stall, asked
                 self._warn(stall)
                 while not answered.wait(self._long):
                     if self._stop.is_set():

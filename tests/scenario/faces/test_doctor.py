@@ -231,6 +231,17 @@ def test_a_store_of_a_newer_ostinato_is_left_alone(url: str) -> None:
     assert "upgrade this one" in found["schema"]["remedy"]
 
 
+def test_a_check_of_the_schema_says_whose_database_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        for words in ("is empty", "none of them is Ostinato's"):
+            checked = CliRunner().invoke(app, ["migrate", "--check", "--store", f"sqlite:///{path}"])
+            assert checked.exit_code == 1
+            assert words in checked.output
+            connection.execute("CREATE TABLE IF NOT EXISTS customers (id integer)")
+            connection.commit()
+
+
 def test_a_store_of_an_older_ostinato_is_not_migrated_by_looking(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     connection = sqlite3.connect(path)
@@ -369,6 +380,10 @@ def test_a_job_that_blocks_the_event_loop_is_noticed(store_url: str, caplog: pyt
             while app.engine._stalls or not await app.store.read(lambda _: blocked()):
                 app.engine.attend()
                 await asyncio.sleep(0.01)
+            app.engine._loop_watch, own = watch, app.engine._loop_watch
+            app.engine._renewed -= 60_000_000  # as if it had blocked for longer than the lease
+            app.engine._say_lost("n1")
+            app.engine._loop_watch = own
             watch.stop()
             (found,) = [one for one in await diagnose(app) if one.name == "blocking_jobs"]
         assert found.state == "notice"
@@ -376,6 +391,8 @@ def test_a_job_that_blocks_the_event_loop_is_noticed(store_url: str, caplog: pyt
         assert "test_doctor.py:" in found.words
 
     asyncio.run(main())
+    (lost,) = [record.getMessage() for record in caplog.records if "given up for dead" in record.getMessage()]
+    assert "job 'crunch' blocked the event loop" in lost
     (line,) = [record for record in caplog.records if "blocks the event loop" in record.getMessage()]
     assert "job 'crunch'" in line.getMessage()
     assert "crunch" in line.values["where"]  # type: ignore[attr-defined]

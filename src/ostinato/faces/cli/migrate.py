@@ -19,25 +19,40 @@ async def migrate(
 ) -> None:
     """Create the store's schema, or bring it up to date. A node does the same when it starts."""
     url = place.only_a_store("migrate")
-    before = await _found(url, must_exist=check)
-    if not check:
-        store = open_url(url)
-        await store.open()
-        await store.close()
-    after = before if check else (await look(url)).found
-    out.say({"before": before, "schema": after}, _words(url, before, after))
-    if check and (await look(url)).pending:
-        raise typer.Exit(1)
+    before = await _look(url, must_exist=check)
+    if check:
+        assert before is not None
+        out.say({"before": before.found, "schema": before.found}, _words_of_check(url, before))
+        if before.pending:
+            raise typer.Exit(1)
+        return
+    store = open_url(url)
+    await store.open()
+    await store.close()
+    found, after = before.found if before is not None else 0, (await look(url)).found
+    out.say({"before": found, "schema": after}, _words(url, found, after))
 
 
-async def _found(url: str, *, must_exist: bool) -> int:
+async def _look(url: str, *, must_exist: bool) -> Schema | None:
     try:
-        schema: Schema = await look(url)
+        return await look(url)
     except NoStore:
         if must_exist:
             raise
-        return 0
-    return schema.found
+        return None
+
+
+def _words_of_check(url: str, schema: Schema) -> str:
+    if schema.foreign:
+        return (
+            f"{url} has tables, and none of them is Ostinato's; is it the right one? `ostinato migrate` would make"
+            " Ostinato's tables beside them"
+        )
+    if not schema.found:
+        return f"{url} is empty; `ostinato migrate` makes Ostinato's tables"
+    if schema.pending:
+        return f"{url} has schema {schema.found}; `ostinato migrate` brings it to {schema.known}"
+    return f"{url} has schema {schema.found}"
 
 
 def _words(url: str, before: int, after: int) -> str:
