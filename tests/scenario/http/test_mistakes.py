@@ -27,6 +27,20 @@ def test_an_action_whose_fields_are_all_optional_takes_no_body(tmp_path: Path) -
     run(main, tmp_path)
 
 
+def test_a_time_without_its_offset_is_told_how_to_be_written(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.schedules.create("nightly", "0 3 * * *", "note")
+        span = "first=2026-01-01T00:00:00&last=2026-01-02T00:00:00Z"
+        bare = await web.client.get(f"/api/v1/schedules/nightly/times?{span}")
+        assert bare.status_code == 422
+        assert "write '2026-01-01T00:00:00Z' for UTC" in bare.text
+        span = "first=2026-01-01T00:00:00+01:00&last=2026-01-02T00:00:00Z"
+        unescaped = await web.client.get(f"/api/v1/schedules/nightly/times?{span}")
+        assert "%2B01:00" in unescaped.text
+
+    run(main, tmp_path)
+
+
 def test_no_route_insists_on_a_body_that_may_be_empty(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         described = web.application.openapi()

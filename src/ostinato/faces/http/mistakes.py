@@ -22,6 +22,7 @@ ANY_QUERY = "x-any-query"  # on a route that hands the query to a journey, which
 _LONGEST_VALUE = 200  # characters of a value that an error repeats
 _EVERYWHERE = ("namespace",)  # query parameters that `who` reads by hand
 _ELSEWHERE = {("/api/v1/events", "pattern"): "/api/v1/events/stream"}  # what another call has
+_BLANK_OFFSET = re.compile(r" \d\d:?\d\d$")  # of a time whose `+` was read as a blank
 _ENUMERATED = re.compile(r"'([^']*)'")
 
 
@@ -109,6 +110,12 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
             message = "no text may have a NUL in it"
         case "string_pattern_mismatch" if error.get("ctx", {}).get("pattern") == RUN_CURSOR:
             message = "this is not `next` of a page"
+        case "timezone_aware":
+            message = f"a time without an offset; write '{given}Z' for UTC, or '{given}+01:00'"
+        case "datetime_from_date_parsing" | "datetime_parsing" if place[0] == "query" and _BLANK_OFFSET.search(
+            str(given)
+        ):
+            message = "not a time; a `+` means a blank in a query: write the offset as %2B01:00, or use Z"
         case "enum" | "literal_error":
             words = _ENUMERATED.findall(str(error.get("ctx", {}).get("expected")))
             hint = did_you_mean(given, words) if isinstance(given, str) else ""
