@@ -74,7 +74,7 @@ def shown(info: ScheduleInfo) -> ScheduleShown:
 @router.get("/schedules", response_model=SchedulesShown, **READ)
 async def list_schedules(
     request: Request,
-    who: JourneyReader,
+    who: Reader,
     match: Annotated[str, Query(max_length=512, description="A pattern of names, such as `billing-*`.")] = "*",
     tag: str | None = None,
     state: str | None = None,
@@ -250,7 +250,7 @@ async def matching_times(
 
 
 @router.get("/schedules/{name}/explain", **READ)
-async def explain(request: Request, who: JourneyReader, name: Name, at: Moment) -> ExplanationShown:
+async def explain(request: Request, who: Reader, name: Name, at: Moment) -> ExplanationShown:
     """Why it ran at a moment, why it did not, or whether it will."""
     visible = partial(shown_occurrences, request, who)
     return ExplanationShown.model_validate(await who.app.schedules.explain(name, at, visible=visible))
