@@ -53,8 +53,9 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     open = not schedule.paused and not schedule.closed
     if most is not None and after.failures >= most and told_as == "run_failed" and open:
         times = "a failure" if after.failures == 1 else f"{after.failures} failures in a row"
-        # Not which run: not everyone who may see the schedule may see a run of it.
-        notes = f"{PAUSED_BY_FAILURES}{times}: {ended.status.value.replace('_', ' ')}"
+        # Runs of other kinds may be guarded: not everyone who may see the schedule may see them.
+        name = f", {ended.run.root_id}" if ended.run.kind == "job" else ""
+        notes = f"{PAUSED_BY_FAILURES}{times}: {ended.status.value.replace('_', ' ')}{name}"
         schedule = replace(schedule, paused=now, next=None, notes=notes, token=schedule.token + 1)
         events.append(event_row(now, schedule, "paused", notes=notes, by="pause_after_failures"))
     return schedule, events
@@ -101,7 +102,7 @@ def _conclude_whole(ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], no
                 events += told
                 if running and schedule.paused:
                     log.warning(
-                        f"schedule {schedule.name!r} is {schedule.notes}, {one.run.root_id}",
+                        f"schedule {schedule.name!r} is {schedule.notes}",
                         action="schedule_paused",
                         schedule=schedule.name,
                         failures=schedule.outcomes.failures,
