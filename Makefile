@@ -55,7 +55,7 @@ test: check .venv-temporal-1.34/ready  ## everything
 
 # What differs between Pythons: the event loop, sqlite3, types. The rest is the newest one's.
 floors-3.%: .venv-3.%/ready
-	.venv-3.$*/bin/pytest -n 2 -q -m "not soak" -k "not postgres" tests/unit/when tests/unit/schedules tests/store tests/scenario
+	.venv-3.$*/bin/pytest -n 2 -q -m "not soak" -k "not postgres" tests/unit/when tests/store tests/scenario/test_*.py tests/scenario/schedules
 
 floors:  ## the fast floors on every other Python of this machine
 	@for python in $(filter-out $(PYTHON),$(shell .ci/pythons)); do \

@@ -78,6 +78,8 @@ class Compiled:
             if steps == give_up:
                 raise self._too_many(give_up, first, found)
             steps += 1
+            if stretch[1] >= self._ceiling:  # nothing is left before the end
+                return None, steps
             found = self._next(stretch[1])
         return None, steps
 
@@ -90,6 +92,8 @@ class Compiled:
             stretch = self._stretch(found)
             if stretch is None:
                 return found
+            if stretch[0] <= self._floor:
+                return None
             found = self._previous(stretch[0])
         raise self._too_many(self._give_up, found, first)
 

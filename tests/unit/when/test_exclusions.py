@@ -199,3 +199,9 @@ def test_passing_over_at_once_leaves_what_passing_over_one_by_one_leaves(zone: s
             back.append(before)
         assert back[::-1] == expected, bounded
         assert [t for t in all_times.between(first, last) if left.matches(t)] == expected
+
+
+@pytest.mark.parametrize("tz", ["", "Europe/Berlin"])
+def test_a_spec_with_everything_left_out_can_never_match(tz: str) -> None:
+    with pytest.raises(SpecError, match="this spec can never match"):
+        cron("0 5 * * *", tz=tz, exclude=[during(hour="*")])
