@@ -1,4 +1,4 @@
-"""A PostgreSQL database that is made once and emptied between tests: emptying takes a tenth of migrating anew."""
+"""A PostgreSQL database that is migrated once and emptied between tests."""
 
 from __future__ import annotations
 
