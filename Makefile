@@ -2,8 +2,12 @@
 # The newest Python that Ostinato is tested with; set PYTHON to take another.
 PYTHON ?= $(firstword $(shell .ci/pythons))
 BIN := .venv/bin
+# Some machines forbid Python to keep compiled files; the tests start hundreds of processes, which would each compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
+# One more than two cores: many tests wait for processes and for the database.
+WORKERS ?= 3
 PIP := -m pip install --disable-pip-version-check --progress-bar=on -c constraints.txt
 
 .PHONY: run test floors mutants check bench soak clean
@@ -37,14 +41,15 @@ BRIEFLY := sed -nu -e 's/^Collecting \([^ ;]*\).*/  \1/p' -e '/^Successfully/p' 
 run: .venv/run-ready  ## the engine and the API on ostinato-demo.db with a few demo schedules, living in the terminal
 	@$(BIN)/ostinato serve --demo
 
-check: .venv/ready  ## style, types and layers
+check: .venv/ready  ## style, types, layers and wording
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/wording
 
 test: check .venv-temporal-1.34/ready  ## everything
-	$(BIN)/pytest -n 2 -m "not soak" --durations=15
+	$(BIN)/pytest -n $(WORKERS) -m "not soak" --durations=15
 
 # An environment of another Python: .venv-3.12/ready.
 .PRECIOUS: .venv-3.%/ready
@@ -55,7 +60,7 @@ test: check .venv-temporal-1.34/ready  ## everything
 
 # What differs between Pythons: the event loop, sqlite3, types. The rest is the newest one's.
 floors-3.%: .venv-3.%/ready
-	.venv-3.$*/bin/pytest -n 2 -q -m "not soak" -k "not postgres" tests/unit/when tests/store tests/scenario/test_*.py tests/scenario/schedules
+	.venv-3.$*/bin/pytest -n $(WORKERS) -q -m "not soak" -k "not postgres and not oracle" tests/unit/when tests/unit/functions tests/store tests/scenario/test_*.py tests/scenario/engine tests/scenario/functions tests/scenario/schedules tests/scenario/testing
 
 floors:  ## the fast floors on every other Python of this machine
 	@for python in $(filter-out $(PYTHON),$(shell .ci/pythons)); do \

@@ -1,4 +1,4 @@
-"""A process that calls an HTTP server, for the bench: `python -m bench.caller PORT`. On standard input it is told what
+"""A process that calls an HTTP server, for the bench: `python -m bench.caller PORT`. On standard input it reads what
 to send, on standard output it says how long that took. It knows just enough HTTP to keep a connection, so that it is
 the server that is measured."""
 
@@ -25,9 +25,9 @@ class Connection:
         self._writer.write(f"{head}{kind}\r\n".encode() + body)
         answer = await self._reader.readuntil(b"\r\n\r\n")
         length = next(line for line in answer.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-        told = await self._reader.readexactly(int(length.partition(b":")[2]))
+        content = await self._reader.readexactly(int(length.partition(b":")[2]))
         if not answer.startswith(b"HTTP/1.1 2"):
-            raise RuntimeError(f"{method} {path}: {answer.splitlines()[0]!r} {told!r}")
+            raise RuntimeError(f"{method} {path}: {answer.splitlines()[0]!r} {content!r}")
 
 
 async def measure(port: int, at_once: int, asked: Sequence[Sequence[str]]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import asyncpg
 from bench.measure import settled
 from bench.stores import path_of
 from ostinato.engine.claims import claim
+from ostinato.engine.kinds import Kinds
 from ostinato.engine.nodes import NodeInfo, join
 from ostinato.engine.runs import End, end, start
 from ostinato.ids import Ids
@@ -29,6 +30,7 @@ from ostinato.when.instants import Micros
 
 STARTS = 500  # runs that start_many puts into one transaction
 NODE = "node"
+KINDS = '["job"]'  # of runs that it claims
 
 
 Call: TypeAlias = tuple[str, list[Any]]  # a text for the driver, and its values
@@ -55,10 +57,10 @@ def prepare(count: int, batch: int) -> Work:
     starts = [_said(start(part, now), part) for part in _parts(runs, STARTS)]
     claims, ends = [], []
     for token, part in enumerate(_parts(runs, batch)):
-        claims.append(_said(claim(NODE, token, "default", batch, now, frozenset(), 0), part))
+        claims.append(_said(claim(NODE, token, "default", batch, now, KINDS, frozenset(), 0), part))
         for run in part:
             run.claim = 1
-        ends.append(_said(end([End(run, Status.SUCCEEDED) for run in part], NODE, now), part))
+        ends.append(_said(end([End(run, Status.SUCCEEDED) for run in part], NODE, now, Kinds()), part))
     return Work(starts, claims, ends, count)
 
 

@@ -59,14 +59,14 @@ async def all_ended(app: Ostinato, count: int, status: str = "succeeded") -> Non
 
 def ratios(name: str, fresh: Fresh, count: int, bar: float) -> bool:
     show(f"\n{name}: {count:,} runs of an empty async job, start to committed end, in runs per second")
-    found: dict[tuple[str, int], list[float]] = {}
+    seconds: dict[tuple[str, int], list[float]] = {}
     for _ in range(ROUNDS):
         for batch in BATCHES:
-            found.setdefault(("ceiling", batch), []).append(count / ceiling(fresh(), count, batch))
-            found.setdefault(("engine", batch), []).append(count / asyncio.run(whole(fresh(), count, batch)))
+            seconds.setdefault(("ceiling", batch), []).append(count / ceiling(fresh(), count, batch))
+            seconds.setdefault(("engine", batch), []).append(count / asyncio.run(whole(fresh(), count, batch)))
     good = True
     for batch in BATCHES:
-        best, ours = found["ceiling", batch], found["engine", batch]
+        best, ours = seconds["ceiling", batch], seconds["engine", batch]
         # Of neighbours in time, round by round: what else the machine does hits both alike.
         ratio = statistics.median(mine / most for mine, most in zip(ours, best, strict=True))
         met = ratio >= bar
@@ -156,11 +156,11 @@ async def grown(url: str, sizes: tuple[int, ...], count: int) -> list[float]:
     async def nothing() -> None: ...
 
     costs = []
-    there = ended = 0
+    grown_to = ended = 0
     async with app:
         for size in sizes:
-            await finished(app.store, size - there)
-            there = size
+            await finished(app.store, size - grown_to)
+            grown_to = size
             rounds = []
             for _ in range(ROUNDS):
                 begin = time.perf_counter()
@@ -168,7 +168,7 @@ async def grown(url: str, sizes: tuple[int, ...], count: int) -> list[float]:
                 ended += count
                 await all_ended(app, ended)
                 rounds.append((time.perf_counter() - begin) / count * 1e6)
-                there += count
+                grown_to += count
             costs.append(statistics.median(rounds))
     return costs
 

@@ -1,7 +1,7 @@
 """The HTTP API against the Python face, in one run: calls in a second and the slowest of a hundred, for creating,
 listing and describing schedules among many.
 
-Whoever calls over HTTP is a process of its own, as it would be; who calls the Python face is in the process of the
+The caller over HTTP is a process of its own, as it would be; the caller of the Python face is in the process of the
 engine, as it would be."""
 
 from __future__ import annotations
@@ -129,25 +129,25 @@ async def compare(url: str) -> None:
 
 async def rounds(app: Ostinato, caller: Caller) -> None:
     """Faces take turns within a round, so that a busy moment of the machine hits both."""
-    found: dict[tuple[str, str], list[Figure]] = {}
+    figures: dict[tuple[str, str], list[Figure]] = {}
     first = 0
     for _ in range(ROUNDS):
         for what in WHAT:
             count = {"create": CALLS, "describe": CALLS}.get(what, CALLS // 5)
             numbers = range(first, first + count)
-            told = await asyncio.to_thread(caller.measure, [over_http(what, n) for n in numbers])
-            found.setdefault((what, "HTTP"), []).append(figure(told["seconds"], told["taken"]))
-            own = await measure(lambda n, what=what: in_python(app, what, n), numbers)  # type: ignore[misc]
-            found.setdefault((what, "Python"), []).append(own)
+            over_the_wire = await asyncio.to_thread(caller.measure, [over_http(what, n) for n in numbers])
+            figures.setdefault((what, "HTTP"), []).append(figure(over_the_wire["seconds"], over_the_wire["taken"]))
+            direct = await measure(lambda n, what=what: in_python(app, what, n), numbers)  # type: ignore[misc]
+            figures.setdefault((what, "Python"), []).append(direct)
             first += count
-    tell(found, "HTTP")
+    tell(figures, "HTTP")
 
 
-def tell(found: dict[tuple[str, str], list[Figure]], face: str) -> None:
+def tell(figures: dict[tuple[str, str], list[Figure]], face: str) -> None:
     """Medians of the rounds, a line for each kind of call."""
-    for what in dict.fromkeys(what for what, _ in found):
-        rate = {one: statistics.median(each.rate for each in found[what, one]) for one in (face, "Python")}
-        p99 = {one: statistics.median(each.p99 for each in found[what, one]) for one in (face, "Python")}
+    for what in dict.fromkeys(what for what, _ in figures):
+        rate = {one: statistics.median(each.rate for each in figures[what, one]) for one in (face, "Python")}
+        p99 = {one: statistics.median(each.p99 for each in figures[what, one]) for one in (face, "Python")}
         show(
             f"  {what:10} {face} {rate[face]:8,.0f}/s, p99 {p99[face]:6.1f} ms"
             f"   Python {rate['Python']:8,.0f}/s, p99 {p99['Python']:6.1f} ms"

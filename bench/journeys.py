@@ -25,7 +25,7 @@ from ostinato import Ostinato
 from ostinato.clock import SystemClock
 from ostinato.journeys.expressions.languages import languages
 from ostinato.journeys.language import Definition
-from ostinato.journeys.plugins import Fault, Plugins, Problem, Result, TaskCall
+from ostinato.journeys.task_kind import Fault, Plugins, TaskCall, TaskProblem, TaskResult
 from ostinato.when.instants import SECOND, Micros
 
 ROUNDS = 3
@@ -59,8 +59,8 @@ class Nothing:
     def check(self, settings: Mapping[str, Any], definition: Definition) -> Iterable[Fault]:
         return ()
 
-    async def run(self, call: TaskCall) -> Result | Problem:
-        return Result(call.context)
+    async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
+        return TaskResult(call.context)
 
 
 class Jumping(SystemClock):
@@ -201,6 +201,6 @@ def main() -> bool:
             show(f"\n{PARKED:,} on timers, PostgreSQL")
             asyncio.run(parked(fresh(), plugins, None))
     finally:
-        for one in spoken.values():
-            one.close()
+        for language in spoken.values():
+            language.close()
     return good

@@ -1,5 +1,6 @@
-"""The largest request that each route takes, and what it costs the node: the longest that the event loop is held, in
-CPU time of its thread, and how much memory is used at the most. One run, one table; it fails beyond 50 ms or 100 MB.
+"""The largest request that each route and each call of Temporal's wire takes, as many streams of events as one
+namespace may have, and what they cost the node: the longest that the event loop is held, in CPU time of its thread, and
+how much memory is used at the most. One run, one table for each store; it fails beyond 50 ms or 100 MB.
 
 The server is a process of its own that watches its loop: `python -m bench.limits STORE` (the bench starts it).
 """
@@ -10,21 +11,40 @@ import asyncio
 import gc
 import json
 import os
+import selectors
+import socket
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import PIPE, Popen
-from tempfile import TemporaryDirectory
 from typing import Any
 
+import grpc
+from temporalio.api.common.v1 import Payload, Payloads, WorkflowType
+from temporalio.api.schedule.v1 import Schedule, ScheduleAction, ScheduleSpec
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
+from temporalio.api.workflowservice.v1 import (
+    CreateScheduleRequest,
+    DescribeScheduleRequest,
+    ListScheduleMatchingTimesRequest,
+    ListSchedulesRequest,
+    ListWorkflowExecutionsRequest,
+    StartWorkflowExecutionRequest,
+)
+from temporalio.api.workflowservice.v1.service_pb2_grpc import WorkflowServiceStub
+
+from bench import stores
 from bench.measure import machine, settled, show
-from ostinato.faces.http.guard import LARGEST_FILE
-from ostinato.when.sizes import (
+from ostinato.faces.http.bodies import LARGEST_FILE
+from ostinato.faces.http.events import MOST_STREAMS
+from ostinato.when.size_limits import (
     MOST_EXCLUDED_CALENDARS,
     MOST_EXCLUDED_DATES,
     MOST_EXCLUDED_SPANS,
@@ -48,6 +68,15 @@ class Ask:
     path: str
     body: Any = None
     prepared: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """Calls of the wire, or streams: whatever is no single request over HTTP. It returns how that ended."""
+
+    route: str
+    what: str
+    send: Callable[[Watched], str | int]
 
 
 def crons(first: int = 0) -> list[str]:
@@ -157,7 +186,7 @@ def asked() -> Iterator[Ask]:
         "a century (refused)",
         "POST",
         "/schedules/one/backfills",
-        {"first": "2000-01-01T00:00:00Z", "last": "2100-01-01T00:00:00Z"},
+        {"first": "1926-01-01T00:00:00Z", "last": "2026-01-01T00:00:00Z"},  # one that is to come is refused uncounted
     )
     files = {f"s{n:05}": {"spec": "0 9 * * *", "action": "nothing"} for n in range(1_000)}
     yield Ask(
@@ -220,12 +249,137 @@ def asked() -> Iterator[Ask]:
     yield Ask("POST /diagnosis", "all of the above", "POST", "/diagnosis", {})
 
 
+# Temporal's wire
+
+
+def wire(method: str, *requests: Any) -> Callable[[Watched], str]:
+    """These calls, up to 50 at once; all must end alike."""
+
+    def send(server: Watched) -> str:
+        options = [("grpc.max_receive_message_length", 64 << 20)]
+        with grpc.insecure_channel(f"127.0.0.1:{server.wire}", options) as channel, ThreadPoolExecutor(50) as callers:
+            call = getattr(WorkflowServiceStub(channel), method)
+            return " ".join(sorted(set(callers.map(lambda request: _status(call, request), requests))))
+
+    return send
+
+
+def _status(call: Any, request: Any) -> str:
+    try:
+        call(request, timeout=120)
+    except grpc.RpcError as refused:
+        return str(refused.code().name)
+    return "OK"
+
+
+def start(number: int, size: int = 10) -> StartWorkflowExecutionRequest:
+    data = json.dumps({"text": "a" * size}).encode()
+    return StartWorkflowExecutionRequest(
+        namespace="default",
+        workflow_id=f"wire-{number}",
+        workflow_type=WorkflowType(name="nothing"),
+        task_queue=TaskQueue(name="default"),
+        input=Payloads(payloads=[Payload(metadata={"encoding": b"json/plain"}, data=data)]),
+        request_id=f"wire-{number}",
+    )
+
+
+def scheduled(name: str, crons: list[str]) -> CreateScheduleRequest:
+    workflow = NewWorkflowExecutionInfo(
+        workflow_id=name, workflow_type=WorkflowType(name="nothing"), task_queue=TaskQueue(name="default")
+    )
+    schedule = Schedule(spec=ScheduleSpec(cron_string=crons), action=ScheduleAction(start_workflow=workflow))
+    return CreateScheduleRequest(namespace="default", schedule_id=name, schedule=schedule, request_id=name)
+
+
+def called() -> Iterator[Call]:
+    yield Call("CreateSchedule", f"{MOST_SOURCES} crons", wire("CreateSchedule", scheduled("w1", crons())))
+    large = wire("CreateSchedule", scheduled("w2", crons() * 2500))
+    yield Call("CreateSchedule", "4 MB of crons (refused)", large)
+    describe = DescribeScheduleRequest(namespace="default", schedule_id="w1")
+    yield Call("DescribeSchedule", f"{MOST_SOURCES} crons", wire("DescribeSchedule", describe))
+    some = ListSchedulesRequest(namespace="default", maximum_page_size=1000)
+    yield Call("ListSchedules", f"1,000, of them {MANY} specs at every bound", wire("ListSchedules", some))
+    century = ListScheduleMatchingTimesRequest(namespace="default", schedule_id="heavy-0003")
+    century.start_time.FromJsonString("2026-01-01T00:00:00Z")
+    century.end_time.FromJsonString("2100-01-01T00:00:00Z")
+    yield Call("ListScheduleMatchingTimes", "a century", wire("ListScheduleMatchingTimes", century))
+    yield Call("StartWorkflowExecution", "1 MiB of input", wire("StartWorkflowExecution", start(0, (1 << 20) - 100)))
+    yield Call("StartWorkflowExecution", "5 MB (refused)", wire("StartWorkflowExecution", start(1, 5 << 20)))
+    many = wire("StartWorkflowExecution", *[start(number) for number in range(10, 1_010)])
+    yield Call("StartWorkflowExecution", "1,000 calls, 50 at once", many)
+    runs = ListWorkflowExecutionsRequest(namespace="default", page_size=1000)
+    yield Call("ListWorkflowExecutions", "1,000", wire("ListWorkflowExecutions", runs))
+
+
+# Streams of events
+
+
+def streamed() -> Iterator[Call]:
+    route = "GET /events/stream"
+    yield Call(route, f"{MOST_STREAMS} streams, from the first event on", lambda server: follow(server, "?after=0"))
+    yield Call(route, f"{MOST_STREAMS} streams, while 1,000 runs start", follow_starts)
+
+
+def follow_starts(server: Watched) -> int:
+    body = {"inputs": [{"text": "streamed"}] * 1_000}
+    ask = Ask("", "", "POST", "/jobs/nothing/start-many", body)
+    return follow(server, "", lambda: send(server.port, ask))
+
+
+def follow(server: Watched, query: str, then: Callable[[], object] = lambda: None) -> int:
+    """Open as many streams as there may be, do something, and read them all up to the last event. Return the worst
+    status of them."""
+    head = f"GET /api/v1/events/stream{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    lines = [socket.create_connection(("127.0.0.1", server.port), timeout=120) for _ in range(MOST_STREAMS)]
+    try:
+        statuses = []
+        for line in lines:
+            line.sendall(head)
+        for line in lines:
+            statuses.append(int(line.recv(1 << 16).split(maxsplit=2)[1]))
+        then()
+        read_until_event(lines, last_event(server.port))
+        return max(statuses)
+    finally:
+        for line in lines:
+            line.close()
+
+
+def last_event(port: int) -> int:
+    """The number of the last event, once no more come."""
+    last = -1
+    while True:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/events?newest=true&limit=1", timeout=60) as answer:
+            seq = int(json.loads(answer.read())["items"][-1]["seq"])
+        if seq == last:
+            return seq
+        last = seq
+        time.sleep(1.0)
+
+
+def read_until_event(lines: list[socket.socket], last: int) -> None:
+    tails = dict.fromkeys(lines, b"")
+    with selectors.DefaultSelector() as ready:
+        for line in lines:
+            line.setblocking(False)
+            ready.register(line, selectors.EVENT_READ)
+        while tails:
+            for key, _ in ready.select(120):
+                stream: Any = key.fileobj
+                some = tails[stream] + stream.recv(1 << 20)
+                tails[stream] = some[-4096:]
+                if f"id: {last}\n".encode() in some:
+                    ready.unregister(stream)
+                    del tails[stream]
+
+
 class Watched:
-    """The server: its port on the first line it says; then a line for each line it is told."""
+    """The server: its ports on the first line it says; then a line for each line it reads."""
 
     def __init__(self, store: str) -> None:
         self._process = Popen([sys.executable, "-m", "bench.limits", store], stdin=PIPE, stdout=PIPE, text=True)
-        self.port = int(self._line())
+        self.port, self.wire = map(int, self._line().split())
 
     def begin(self) -> None:
         self._tell("begin")
@@ -251,11 +405,11 @@ class Watched:
         self._process.wait(60)
 
 
-def send(port: int, one: Ask) -> int:
-    body = None if one.body is None else json.dumps(one.body).encode()
+def send(port: int, ask: Ask) -> int:
+    body = None if ask.body is None else json.dumps(ask.body).encode()
     headers = {"Content-Type": "application/json"} if body is not None else {}
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/api/v1{one.path}", body, headers, method=one.method
+        f"http://127.0.0.1:{port}/api/v1{ask.path}", body, headers, method=ask.method
     )  # fmt: skip
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:
@@ -268,35 +422,43 @@ def send(port: int, one: Ask) -> int:
 
 def main() -> bool:
     show("limits: the largest requests, the longest hold of the loop (CPU), the memory they take")
-    show(machine("fastapi", "uvicorn"))
-    good = True
-    uri = os.environ.get("OSTINATO_BENCH_POSTGRES")
-    with TemporaryDirectory() as folder:
-        for store in (f"sqlite:///{folder}/limits.db", *([uri] if uri else [])):
-            show(
-                f"\n{store.partition(':')[0]}\n\n"
-                "| route | largest request | answer | seconds | loop held, ms | collector, ms | memory, MB |"
-            )
-            show("|---|---|---|---|---|---|---|")
-            server = Watched(store)
-            for one in asked():
-                if one.prepared:
-                    send(server.port, one)
-                    continue
-                server.begin()
-                began = time.perf_counter()
-                status = send(server.port, one)
-                seconds = time.perf_counter() - began
-                held, collecting, memory = server.end()
-                fine = held <= LONGEST_MS and memory <= MOST_MB and status < 500
-                good = good and fine
-                mark = "" if fine else " **beyond**"
-                show(
-                    f"| `{one.route}` | {one.what} | {status} | {seconds:.2f} | {held:.0f}{mark} "
-                    f"| {collecting:.0f} | {memory:.0f} |"
-                )
-            server.stop()
-    return good
+    show(machine("fastapi", "uvicorn", "grpcio", "asyncpg"))
+    with stores.sqlite() as fresh:
+        good = measure("SQLite", fresh())
+    with stores.postgres() as fresh:
+        return measure("PostgreSQL", fresh()) and good
+
+
+def measure(name: str, store: str) -> bool:
+    show(
+        f"\n{name}\n\n| route | largest request | answer | seconds | loop held, ms | collector, ms | memory, MB |"
+        "\n|---|---|---|---|---|---|---|"
+    )
+    server = Watched(store)
+    asks: list[Ask | Call] = [*asked(), *called(), *streamed()]
+    good = [fine for one in asks if (fine := judge(server, one)) is not None]
+    server.stop()
+    return all(good)
+
+
+def judge(server: Watched, call: Ask | Call) -> bool | None:
+    """Send it, show what it cost, and return whether that is within the bars; None for what only prepares."""
+    if isinstance(call, Ask) and call.prepared:
+        send(server.port, call)
+        return None
+    server.begin()
+    began = time.perf_counter()
+    status = send(server.port, call) if isinstance(call, Ask) else call.send(server)
+    seconds = time.perf_counter() - began
+    held, collecting, memory = server.end()
+    failed = status >= 500 if isinstance(status, int) else status in ("INTERNAL", "UNKNOWN")
+    fine = held <= LONGEST_MS and collecting <= LONGEST_MS and memory <= MOST_MB and not failed
+    mark = "" if fine else " **beyond**"
+    show(
+        f"| `{call.route}` | {call.what} | {status} | {seconds:.2f} | {held:.0f}{mark} "
+        f"| {collecting:.0f} | {memory:.0f} |"
+    )
+    return fine
 
 
 # The process of the server
@@ -330,9 +492,9 @@ class Watch:
     def _watched(self, timeout: float | None = None) -> Any:
         self.longest = max(self.longest, time.thread_time() - self._since - self._collecting)
         self.collecting = max(self.collecting, self._collecting)
-        found = self._select(timeout)
+        ready = self._select(timeout)
         self._since, self._collecting = time.thread_time(), 0.0
-        return found
+        return ready
 
     def _collected(self, phase: str, _: dict[str, int]) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -345,7 +507,9 @@ class Watch:
 
 async def serve(store: str) -> None:
     from ostinato import Ostinato
+    from ostinato.faces.auth import Door
     from ostinato.faces.http.server import Listening, api, make_server
+    from ostinato.faces.temporal.server import WireServer
 
     app = Ostinato(store)
 
@@ -354,14 +518,15 @@ async def serve(store: str) -> None:
         pass
 
     loop = asyncio.get_running_loop()
-    async with app:
+    wire = WireServer(Door(app, open_on_loopback=True), Listening(port=0))
+    async with app, wire.serving():
         server = make_server(api(app), Listening(port=0))
         serving = asyncio.create_task(server.serve())
         while not server.started:
             await asyncio.sleep(0.01)
         watch = Watch(loop)
         settled()
-        show(str(server.servers[0].sockets[0].getsockname()[1]))
+        show(f"{server.servers[0].sockets[0].getsockname()[1]} {wire.port}")
         before = memory_mb("VmRSS")
         while word := await loop.run_in_executor(None, sys.stdin.readline):
             if word.strip() == "begin":

@@ -18,13 +18,13 @@ def interleaved(contenders: Mapping[str, Round], rounds: int = 5) -> dict[str, f
     """Operations per second of each contender: the median of the rounds."""
     for contender in contenders.values():
         contender()  # warm up: imports, caches, first-time compilation
-    found: dict[str, list[float]] = {name: [] for name in contenders}
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, contender in contenders.items():
             begin = time.perf_counter()
             done = contender()
-            found[name].append(done / (time.perf_counter() - begin))
-    return {name: statistics.median(rates) for name, rates in found.items()}
+            seconds[name].append(done / (time.perf_counter() - begin))
+    return {name: statistics.median(rates) for name, rates in seconds.items()}
 
 
 def settled() -> None:

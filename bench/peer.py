@@ -11,7 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC
+from importlib import import_module
 from typing import Any
 
 from bench.measure import settled
@@ -53,8 +55,18 @@ def huey(url: str, count: int, best: bool) -> float:
     return seconds
 
 
+def _newer_sqlite() -> None:
+    """DBOS needs SQLite 3.42. Where Python has an older one, take that of pysqlite3, if it is installed."""
+    import sqlite3
+
+    if sqlite3.sqlite_version_info < (3, 42):
+        with suppress(ImportError):
+            sys.modules["sqlite3"] = import_module("pysqlite3")
+
+
 def dbos(url: str, count: int, best: bool) -> float:
     """Finished: its status row says SUCCESS."""
+    _newer_sqlite()
     from concurrent.futures import ThreadPoolExecutor
 
     import sqlalchemy
@@ -92,6 +104,7 @@ def dbos(url: str, count: int, best: bool) -> float:
 
 def dbos_steps(url: str, count: int, best: bool) -> float:
     """Workflows of twenty steps, each step's result on record. Finished: the workflow's status says SUCCESS."""
+    _newer_sqlite()
     from concurrent.futures import ThreadPoolExecutor
 
     from dbos import DBOS, DBOSConfig
@@ -114,9 +127,9 @@ def dbos_steps(url: str, count: int, best: bool) -> float:
     settled()
     begin = time.perf_counter()
     with ThreadPoolExecutor(16 if best else 1) as threads:
-        found = list(threads.map(lambda _: steps(), range(count)))
+        results = list(threads.map(lambda _: steps(), range(count)))
     seconds = time.perf_counter() - begin
-    assert found == [20] * count
+    assert results == [20] * count
     DBOS.destroy(workflow_completion_timeout_sec=1)
     return seconds
 
@@ -237,5 +250,5 @@ PEERS: dict[str, Callable[[str, int, bool], Any]] = {
 
 if __name__ == "__main__":
     name, setting, url, count = sys.argv[1:]
-    found = PEERS[name](url, int(count), setting == "best")
-    sys.stdout.write(f"{asyncio.run(found) if asyncio.iscoroutine(found) else found}\n")
+    result = PEERS[name](url, int(count), setting == "best")
+    sys.stdout.write(f"{asyncio.run(result) if asyncio.iscoroutine(result) else result}\n")

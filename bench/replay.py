@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -37,8 +38,8 @@ class Said:
     statements: list[Statement] = field(default_factory=list)
 
 
-class Hearing:
-    """A store that writes down what it is told and passes it on."""
+class Hearing(Store):
+    """A store that records its operations and passes them on."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -48,6 +49,12 @@ class Hearing:
 
     async def open(self) -> None:
         await self._store.open()
+
+    @asynccontextmanager
+    async def on_this_loop(self) -> AsyncIterator[Store]:
+        """The lease is renewed beside what is measured, and not written down."""
+        async with self._store.on_this_loop() as store:
+            yield store
 
     async def close(self) -> None:
         await self._store.close()
@@ -68,10 +75,10 @@ class Hearing:
                 heard.statements.append(statement)
                 rows = yield statement
 
-        found = await self._store.run(listening)
+        result = await self._store.run(listening)
         if heard.statements:
             self.said.append(heard)
-        return found
+        return result
 
     async def read(self, make: Make[T]) -> T:
         return await self._store.read(make)
@@ -89,12 +96,12 @@ def say_again_sqlite(url: str, said: list[Said], begin: float) -> float:
     before = [one for one in said if one.begin < begin]
     timed = [one for one in said if one.begin >= begin]
 
-    def written(one: Said) -> list[tuple[str, list[Any]]]:
-        return [call for statement in one.statements for call in calls(named[statement.name], statement)]
+    def written(said: Said) -> list[tuple[str, list[Any]]]:
+        return [call for statement in said.statements for call in calls(named[statement.name], statement)]
 
     connection = connect(path_of(url))
-    for one in before:
-        _transact(connection, written(one))
+    for sent in before:
+        _transact(connection, written(sent))
     ready = [written(one) for one in timed]
     settled()
     start = time.perf_counter()
@@ -117,14 +124,14 @@ async def say_again_postgres(url: str, said: list[Said], begin: float) -> float:
     lanes: dict[int, list[tuple[int, int, list[tuple[str, Any]]]]] = {}
     connections: dict[int, Any] = {}
     first = next((n for n, one in enumerate(said) if one.begin >= begin), len(said))
-    for number, one in enumerate(said):
-        texts = [named[s.name].render("dollar", s.params, s.rows) for s in one.statements if named[s.name].text]
-        if one.lane not in connections:
-            connections[one.lane] = await asyncpg.connect(url, server_settings=SETTINGS)
+    for number, statement in enumerate(said):
+        texts = [named[s.name].render("dollar", s.params, s.rows) for s in statement.statements if named[s.name].text]
+        if statement.lane not in connections:
+            connections[statement.lane] = await asyncpg.connect(url, server_settings=SETTINGS)
         if number < first:
-            await _transact_postgres(connections[one.lane], texts)
+            await _transact_postgres(connections[statement.lane], texts)
         else:
-            lanes.setdefault(one.lane, []).append((number, one.after, texts))
+            lanes.setdefault(statement.lane, []).append((number, statement.after, texts))
     done = asyncio.Condition()
     finished: set[int] = set()
     reached = first  # everything before this number is committed

@@ -26,11 +26,11 @@ from bench.measure import machine, settled, show
 from bench.replay import Hearing, say_again_postgres, say_again_sqlite
 from bench.stores import Fresh, path_of, postgres, settings_of, sqlite
 from ostinato import Ostinato, every
-from ostinato.engine.listing import list_runs
 from ostinato.engine.rows import timer_row
-from ostinato.schedules.carrying import next_timer
-from ostinato.schedules.finding import relabel
+from ostinato.engine.run_queries import list_runs
 from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.operations.search import relabel
+from ostinato.schedules.operations.write import next_timer
 from ostinato.schedules.rows import insert_schedule_row
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.urls import open_url
@@ -72,7 +72,7 @@ async def store_schedules(store: Store, first: int, count: int, due: Micros) -> 
     """Schedules that run a job `nothing` every day at noon, put on record as their creation would."""
     rules, action = rules_in_force().version, Action("nothing")
     for begin in range(first, first + count, 1000):
-        made = [
+        schedules = [
             Schedule(
                 f"{n:026d}",
                 f"schedule {n}",
@@ -87,10 +87,10 @@ async def store_schedules(store: Store, first: int, count: int, due: Micros) -> 
             for n in range(begin, min(begin + 1000, first + count))
         ]
 
-        def put(_: int, made: list[Schedule] = made) -> Operation[None]:
-            yield sql("insert_schedules", [insert_schedule_row(one) for one in made])
-            yield sql("label_schedules", [row for one in made for row in relabel(None, one)[1]])
-            yield sql("set_timers", [timer_row(next_timer(one, due)) for one in made])
+        def put(_: int, schedules: list[Schedule] = schedules) -> Operation[None]:
+            yield sql("insert_schedules", [insert_schedule_row(one) for one in schedules])
+            yield sql("label_schedules", [row for one in schedules for row in relabel(None, one)[1]])
+            yield sql("set_timers", [timer_row(next_timer(one, due)) for one in schedules])
 
         await store.run(put)
 
@@ -126,13 +126,13 @@ async def run_herd(url: str, count: int, concurrency: int) -> tuple[float, Heari
         assert counts == {"succeeded": count}, counts
 
         def lateness(_: int) -> Operation[list[tuple[int, int]]]:
-            found = []
+            delays = []
             after = ""
             while True:
                 rows = yield from list_runs("default", before=after or None, limit=5000)
-                found += [(row[11] - row[9], row[12] - row[9]) for row in rows]
+                delays += [(row[11] - row[9], row[12] - row[9]) for row in rows]
                 if len(rows) < 5000:
-                    return found
+                    return delays
                 after = rows[-1][0]
 
         late = await app.store.read(lateness)
@@ -185,27 +185,27 @@ def apscheduler(kind: str, count: int, folder_url: str) -> float:
 
 
 def herds(name: str, fresh: Fresh, files: Fresh, count: int, *, peers: bool) -> bool:
-    found: list[Herd] = []
+    measured: list[Herd] = []
     roomy: list[Herd] = []
     memory: list[float] = []
     stored: list[float] = []
     for _ in range(ROUNDS):
-        found.append(herd(fresh, count, CONCURRENCY))
+        measured.append(herd(fresh, count, CONCURRENCY))
         roomy.append(herd(fresh, count, ROOM))
         if peers:
             memory.append(apscheduler("memory", count, files()))
             stored.append(apscheduler("sqlalchemy", 1_000, files()))
-    ours = [count / one.seconds for one in found]
+    ours = [count / one.seconds for one in measured]
     with_room = [count / one.seconds for one in roomy]
-    ratio = statistics.median(one.ceiling / one.seconds for one in found)
+    ratio = statistics.median(one.ceiling / one.seconds for one in measured)
     show(f"\n{name}: {count:,} schedules due in the same second, fired, run and completed")
     show(
-        f"  all done in {statistics.median(one.seconds for one in found):.2f} s, {statistics.median(ours):,.0f}/s"
+        f"  all done in {statistics.median(one.seconds for one in measured):.2f} s, {statistics.median(ours):,.0f}/s"
         f"   ratio to its own statements {ratio:.2f}   bar 0.6: {'met' if ratio >= 0.6 else 'MISSED'}"
     )
     show(
-        f"  p99 lateness: fired {statistics.median(one.fired_p99 for one in found):.2f} s,"
-        f" begun {statistics.median(one.began_p99 for one in found):.2f} s after it was due"
+        f"  p99 lateness: fired {statistics.median(one.fired_p99 for one in measured):.2f} s,"
+        f" begun {statistics.median(one.began_p99 for one in measured):.2f} s after it was due"
     )
     show(
         f"  with room for {ROOM:,} at once {statistics.median(with_room):,.0f}/s, ratio to its own statements"
@@ -216,8 +216,8 @@ def herds(name: str, fresh: Fresh, files: Fresh, count: int, *, peers: bool) -> 
         for what, rates, bar in (("memory store", memory, 1.0), ("SQLAlchemy store on SQLite", stored, 20.0)):
             rate = statistics.median(rates)
             times, roomier = (
-                statistics.median(mine / theirs for mine, theirs in zip(own, rates, strict=True))
-                for own in (ours, with_room)
+                statistics.median(mine / theirs for mine, theirs in zip(herd, rates, strict=True))
+                for herd in (ours, with_room)
             )
             met = times >= bar
             good = good and met
@@ -281,11 +281,11 @@ async def growing(url: str, sizes: tuple[int, ...], count: int) -> tuple[list[fl
     store = open_url(url)
     await store.open()
     costs, wakes = [], []
-    there = 0
+    size_now = 0
     far = NOON + 300 * DAY
     for size in sizes:
-        await store_schedules(store, there, size - there, far)
-        there = size
+        await store_schedules(store, size_now, size - size_now, far)
+        size_now = size
         rounds = []
         for turn in range(ROUNDS):
             base = 10_000_000 + size * 10 + turn * count

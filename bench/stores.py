@@ -40,9 +40,9 @@ def sqlite() -> Iterator[Fresh]:
 @contextmanager
 def postgres() -> Iterator[Fresh]:
     """The server that OSTINATO_TEST_POSTGRES names, or one from a wheel, stopped at the end."""
-    given = os.environ.get("OSTINATO_TEST_POSTGRES")
-    if given:
-        yield lambda: _database(given)
+    url = os.environ.get("OSTINATO_TEST_POSTGRES")
+    if url:
+        yield lambda: _database(url)
         return
     with folder() as path:
         runtime = path / "runtime"

@@ -33,9 +33,9 @@ def ours(spec: Spec, steps: int) -> Round:
     def run() -> int:
         following, at = compiled.next, begin
         for _ in range(steps):
-            found = following(at)
-            assert found is not None
-            at = found
+            time = following(at)
+            assert time is not None
+            at = time
         return steps
 
     return run
@@ -76,8 +76,8 @@ def by_apscheduler(text: str, zone: tzinfo, steps: int) -> Round:
 def large_spec() -> Spec:
     calendars = [calendar(hour=n % 24, minute=n, day_of_week="mon-fri", tz="Europe/Berlin") for n in range(50)]
     spec = calendars[0]
-    for one in calendars[1:]:
-        spec |= one
+    for other in calendars[1:]:
+        spec |= other
     return spec.without(*(during(month=1 + n % 12, day_of_month=1 + n) for n in range(20)))
 
 
@@ -121,8 +121,8 @@ def main() -> bool:
     return good
 
 
-def _repeat(one: Round, count: int) -> Round:
-    return lambda: sum(one() for _ in range(count))
+def _repeat(round: Round, count: int) -> Round:
+    return lambda: sum(round() for _ in range(count))
 
 
 def _describe(spec: Spec, times: int = 500) -> Round:

@@ -16,7 +16,7 @@ from bench.http import AT_ONCE, CALLS, PAGE, ROUNDS, Figure, fill, in_python, me
 from bench.measure import machine, show
 from bench.stores import sqlite
 from ostinato import Ostinato
-from ostinato.faces.door import Door
+from ostinato.faces.auth import Door
 from ostinato.faces.http.server import Listening
 from ostinato.faces.temporal.server import WireServer
 
@@ -60,17 +60,17 @@ async def compare(url: str) -> None:
 
 
 async def rounds(app: Ostinato, client: Client) -> None:
-    found: dict[tuple[str, str], list[Figure]] = {}
+    figures: dict[tuple[str, str], list[Figure]] = {}
     calls = over_the_wire(client)
     first = 0
     for _ in range(ROUNDS):
         for what in calls:
             numbers = range(first, first + (CALLS // 5 if what == "list" else CALLS))
-            found.setdefault((what, "wire"), []).append(await measure(calls[what], numbers))
-            own = await measure(lambda n, what=what: in_python(app, what, n, SCHEDULES), numbers)  # type: ignore[misc]
-            found.setdefault((what, "Python"), []).append(own)
+            figures.setdefault((what, "wire"), []).append(await measure(calls[what], numbers))
+            direct = await measure(lambda n, what=what: in_python(app, what, n, SCHEDULES), numbers)  # type: ignore[misc]
+            figures.setdefault((what, "Python"), []).append(direct)
             first = numbers.stop
-    tell(found, "wire")
+    tell(figures, "wire")
 
 
 def main() -> bool:

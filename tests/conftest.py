@@ -15,15 +15,23 @@ import pytest
 
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
-from tests.postgres import bare, empty
+from tests.support.forked_cli import forking
+from tests.support.postgres import bare, empty
+
+
+@pytest.fixture(scope="session")
+def forked_cli() -> Iterator[dict[str, str]]:
+    """The variables with which `tests/support/bin/ostinato` runs commands quickly."""
+    with forking() as variables:
+        yield variables
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of a PostgreSQL server: the one that OSTINATO_TEST_POSTGRES names, or one started from a wheel."""
-    given = os.environ.get("OSTINATO_TEST_POSTGRES")
-    if given:
-        yield given
+    url = os.environ.get("OSTINATO_TEST_POSTGRES")
+    if url:
+        yield url
         return
     # Not a folder of pytest's, which removes those of earlier sessions: a server must not lose the ground under it.
     with tempfile.TemporaryDirectory(prefix="ostinato-postgres-", ignore_cleanup_errors=True) as base:

@@ -1,7 +1,7 @@
 """`make mutants`: break the engine on purpose, one thing at a time, and show that the tests see each.
 
 Every mutant is a change of text that must apply exactly once: where the code has moved on, this fails and says which
-one to write anew. The tests named beside it must pass without it and fail with it. All of it happens in a copy of the
+one to write again. The tests named beside it must pass without it and fail with it. All of it happens in a copy of the
 tree. Words as arguments choose the mutants whose description has them.
 """
 
@@ -67,73 +67,87 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
     ),
     Mutant(
         "a crash counts as a failure of the job",
-        "engine/outcomes.py",
+        "engine/retries.py",
         "    failures = run.number - run.crashes\n",
         "    failures = run.number\n",
-        "tests/scenario/test_engine.py::test_a_crash_takes_nothing_from_the_retries",
+        "tests/scenario/engine/test_retries.py::test_a_crash_takes_nothing_from_the_retries",
     ),
     Mutant(
         "what must be tried at most once is tried again after a crash",
-        "engine/outcomes.py",
+        "engine/retries.py",
         "    if read_options(run.options).at_most_once:",
         "    if False:",
-        "tests/scenario/test_engine.py::test_a_crashed_attempt_is_followed_by_another_but_not_for_ever",
+        "tests/scenario/engine/test_retries.py::test_a_crashed_attempt_is_followed_by_another_but_not_for_ever",
     ),
     Mutant(
         "a serial key lets everyone in",
-        "engine/gates.py",
+        "engine/limits.py",
         "holders[r.namespace, r.serial_key] == r.root_id]",
         "holders[r.namespace, r.serial_key]]",
-        "tests/scenario/test_gates.py",
+        "tests/scenario/engine/test_limits.py",
     ),
     Mutant(
         "a stopping node goes on firing",
         "engine/beat.py",
         "        self._stopping = True\n        self.due.set()\n",
         "        self.due.set()\n",
-        "tests/scenario/test_stopping.py",
+        "tests/scenario/engine/test_stopping.py",
+    ),
+    Mutant(
+        "a beat with more to fire sleeps past what is set after its clock was set back",
+        "engine/beat.py",
+        "                more = False  # the clock was set back: read the next due time again\n",
+        "",
+        "tests/scenario/engine/test_timekeeping.py",
+    ),
+    Mutant(
+        "a firing that was committed without an answer loses what it took",
+        "engine/timers.py",
+        "    if tries:\n        yield from direct.recover",
+        "    if False:\n        yield from direct.recover",
+        "tests/scenario/engine/test_direct_claim.py",
     ),
     Mutant(
         "a schedule with a number of runs left never comes to its end",
-        "schedules/invoker.py",
+        "schedules/decisions/invoker.py",
         "        verdict.remaining -= 1\n",
         "        verdict.remaining -= 0\n",
-        "tests/unit/schedules/test_decisions.py",
+        "tests/unit/schedules/decisions",
     ),
     Mutant(
         "what is late beyond its window runs all the same",
-        "schedules/invoker.py",
-        "    if window is not None and now - one.due > max(window, GRACE):",
+        "schedules/decisions/invoker.py",
+        "    if window is not None and now - item.due > max(window, GRACE):",
         "    if False:",
-        "tests/unit/schedules/test_decisions.py",
+        "tests/unit/schedules/decisions",
     ),
     Mutant(
         "the second of two buffered ones is kept where one may wait",
-        "schedules/invoker.py",
+        "schedules/decisions/invoker.py",
         "            case Overlap.BUFFER_ONE if not verdict.keep:",
         "            case Overlap.BUFFER_ONE:",
-        "tests/unit/schedules/test_decisions.py",
+        "tests/unit/schedules/decisions",
     ),
     Mutant(
         "one failure decides a join that awaits all",
-        "journeys/machine/joining.py",
+        "journeys/machine/join.py",
         '            if bad and policy == "failFast":\n',
         "            if bad:\n",
         "tests/unit/journeys/test_machine.py",
     ),
     Mutant(
         "a failure decides a join that ignores failures",
-        "journeys/machine/joining.py",
-        "            return Joined(bad[0], None) if every else None\n",
-        "            return Joined(bad[0], None)\n",
+        "journeys/machine/join.py",
+        "            return JoinDecision(bad[0], None) if every else None\n",
+        "            return JoinDecision(bad[0], None)\n",
         "tests/unit/journeys/test_machine.py",
     ),
     Mutant(
         "an input is taken for an earlier try of its own, whoever gave it",
-        "journeys/steps.py",
-        "    if tries and given.call is not None and (yield from input_taken(run.id, given.call)):",
-        "    if tries and kept.updated > seen.run.created:",
-        "tests/simulation/test_answers_at_once.py",
+        "journeys/runtime/start_and_submit.py",
+        "    if tries and submitted.call is not None and (yield from input_taken(run.id, submitted.call)):",
+        "    if tries and record.updated > snapshot.run.created:",
+        "tests/simulation/test_journey_answers.py",
     ),
 ]
 

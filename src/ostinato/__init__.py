@@ -1,7 +1,7 @@
-"""Ostinato: one durable clockwork for Python.
+"""Ostinato: a durable scheduler for Python.
 
-What it offers is imported when it is first used: whoever needs the algebra of time alone, or a client, does not wait
-for the engine.
+Names are imported when they are first used, so that code which needs only specs, or only a client, does not load the
+engine.
 """
 
 from importlib import import_module
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ostinato.app import Ostinato, RunHandle
     from ostinato.client import Client, SyncClient
     from ostinato.engine.context import Context, SyncContext
-    from ostinato.engine.egress import EgressPolicy
     from ostinato.engine.executor import Fatal, RetryLater
+    from ostinato.engine.http.egress import EgressPolicy
     from ostinato.errors import (
         Conflict,
         NotFound,
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
         StoreUnavailable,
     )
     from ostinato.model import Event, Limit, Retry
-    from ostinato.schedules.declared import DeclaredElsewhere, Plan
-    from ostinato.schedules.files import dump_schedules, parse_schedules, read_schedules
-    from ostinato.schedules.marked import FileError
+    from ostinato.schedules.declared.files import dump_schedules
+    from ostinato.schedules.declared.plan import DeclaredElsewhere, Plan
+    from ostinato.schedules.declared.problems import FileError
     from ostinato.sync import SyncOstinato
     from ostinato.views import RunInfo
+    from ostinato.ways import parse_schedules, read_schedules
     from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
 __all__ = [
@@ -78,16 +79,17 @@ _OFFERED = {
     "ostinato.app": "Ostinato RunHandle",
     "ostinato.client": "Client SyncClient",
     "ostinato.engine.context": "Context SyncContext",
-    "ostinato.engine.egress": "EgressPolicy",
+    "ostinato.engine.http.egress": "EgressPolicy",
     "ostinato.engine.executor": "Fatal RetryLater",
     "ostinato.errors": "Conflict NotFound OstinatoError RunCancelled RunEnded RunFailed SpecError StoreError "
     "StoreUnavailable",
     "ostinato.model": "Event Limit Retry",
-    "ostinato.schedules.declared": "DeclaredElsewhere Plan",
-    "ostinato.schedules.files": "dump_schedules parse_schedules read_schedules",
-    "ostinato.schedules.marked": "FileError",
+    "ostinato.schedules.declared.plan": "DeclaredElsewhere Plan",
+    "ostinato.schedules.declared.files": "dump_schedules",
+    "ostinato.schedules.declared.problems": "FileError",
     "ostinato.sync": "SyncOstinato",
     "ostinato.views": "RunInfo",
+    "ostinato.ways": "parse_schedules read_schedules",
     "ostinato.when": "Spec calendar cron during every manual once",
 }
 _WHERE = {name: module for module, names in _OFFERED.items() for name in names.split()}
@@ -96,8 +98,8 @@ _WHERE = {name: module for module, names in _OFFERED.items() for name in names.s
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_WHERE[name]), name)
-    return found
+    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

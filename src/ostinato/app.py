@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import random
 import secrets
@@ -12,104 +11,85 @@ from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
 
 import orjson
 
-from ostinato.admission import Admission
+from ostinato.app_access import AppAccess
+from ostinato.app_queries import AppQueries
 from ostinato.clock import MachineClock, SystemClock
-from ostinato.engine.commits import Committer
+from ostinato.declaring import JobOptions, check_names, make_handler
 from ostinato.engine.computing import Computing
-from ostinato.engine.configure import configured
-from ostinato.engine.delivery import webhook_handler
-from ostinato.engine.dispatcher import Dispatcher
-from ostinato.engine.egress import Egress, EgressPolicy
-from ostinato.engine.engine import Engine, Settings
 from ostinato.engine.executor import Stop
-from ostinato.engine.handlers import Handler, context_parameter, mode_of
-from ostinato.engine.http_action import http_handler
-from ostinato.engine.kinds import RULES
+from ostinato.engine.group_commit import Committer
+from ostinato.engine.http.egress import Egress, EgressPolicy
+from ostinato.engine.http.job import http_handler
+from ostinato.engine.idempotency import digest, run_once
+from ostinato.engine.invariants import Finding, scan
+from ostinato.engine.jobs import Handler
+from ostinato.engine.kinds import JOB, Kinds
 from ostinato.engine.listeners import Callback, Ended
 from ostinato.engine.log import log
-from ostinato.engine.requests import digest, once
+from ostinato.engine.node import Engine, Settings
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
-from ostinato.engine.scanner import Finding, scan
+from ostinato.engine.settings import configured
+from ostinato.engine.tables import NamespaceTables
 from ostinato.engine.timers import unpark
+from ostinato.engine.ways import Host, Part, Way
 from ostinato.errors import (
     Conflict,
     OstinatoError,
     RunCancelled,
     RunFailed,
+    check_text,
     did_you_mean,
+    list_choices,
     missing_attribute,
-    read_text,
-    there_are,
+    short_repr,
 )
+from ostinato.event_names import EventNames
 from ostinato.ids import Ids
-from ostinato.journeys import firing as journey_timers
-from ostinato.journeys.caching import StoreCache
-from ostinato.journeys.calls import Journeys
-from ostinato.journeys.conductor import Conductor
-from ostinato.journeys.evaluating import Evaluator, Tools
-from ostinato.journeys.fitting import unfit
-from ostinato.journeys.looks import Around as JourneysAround
-from ostinato.journeys.moves import KIND as JOURNEY
-from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.rule import RULE as JOURNEY_RULE
-from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.standard import standard_plugins
-from ostinato.journeys.tasks.kafka import KafkaPublisher
-from ostinato.model import DEFAULT_NAMESPACE, Limit, Retry, Run, Status, Timer, read_length, read_retry
-from ostinato.pending import START_ONE, why_not_over
-from ostinato.reading import Reading
-from ostinato.schedules import keeping
-from ostinato.schedules.calls import Schedules
-from ostinato.schedules.declaring import Declarations, tell
-from ostinato.schedules.define import Doors, ScheduleOptions, SpecLike, define, read_name
-from ostinato.schedules.firing import purposes
-from ostinato.schedules.holding import park_owner
-from ostinato.schedules.looks import Surroundings
-from ostinato.schedules.making import Maker
+from ostinato.model import DEFAULT_NAMESPACE, Run, Status, Timer, read_length
+from ostinato.schedules.actions import Maker
+from ostinato.schedules.api.at_start import prepare
+from ostinato.schedules.api.changes import Schedules
+from ostinato.schedules.api.queries import Surroundings
+from ostinato.schedules.declared.decorators import Declarations
 from ostinato.schedules.model import Schedule
-from ostinato.schedules.scheduler import recompute_zones
-from ostinato.schedules.views import Lateness, Staleness
-from ostinato.starting import Starting, StartOptions, check_priority, read_limit, same_place, some_length
+from ostinato.schedules.operations import retention
+from ostinato.schedules.operations.complete import conclude
+from ostinato.schedules.operations.fire import purposes
+from ostinato.schedules.operations.load import park_owner
+from ostinato.schedules.validation import Doors, ScheduleOptions, SpecLike, define, read_name
+from ostinato.schedules.views import Staleness
+from ostinato.start_checks import RunBuilder, StartOptions, is_same_function
 from ostinato.store.backup import Progress, backup
-from ostinato.store.borrowed import run_borrowed
+from ostinato.store.caller_transaction import run_in_caller_transaction
 from ostinato.store.contract import Operation, Store
 from ostinato.store.urls import open_url
+from ostinato.unfinished import START_ONE, explain_unfinished
 from ostinato.until_signal import run_until_signal
 from ostinato.version import __version__
 from ostinato.views import RunInfo
-from ostinato.webhooks import Around, Webhooks
-from ostinato.when import cron, manual
+from ostinato.ways import WaySettings, action_kinds, all_ways, companions, owned_tables
+from ostinato.when import Spec, manual
 from ostinato.when.durations import Length
-from ostinato.when.instants import SECOND, Micros
+from ostinato.when.instants import SECOND
+from ostinato.when.spec_text import parse_spec_text
+
+if TYPE_CHECKING:
+    from ostinato.functions.api import Functions
+    from ostinato.journeys.api.changes import Journeys
+    from ostinato.webhooks.api import Webhooks
+    from ostinato.workflows.api import Workflows
+    from ostinato.workflows.definition import WorkflowCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 C = TypeVar("C", bound=Callback)
-RULES[JOURNEY] = JOURNEY_RULE
 _TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
-
-
-class JobOptions(TypedDict, total=False):
-    """What a job may declare."""
-
-    name: str | None
-    retry: Retry | int | Mapping[str, Any] | None
-    timeout: Length | None
-    heartbeat: Length | None
-    concurrency: Limit | int | None
-    serial_key: str | None
-    serial_hold: Literal["chain", "active"]
-    queue: str
-    priority: int
-    at_most_once: bool
-    process: bool
 
 
 class RunHandle(Generic[T_co]):
@@ -126,7 +106,7 @@ class RunHandle(Generic[T_co]):
         """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed, and
         `TimeoutError`, with what the run waits for, if it is not over in time.
 
-        Where no node is at work on the store, the log says so: a wait without a `timeout` would then have no end.
+        If no node is running on the store, the log says so: a wait without a `timeout` would then have no end.
         """
         try:
             async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
@@ -154,12 +134,28 @@ def _result(id: str, ended: Ended) -> Any:
     raise kind(id, ended.status, ended.reason, error)
 
 
-class Ostinato(Reading, Admission):
+def _prepare_nth(
+    starting: RunBuilder, id: str, input: Mapping[str, Any], name: str | None, number: int
+) -> tuple[Run, Timer | None]:
+    """Make one run of many ready. Raises what is wrong with it, and where it stands."""
+    try:
+        return starting.run(id, input, name)
+    except OstinatoError as problem:
+        raise OstinatoError(f"inputs[{number}]: {problem}") from None
+
+
+class Ostinato(AppQueries, AppAccess):
     """An app: a store, the jobs it knows, and, while it runs, a node that does them.
 
     `async with app:` runs a node; `async with app.connected():` only opens the store, to start and watch runs that
-    other processes do.
+    other processes do. `ways` are further ways to use the engine beside those that come with Ostinato; `settings` are
+    those of the ways.
     """
+
+    webhooks: Webhooks
+    journeys: Journeys
+    workflows: Workflows
+    functions: Functions
 
     def __init__(
         self,
@@ -175,62 +171,63 @@ class Ostinato(Reading, Admission):
         keep_runs: Length = "30d",
         keep_events: Length = "30d",
         egress: EgressPolicy | Egress | None = None,
-        webhook_patience: Length = "1d",
         namespace: str = DEFAULT_NAMESPACE,
         actor: str | None = None,
         name: str | None = None,
         prune_schedules: bool = False,
-        journeys: str | Path | Sequence[str | Path] = (),
-        journey_plugins: Plugins | None = None,
-        journey_settings: JourneySettings | None = None,
+        ways: Sequence[Way] = (),
         clock: MachineClock | None = None,
         ids: Ids | None = None,
         dice: random.Random | None = None,
+        **settings: Unpack[WaySettings],
     ) -> None:
+        if not isinstance(store, str) and not hasattr(store, "read"):
+            raise OstinatoError(
+                f"the store {short_repr(store)} is no URL; write 'sqlite:///jobs.db' or 'postgresql://…'"
+            )
         if not 1 <= backfill_batch <= 10_000:
             raise OstinatoError(f"backfill_batch {backfill_batch!r} is not from 1 to 10,000")
-        if read_length(webhook_patience, "webhook_patience") < SECOND:
-            raise OstinatoError(f"webhook_patience {webhook_patience!r} is too short; a second is the least")
         if name is not None and (not isinstance(name, str) or not name.strip() or "\x00" in name):
             raise OstinatoError(f"the app's name {name!r} is not a text")
-        read_text(namespace, "the namespace")
+        check_text(namespace, "the namespace")
         if prune_schedules and name is None:
             raise OstinatoError(
-                "prune_schedules needs name=…: without one, this app's schedules cannot be told from those of others"
+                "prune_schedules needs name=…: without one, nothing says which schedules are this app's"
             )
-        given = {"queues": queues, "concurrency": concurrency, "threads": threads, "lease": lease, "grace": grace}
-        self.settings = configured(Settings(), {**given, "keep_runs": keep_runs, "keep_events": keep_events})
+        values = {"queues": queues, "concurrency": concurrency, "threads": threads, "lease": lease, "grace": grace}
+        self.settings = configured(Settings(), {**values, "keep_runs": keep_runs, "keep_events": keep_events})
         self.namespace = namespace
         self.actor = actor
         self._clock = clock or SystemClock()
         self._ids = ids or Ids()
         self._dice = dice
         self._way_out = egress if isinstance(egress, Egress) else Egress(egress)
-        self._webhook_patience = read_length(webhook_patience, "webhook_patience")
         self._handlers: dict[str, Handler] = {"http": http_handler(self._way_out)}
         self._listeners: list[tuple[str, Callback, str | None]] = []
         self._backfill_batch = backfill_batch
-        self._maker = Maker(lambda job: self.engine.known(job), unfit)
+        self.ways = all_ways(ways)
+        for way in ways:
+            if hasattr(type(self), way.name) or not way.name.isidentifier():
+                raise OstinatoError(f"a way cannot be called {way.name!r}: it is an attribute of the app; rename it")
+            for setting in way.settings:
+                if setting.name in (self.__init__.__kwdefaults__ or {}):  # type: ignore[misc]
+                    raise OstinatoError(f"way {way.name!r}: the setting {setting.name!r} is the app's own; rename it")
+        self._companions = companions()
+        forget_runs = [companion.forget_runs for companion in self._companions.values()]
+        kinds = Kinds(self.ways.kinds, conclude, forget_runs)
+        self.action_kinds = action_kinds(self.ways)
+        self.event_names = EventNames(self.ways.events)
+        self._maker = Maker(lambda job: self.engine.find_job(job), self.action_kinds, kinds, self._companions)
+        self._namespace_tables = NamespaceTables(table for _, table in owned_tables(self.ways))
+        self._way_settings: dict[str, Any] = {}
+        self._set_ways(settings)
         self._min_interval = read_length(min_interval, "min_interval")
         self._declarations = Declarations(self._name_of, name)
         self._implied: dict[Callable[..., Any], str] = {}  # jobs that are declared by their schedule alone
         self._prune_schedules = prune_schedules
-        given_settings = journey_settings or JourneySettings()
-        self.journey_plugins = journey_plugins or standard_plugins(given_settings)
-        self._journey_sources = (journeys,) if isinstance(journeys, str | Path) else tuple(journeys)
-        self._publisher = KafkaPublisher(given_settings.kafka)
-        self._journey_tools = Tools(
-            plugins=self.journey_plugins,
-            evaluator=Evaluator(self.journey_plugins.languages, lambda: self._now() if self._clock.virtual else None),
-            settings=given_settings,
-            services=self._journey_services,
-            now=self._now,
-            namespace=namespace,
-        )
-        self._conductor: Conductor | None = None
         self.computing = Computing()
+        self._parts: dict[str, Part] = {}
         self._attach(open_url(store) if isinstance(store, str) else store)
-        self._dispatcher: Dispatcher | None = None
         self._engine: Engine | None = None
         self._starts: Committer[tuple[Run, Timer | None], Started] | None = None
         self._is_node = False
@@ -238,7 +235,6 @@ class Ostinato(Reading, Admission):
     def _attach(self, store: Store) -> None:
         """Let everything here work on this store."""
         self.store = store
-        self._handlers["webhook"] = webhook_handler(self._way_out, store, self._webhook_patience)
         self.schedules = Schedules(
             Surroundings(
                 store=store,
@@ -252,48 +248,47 @@ class Ostinato(Reading, Admission):
                 computing=self.computing,
             )
         )
-        self.webhooks = Webhooks(
-            Around(
-                store=store,
-                now=lambda: self.engine.clock.now(),
-                new_id=self._ids.new,
-                nudge=lambda: self.engine.nudge(),
-                changed=self._webhooks_changed,
-                policy=self._way_out.policy,
-                namespace=self.namespace,
-                actor=self.actor,
-            )
+        before = self._parts
+        self._parts = {}
+        for way in self.ways:
+            part = self._parts[way.name] = way.loaded.part(self._host(way))
+            if way.name in before:
+                part.take_over(before[way.name])
+            self._handlers |= {job.name: job for job in part.jobs}
+            if part.api is not None:
+                setattr(self, way.name, part.api)
+
+    def _host(self, way: Way) -> Host:
+        return Host(
+            store=self.store,
+            engine=lambda: self.engine,
+            node=self._taking_node,
+            new_id=self._ids.new,
+            egress=self._way_out,
+            computing=self.computing,
+            event_names=self.event_names,
+            virtual=self._clock.virtual,
+            namespace=self.namespace,
+            actor=self.actor,
+            settings={one.name: self._way_settings[one.name] for one in way.settings if one.name in self._way_settings},
+            actions=self.action_kinds,
         )
 
-        self.journeys = Journeys(
-            JourneysAround(
-                store=store,
-                engine=lambda: self.engine,
-                conductor=self._conducting,
-                node=self._taking_node,
-                tools=self._journey_tools,
-                new_id=self._ids.new,
-                namespace=self.namespace,
-                actor=self.actor,
-                computing=self.computing,
-            )
-        )
+    def _set_ways(self, settings: Mapping[str, Any]) -> None:
+        for name in settings:
+            if name not in self.ways.settings:
+                hint = did_you_mean(name, self.ways.settings) or list_choices(sorted(self.ways.settings))
+                raise TypeError(f"Ostinato(…) has no setting {name!r}; beside its own, {hint}")
+        self._way_settings |= settings
 
-    def _now(self) -> Micros:
-        """What time it is to the engine, also while it stops."""
-        return self.engine.clock.now() if self._conductor is None else self._conductor.now()
+    @property
+    def built_in_jobs(self) -> set[str]:
+        """The names of jobs that are not the user's: `http`, and those of the ways."""
+        return {"http", *(job.name for part in self._parts.values() for job in part.jobs)}
 
     def _taking_node(self) -> str | None:
         """The node here that may take work, if there is one."""
         return self.engine.node if self._is_node and not self.engine.stopping else None
-
-    def _journey_services(self, namespace: str) -> dict[str, Any]:
-        cache = StoreCache(self.store, self._now, namespace)
-        return {"egress": self._way_out, "cache": cache, "publisher": self._publisher}
-
-    def _conducting(self) -> Conductor:
-        assert self._conductor is not None
-        return self._conductor
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
         """The same running app, acting in another namespace or under another name."""
@@ -302,20 +297,23 @@ class Ostinato(Reading, Admission):
         view = copy(self)
         view.namespace, view.actor = namespace, actor
         view.schedules = self.schedules.within(namespace, actor)
-        view.webhooks = self.webhooks.within(namespace, actor)
-        view.journeys = self.journeys.within(namespace, actor)
+        for name, part in self._parts.items():
+            if part.api is not None:
+                setattr(view, name, getattr(self, name).within(namespace, actor))
         return view
 
     def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
         """Override settings before the app starts; the operator's win over the code's. `settings` are queues,
-        concurrency, threads, lease, grace, keep_runs, keep_events."""
+        concurrency, threads, lease, grace, keep_runs, keep_events, and those of the ways."""
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
+        of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
         self.settings = configured(self.settings, settings)
+        self._set_ways(of_ways)
         if egress is not None:
             self._way_out = Egress(egress)
             self._handlers["http"] = http_handler(self._way_out)
-        if store is not None or egress is not None:
+        if store is not None or egress is not None or of_ways:
             self._attach(self.store if store is None else open_url(store))
 
     if not TYPE_CHECKING:
@@ -367,6 +365,7 @@ class Ostinato(Reading, Admission):
             self._clock,
             self._handlers,
             self.settings,
+            kinds=self._maker.run_kinds,
             ids=self._ids,
             dice=self._dice,
             version=__version__,
@@ -374,70 +373,40 @@ class Ostinato(Reading, Admission):
         engine.listeners.namespace = self.namespace
         engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
         engine.parks["schedule", "next"] = park_owner
-        engine.purposes.update(keeping.purposes(self.settings.keep_runs))
-        engine.purposes.update(journey_timers.purposes())
+        engine.purposes.update(retention.purposes(self.settings.keep_runs, self.action_kinds, self._companions))
         engine.preparations.append(self._prepare_schedules)
-        engine.preparations.append(self._deploy_journeys)
-        conductor = self._conductor = Conductor(engine, self._journey_tools)
-        engine.bodies.kinds[JOURNEY] = conductor
-        dispatcher = Dispatcher(self.store, engine.clock, engine.listeners, self._ids.new, engine.nudge)
-        engine.parts.append((dispatcher.run, "webhooks"))
-        self._dispatcher = dispatcher
         for pattern, callback, name in self._listeners:
             engine.listeners.add(pattern, callback, name)
-        self._starts = Committer(self._commit_starts, lambda _: None, hopeful=False)
+        self._starts = Committer(self._commit_starts, lambda _: None, retry=False)
         self._engine = engine
-        conductor.start()
         self._is_node = node
         try:
+            for way in self.ways:
+                engine.add(way, self._parts[way.name])
             await (engine.start() if node else engine.connect())
         except BaseException:
             self._engine = None
-            await conductor.stop()
+            try:
+                for part in self._parts.values():
+                    await part.abandon()
+            finally:
+                await self.store.close()
             raise
         self._starts.start()
 
-    def _webhooks_changed(self) -> None:
-        if self._dispatcher is not None:
-            self._dispatcher.changed()
-
     async def _prepare_schedules(self) -> None:
-        """Before the first beat: say what is late, and work out anew what other zone rules said."""
-        late = await self.schedules.late()
-        if late:
-            whole = Lateness(sum(one.late for one in late.values()), sum(one.will_run for one in late.values()))
-            log.warning(f"schedules: {whole}", action="schedules_late", schedules=len(late))
-            for name, one in list(late.items())[:20]:
-                log.warning(f"schedule {name}: {one}", action="schedule_late", schedule=name)
-        now = self.engine.clock.now()
-        await self.store.run(lambda _: keeping.first_timer(now))
-        await recompute_zones(self.store)
-        await self._declare_schedules()
-
-    async def _deploy_journeys(self) -> None:
-        """Definitions that came with the code, put on record by whichever process is first."""
-        if self._journey_sources:
-            await self.journeys.deploy(*self._journey_sources)
-
-    async def _declare_schedules(self) -> None:
-        """Make the store say what the code declares. What is wrong with the code stops the start; what the store will
-        not have does not, for the other schedules and jobs need the node."""
-        declarations = self._declarations
-        if not declarations.found and declarations.app is None:
-            return
-        drafts = self.schedules.declared()
-        options: dict[str, Any] = {"prune": self._prune_schedules, "leave_taken": True, "origin": declarations.origin}
-        try:
-            tell(await self.schedules.apply(drafts, **options), declarations.origin)
-        except Conflict:
-            for one in drafts:
-                try:
-                    await self.schedules.apply([one], **{**options, "prune": False})
-                except Conflict as problem:
-                    log.error(str(problem), action="schedule_not_declared", schedule=one.name)
+        now, prune = self.engine.clock.now(), self._prune_schedules
+        await prepare(self.schedules, self._declarations, self.store, now, prune=prune)
 
     async def _close(self) -> None:
-        """Stop in good order. What still runs here for a while may use the app as before."""
+        """Stop in good order. What still runs here for a while may use the app as before. The store is closed whatever
+        happens, also if this is cancelled."""
+        try:
+            await self._stop_working()
+        finally:
+            await self.store.close()
+
+    async def _stop_working(self) -> None:
         engine = self._engine
         try:
             if engine is not None and self._is_node:
@@ -450,13 +419,9 @@ class Ostinato(Reading, Admission):
                 await engine.disconnect()
         finally:
             self._engine = None
-        if self._conductor is not None:
-            await self._conductor.stop()
-        self._publisher.close()
-        for language in self.journey_plugins.languages.values():
-            language.close()
+        for part in self._parts.values():
+            await part.close()
         self.computing.close()
-        await self.store.close()
 
     async def _close_after_crash(self) -> None:
         """What is left of an app whose node was killed: nothing is drained, nothing is said."""
@@ -465,11 +430,39 @@ class Ostinato(Reading, Admission):
         if self._starts is not None:
             await self._starts.stop()
             self._starts = None
-        if self._conductor is not None:
-            await self._conductor.stop()
+        for part in self._parts.values():
+            await part.abandon()
         await self.store.close()
 
     # Declaring
+
+    def workflow(
+        self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
+    ) -> WorkflowCode:
+        """Declare a workflow, which is deployed when a node starts."""
+        return self.workflows.declare(name, version=version, policy=policy)
+
+    @overload
+    def function(self, function: F, /) -> F: ...
+
+    @overload
+    def function(
+        self, /, *, name: str | None = None, version: int = 1, pinned: bool = False, **options: Any
+    ) -> Callable[[F], F]: ...
+
+    def function(self, function: Any = None, /, **options: Any) -> Any:
+        """Declare a durable function: `@app.function`, or `@app.function(version=2, pinned=True)`. Its finished steps
+        are never done again, whatever crashes."""
+
+        def declare(function: F) -> F:
+            name = options.get("name") or getattr(function, "__name__", "")
+            if name in self._handlers:
+                raise OstinatoError(f"there is a job called {name!r}; give the function name=…")
+            return self.functions.declare(**options)(function)
+
+        if function is None:
+            return declare
+        return declare(function) if callable(function) else self.functions.declare(function)
 
     @overload
     def job(self, function: F, /) -> F: ...
@@ -480,12 +473,7 @@ class Ostinato(Reading, Admission):
     def job(self, function: Any = None, /, **options: Unpack[JobOptions]) -> Any:
         """Declare a function as a job: `@app.job`, or `@app.job(retry=3, timeout="30s")`. Async functions run as tasks,
         plain ones in threads, and with `process=True` in a child process that can be killed."""
-        for option in options:
-            if option not in JobOptions.__optional_keys__:
-                hint = did_you_mean(option, JobOptions.__optional_keys__) or there_are(
-                    sorted(JobOptions.__optional_keys__)
-                )
-                raise OstinatoError(f"@app.job has no option {option!r}; {hint}")
+        check_names(options)
         if function is None:
             return lambda function: self._declare_job(function, options)
         if not callable(function):
@@ -493,54 +481,36 @@ class Ostinato(Reading, Admission):
         return self._declare_job(function, options)
 
     def _declare_job(self, function: F, options: JobOptions) -> F:
-        given = options.get("name")
-        name = function.__name__ if given is None else given
-        read_text(name, "the job's name")
-        queue, priority = options.get("queue", "default"), options.get("priority", 0)
-        serial_key = options.get("serial_key")
-        read_text(queue, f"job {name!r}: the queue")
-        check_priority(priority)
-        if serial_key is not None:
-            read_text(serial_key, f"job {name!r}: serial_key")
-        serial_hold = options.get("serial_hold", "chain")
-        if serial_hold not in ("chain", "active"):
-            raise OstinatoError(f"serial_hold {serial_hold!r} is unknown; use 'chain' or 'active'")
-        handler = Handler(
-            name=name,
-            function=function,
-            mode=mode_of(function, options.get("process", False)),
-            retry=read_retry(options.get("retry")),
-            timeout=some_length(options.get("timeout"), "timeout"),
-            heartbeat=some_length(options.get("heartbeat"), "heartbeat"),
-            serial_key=serial_key,
-            serial_hold=serial_hold,
-            limit=read_limit(options.get("concurrency"), name),
-            queue=queue,
-            priority=priority,
-            at_most_once=options.get("at_most_once", False),
-            context=context_parameter(function),
-            signature=inspect.signature(function),
-        )
-        handler.check_key()
+        handler = make_handler(function, options)
+        name = handler.name
+        if name in self.functions.codes:
+            raise OstinatoError(f"there is a function called {name!r}; give the job name=…")
+        if name in self.action_kinds:
+            raise OstinatoError(f"a job cannot be called {name!r}, which is a kind of action; give it another name")
         implied = self._implied.pop(function, None)
         if implied is not None:
             del self._handlers[implied]
-        known = self._handlers.get(name)
-        if known is not None and not same_place(known.function, function):
+        declared = self._handlers.get(name)
+        if declared is not None and not is_same_function(declared.function, function):
             raise OstinatoError(f"there are two jobs called {name!r}; give one of them name=…")
         self._handlers[name] = handler
         return function
 
     def schedule(
-        self, spec: SpecLike, *, name: str | None = None, tz: str = "", **given: Unpack[ScheduleOptions]
+        self, spec: SpecLike, *, name: str | None = None, tz: str = "", **options: Unpack[ScheduleOptions]
     ) -> Callable[[F], F]:
         """Declare a schedule over a function: `@app.schedule(cron("0 9 * * 1-5", tz="Europe/Berlin"))`. It is named
         after the job, or `name`; the rest is as for `app.schedules.create`. When a node starts, the store is made to
         say the same. The function is a job, by `@app.job(…)` above or below, or else with a job's defaults. `tz` is for
-        a spec that is a plain cron text."""
+        a spec that is a text."""
+        if not isinstance(spec, str | Spec | Mapping):
+            raise OstinatoError(
+                f"@app.schedule needs a spec, not {short_repr(spec)}: write @app.schedule('every 15m'), or "
+                "@app.schedule(cron('0 9 * * 1-5', tz='Europe/Berlin'))"
+            )
         if tz and not isinstance(spec, str):
             raise OstinatoError(f"tz {tz!r} belongs into the spec: cron(…, tz={tz!r})")
-        when = cron(spec, tz=tz) if isinstance(spec, str) else spec
+        when = parse_spec_text(spec, tz=tz) if isinstance(spec, str) else spec
 
         def declare(function: F) -> F:
             if self._engine is not None:
@@ -548,9 +518,9 @@ class Ostinato(Reading, Admission):
             if not any(handler.function is function for handler in self._handlers.values()):
                 self.job(function)
                 self._implied[function] = self._name_of(function)
-            whole = {"spec": when, **given}
+            whole = {"spec": when, **options}
             # A mistake is said here, where it was made, and not when a node starts.
-            doors = Doors(Maker(self._handlers.get), self._name_of, self._min_interval)
+            doors = Doors(Maker(self._handlers.get, self.action_kinds), self._name_of, self._min_interval)
             draft = Schedule("", read_name(name or self._name_of(function)), manual())
             define(draft, {"action": function, **whole}, doors)
             self._declarations.add(function, name, whole)
@@ -570,7 +540,7 @@ class Ostinato(Reading, Admission):
 
         return listen
 
-    # Starting
+    # RunBuilder
 
     @overload
     async def start(
@@ -629,7 +599,7 @@ class Ostinato(Reading, Admission):
         `options`: queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once, parent, actor.
         """
         if connection is not None:
-            (started,) = await run_borrowed(connection, self.starting(job, input, id=id, at=at, **options))
+            (started,) = await run_in_caller_transaction(connection, self.starting(job, input, id=id, at=at, **options))
             return RunHandle(self, started.id, started.new)
         run, deadline = self._prepare(job, input, id, at, options)
         if request_id is not None:
@@ -704,16 +674,19 @@ class Ostinato(Reading, Admission):
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
         starting, now, new = self._starting(job, at, options), self.engine.clock.now(), self._ids.new
-        # All of them are looked at before the first is on record.
-        prepared = [starting.run(new(now), given, None if ids is None else ids[n]) for n, given in enumerate(inputs)]
+        # Check all inputs before the first run is stored.
+        prepared = [
+            _prepare_nth(starting, new(now), input, None if ids is None else ids[n], n)
+            for n, input in enumerate(inputs)
+        ]
         if request_id is not None:
             asked = digest(ids, at, [run.input for run, _ in prepared], options)
             return await self._start_once(prepared, request_id, f"start_many {len(prepared)} {asked}")
-        found: list[RunHandle[Any]] = []
+        handles: list[RunHandle[Any]] = []
         for begin in range(0, len(prepared), 500):
             started = await self._commit_starts(prepared[begin : begin + 500])
-            found += [RunHandle(self, one.id, one.new) for one in started]
-        return found
+            handles += [RunHandle(self, run.id, run.new) for run in started]
+        return handles
 
     async def _commit_starts(self, starts: Sequence[tuple[Run, Timer | None]]) -> list[Started]:
         engine = self.engine
@@ -732,13 +705,13 @@ class Ostinato(Reading, Admission):
         deadlines = [timer for _, timer in starts if timer is not None]
 
         def work() -> Operation[list[Any]]:
-            found: list[Any] = []
+            answers: list[Any] = []
             for begin in range(0, len(runs), 500):
                 part = runs[begin : begin + 500]
-                found += [[one.id, one.new] for one in (yield from start(part, now, deadlines))]
-            return found
+                answers += [[started.id, started.new] for started in (yield from start(part, now, deadlines))]
+            return answers
 
-        answer = await self.store.run(lambda _: once(self.namespace, request, what, now, work()))
+        answer = await run_once(self.store, self.namespace, request, what, now, work)
         self.engine.nudge()
         return [RunHandle(self, id, new) for id, new in answer]
 
@@ -748,13 +721,13 @@ class Ostinato(Reading, Admission):
         before = await self._newest(id)
         if not before.status.over:
             raise Conflict(f"run {id!r} is {before.status.value}; only one that is over can be repeated")
-        if before.kind in RULES:
+        if before.kind != JOB:
             raise Conflict(f"run {id!r} is a {before.kind}, which is not repeated; start another")
         if before.status in (Status.SKIPPED, Status.MISSED):
             raise Conflict(f"run {id!r} was {before.status.value}: there is nothing to repeat; trigger its schedule")
         now = self.engine.clock.now()
         new = self._ids.new(now)
-        own = read_options(before.options)
+        options = read_options(before.options)
         run = Run(
             id=new,
             root_id=new,
@@ -769,7 +742,7 @@ class Ostinato(Reading, Admission):
             serial_key=before.serial_key,
             serial_hold=before.serial_hold,
             concurrency_key=before.concurrency_key,
-            options=write_options(replace(own, deadline=None)),
+            options=write_options(replace(options, deadline=None)),
             input=before.input,
             actor=self.actor,
         )
@@ -790,10 +763,14 @@ class Ostinato(Reading, Admission):
 
     def _starting(
         self, job: str | Callable[..., Any], at: datetime | str | None, options: Mapping[str, Any]
-    ) -> Starting:
+    ) -> RunBuilder:
         name = job if isinstance(job, str) else self._name_of(job)
+        if name in self.functions.codes:
+            raise OstinatoError(f"{name!r} is a function; start it by app.functions.start({name!r}, …)")
         now = self.engine.clock.now()
-        return Starting(name, self.engine.known(name), at, options, namespace=self.namespace, actor=self.actor, now=now)
+        return RunBuilder(
+            name, self.engine.find_job(name), at, options, namespace=self.namespace, actor=self.actor, now=now
+        )
 
     def _prepare(
         self,
@@ -825,13 +802,13 @@ class Ostinato(Reading, Admission):
             return
         run = await self.get(id)
         if not run.over:
-            words = f"waiting for a run of job {run.name!r}, and no node is at work on this store; {START_ONE}"
+            words = f"waiting for a run of job {run.name!r}, and no node is running on this store; {START_ONE}"
             log.warning(words, action="no_node", run=run.id)
 
     async def _why_not_over(self, id: str) -> str:
         try:
             async with asyncio.timeout(_TO_EXPLAIN):
-                return why_not_over(await self.get(id), await self.nodes(), self.engine.clock.now())
+                return explain_unfinished(await self.get(id), await self.nodes(), self.engine.clock.now())
         except (OstinatoError, TimeoutError) as problem:
             return f"where it stands cannot be read: {problem}"
 
@@ -842,7 +819,7 @@ class Ostinato(Reading, Admission):
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id, force=False)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once, whatever it is doing; what it still writes is refused."""
+        """End a run at once, whatever its status. Later writes of its body are refused."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id, force=True)
 
     async def _stop(self, id: str, status: Status, reason: str, request: str | None, *, force: bool) -> str:
@@ -851,49 +828,51 @@ class Ostinato(Reading, Admission):
         now = engine.clock.now()
 
         def work() -> Operation[list[Any]]:
-            found, changed = yield from stop(run.root_id, status, reason, now, force=force, actor=self.actor)
-            return [found.value, changed]
+            status_after, changed = yield from stop(
+                run.root_id, status, reason, now, engine.kinds, force=force, actor=self.actor
+            )
+            return [status_after.value, changed]
 
         what = f"{status.value} {run.root_id} {digest(reason)}"
-        if request is None:  # it may be done twice: what is stopped stays so
+        if request is None:  # to stop a run twice does no harm
             answer = await self.store.run(lambda _: work())
         else:
             answer = await self._once(request, what, now, work)
-        found = Status(answer[0])
+        status_after = Status(answer[0])
         newest = await self._newest(id)
-        if found is status and force:
+        if status_after is status and force:
             engine.bodies.cancel_here(newest.id, Stop(Status.CRASHED, None))
-        elif found is Status.ACTIVE:
+        elif status_after is Status.ACTIVE and newest.kind == JOB:  # other kinds have decided to go on for now
             engine.bodies.cancel_here(newest.id, Stop(status, reason))
         await engine.waiters.look([run.root_id])
         engine.nudge()
-        return found.value
+        return status_after.value
 
     # Health
 
     async def measure_schedules(self) -> list[Staleness]:
-        """How stale each schedule is, also set as gauges of this process's metrics."""
-        found = await self.schedules.staleness()
+        """Return how stale each schedule is, and set the gauges of this process's metrics."""
+        staleness = await self.schedules.staleness()
         metrics = self.engine.metrics
         metrics.since_success.clear()
         metrics.overdue.clear()
 
-        def measured(one: Staleness) -> None:
-            labels = (one.namespace, one.schedule)
-            metrics.overdue.labels(*labels).set(one.overdue)
-            if one.since_success is not None:
-                metrics.since_success.labels(*labels).set(one.since_success)
+        def set_gauges(schedule: Staleness) -> None:
+            labels = (schedule.namespace, schedule.schedule)
+            metrics.overdue.labels(*labels).set(schedule.overdue)
+            if schedule.since_success is not None:
+                metrics.since_success.labels(*labels).set(schedule.since_success)
 
-        await self.computing.each(self.namespace, map(measured, found))
-        return found
+        await self.computing.each(self.namespace, map(set_gauges, staleness))
+        return staleness
 
     def ready(self) -> bool:
-        """Whether this process does its work, and on time."""
+        """Whether this process works, and on time."""
         return self.unready() is None
 
     def unready(self) -> str | None:
-        """Why this process does not do its work on time: it is not running, it stops, its beat is late, or its lease
-        could not be renewed, because the store is away, full, read-only, or not there any more."""
+        """Return why this process does not work on time; None if it does. It is not running, it is stopping, its beat
+        is late, or its lease could not be renewed: the store is unavailable, full, read-only or gone."""
         engine = self._engine
         if engine is None:
             return "not running"
@@ -906,15 +885,15 @@ class Ostinato(Reading, Admission):
         return "the beat is late" if engine.beat.late_by() else None
 
     async def unpark_timers(self) -> int:
-        """Let timers that were parked, because firing them failed, be tried again. Returns how many."""
+        """Fire timers again that were parked because their firing failed. Returns how many."""
         rows = await self.store.run(lambda _: unpark())
         self.engine.hint()
         return rows
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
-        """Look for what must never be; repair what is safe to repair, and report all of it."""
+        """Look for broken invariants, and repair what is safe to repair. Returns and logs all findings."""
         now = self.engine.clock.now()
-        findings = await self.store.run(lambda _: scan(now, repair, self._ids.new))
+        findings = await self.store.run(lambda _: scan(now, repair, self._ids.new, self.engine.kinds))
         unwritten = self.engine.bodies.ends.unwritable
         if unwritten:
             words = (
@@ -927,6 +906,6 @@ class Ostinato(Reading, Admission):
         return findings
 
     async def backup(self, path: str, progress: Progress | None = None, *, overwrite: bool = False) -> None:
-        """Copy the embedded store to a file while it is in use. A file that exists is a `Conflict`; with `overwrite`,
+        """Copy the SQLite store to a file while it is in use. Raises `Conflict` if the file exists; with `overwrite`,
         an older backup is replaced."""
         await backup(self.store, path, progress, overwrite=overwrite)

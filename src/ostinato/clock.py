@@ -1,4 +1,4 @@
-"""The only clock. Nothing else in Ostinato asks what time it is."""
+"""The clock. Nothing else in Ostinato reads the time."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from ostinato.when.instants import Micros
 
 
 class Clock(Protocol):
-    virtual: bool  # time passes only when something waits for it
+    virtual: bool  # the clock moves only when everything waits
 
     def now(self) -> Micros:
-        """Microseconds since 1970, UTC."""
+        """Return microseconds since 1970, UTC."""
         ...
 
 
 class MachineClock(Clock, Protocol):
-    """Somebody may set it at any moment; its ticks only ever go on."""
+    """A machine's clock. Its time may be set at any moment; its ticks never jump."""
 
     @property
     def origin(self) -> str | None:
-        """What ticks are counted from: those of processes with the same origin can be compared."""
+        """Return an id of the moment that the ticks are counted from. Ticks of processes with the same origin can be
+        compared."""
         ...
 
     def ticks(self) -> Micros:
-        """Microseconds since whenever, which no step of the clock changes."""
+        """Return microseconds since the origin. Setting the clock does not change them."""
         ...
 
 
@@ -48,13 +49,12 @@ class SystemClock:
 
 
 def _ticks() -> int:
-    """Nanoseconds since the machine began; where that can be had, with the time in which it was suspended."""
+    """Return nanoseconds since boot, including the time suspended where the system provides it."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
 
 
 def _origin() -> str | None:
-    """This boot of this machine, for all of its processes that count from the same moment (a time namespace has one of
-    its own); None where a machine does not tell."""
+    """Return an id of this boot and time namespace, whose processes share their ticks; None if the system has none."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/time')}"
@@ -62,20 +62,22 @@ def _origin() -> str | None:
 
 
 class SharedClock:
-    """The time that all nodes of one store agree on: a reading of it, carried on by this machine's ticks. However the
-    machine's own clock is set meanwhile, here it goes on."""
+    """The time that all nodes of one store share: this machine's ticks plus an offset.
+
+    Setting the machine's clock does not change it.
+    """
 
     def __init__(self, local: MachineClock) -> None:
         self.local = local
         self.virtual = local.virtual
-        self.ahead: Micros = local.now() - local.ticks()  # of the ticks
-        self.measured_at: Micros | None = None  # by the ticks
+        self.ahead: Micros = local.now() - local.ticks()  # offset from the ticks
+        self.measured_at: Micros | None = None  # in ticks
 
     def now(self) -> Micros:
         return self.local.ticks() + self.ahead
 
     def set(self, ahead: Micros) -> Micros:
-        """Go by this from now on; returns how far it steps."""
+        """Set the offset from the ticks. Returns how far the time steps."""
         step, self.ahead = ahead - self.ahead, ahead
         self.measured_at = self.local.ticks()
         return step

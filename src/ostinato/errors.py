@@ -1,24 +1,24 @@
-"""The errors people meet. Each says where, what was given, and what would be right."""
+"""Errors that users see. A message says where the problem is, which value was given, and what would be right."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from reprlib import Repr
 
-_UNKEPT = re.compile(r"[\x00\ud800-\udfff]")
+_NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 class OstinatoError(Exception):
-    """The root of every error that Ostinato raises on purpose."""
+    """The base class of all errors that Ostinato raises on purpose."""
 
 
 class SpecError(OstinatoError, ValueError):
-    """A spec, or a part of one, that cannot mean what was meant.
+    """Raised if a spec, or a part of one, is wrong.
 
-    `field` names the place, `value` is what stood there, `hint` what would be right.
+    `field` names the place, `value` is the value found there, `hint` says what would be right.
     """
 
     def __init__(self, message: str, *, field: str = "", value: object = None, hint: str = "") -> None:
@@ -29,30 +29,43 @@ class SpecError(OstinatoError, ValueError):
         self.hint = hint
 
     def at(self, place: str) -> SpecError:
-        """The same error with the place it was found in before its field and its words."""
+        """Return the error with a place in front of its field and its message."""
         field = f"{place}.{self.field}" if self.field else place
         return SpecError(f"{place}: {self.message}", field=field, value=self.value, hint=self.hint)
 
 
+class InputError(OstinatoError):
+    """Raised if a job cannot take an input. `faults` lists each place in the input, as a path, with what is wrong
+    there."""
+
+    def __init__(self, message: str, faults: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+
+class LimitError(OstinatoError, ValueError):
+    """Raised if the `limit` of a list is not a valid number."""
+
+
 class TooManyExclusions(SpecError):
-    """The search for the next time met so many excluded ones that it gave up."""
+    """Raised if the search for the next time met too many excluded times and gave up."""
 
 
-def shown(value: object) -> str:
-    """A value as an error shows it: short, however long, deep or large the value is."""
+def short_repr(value: object) -> str:
+    """Return a short repr of a value for an error message, however long, deep or large the value is."""
     if isinstance(value, str) and len(value) <= _SHORT.maxstring:
         return repr(value)
     try:
         return _SHORT.repr(value)
     except ValueError:  # a number with more digits than Python prints
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
 
 
-def shown_json(value: object) -> str:
-    """The same for a value of a JSON or YAML document, in its words: null, true, false."""
+def short_json(value: object) -> str:
+    """Return a short repr of a JSON or YAML value, with null, true and false."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return shown(value)
+    return short_repr(value)
 
 
 _SHORT = Repr()
@@ -62,8 +75,8 @@ _SHORT.maxstring = _SHORT.maxother = 80
 _LISTED = 30
 
 
-# What other tools, or other faces of this one, call a thing. These go before likeness in spelling, which would offer
-# `timeout` for `timezone`.
+# Other names for a thing, from other tools or other interfaces of this one. They are tried before similar spelling,
+# which would suggest `timeout` for `timezone`.
 _SYNONYMS = {
     "api_key": ("token",),
     "at": ("due", "first"),
@@ -124,6 +137,12 @@ _SYNONYMS = {
     "unpause": ("resume",),
     "disable": ("pause",),
     "run": ("trigger", "start"),
+    "run_now": ("trigger", "start"),
+    "run_job": ("trigger", "start"),
+    "serve": ("run",),
+    "find": ("list",),
+    "all": ("list",),
+    "search": ("list",),
     "fire": ("trigger",),
     "kill": ("terminate",),
     "stop": ("cancel",),
@@ -146,7 +165,7 @@ _SYNONYMS = {
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Which of these was likely meant: by another name for it, or else by its spelling."""
+    """Return the choice that was probably meant, by a synonym or by similar spelling, or None."""
     names = list(choices)
     for other in _SYNONYMS.get(word.lower().replace("-", "_"), ()):
         if other in names:
@@ -156,61 +175,76 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def is_text(value: object) -> bool:
-    """Whether it is a text that every store takes: not empty, without a NUL or half of a surrogate pair."""
-    return isinstance(value, str) and value != "" and not _UNKEPT.search(value)
+    """Return whether a value is a text that every store accepts: not empty, without NUL and lone surrogates."""
+    return isinstance(value, str) and value != "" and not _NOT_STORABLE.search(value)
 
 
-def read_text(value: object, what: str) -> None:
+def check_text(value: object, what: str) -> None:
     if not is_text(value):
-        raise OstinatoError(f"{what} {value!r} is not a text of at least one character that can be stored")
+        raise OstinatoError(f"{what} {value!r} is not a text that can be stored, of at least one character")
 
 
-def there_are(choices: Collection[str]) -> str:
-    """A hint where nothing comes near: what there is, or the first of it."""
+MOST_LISTED = 100_000
+
+
+def limit_rule(most: int) -> str:
+    """Return the rule for the limit of a list, as all error messages state it."""
+    return f"not a whole number from 1 to {most:,}"
+
+
+def check_limit(limit: object, most: int = MOST_LISTED) -> None:
+    """Raise LimitError if the limit of a list is not a whole number from 1 to `most`."""
+    if type(limit) is not int or not 1 <= limit <= most:
+        raise LimitError(f"limit {short_repr(limit)} is {limit_rule(most)}")
+
+
+def list_choices(choices: Collection[str]) -> str:
+    """Return a hint with the existing choices, or the first of them."""
     first = ", ".join(islice(choices, _LISTED)) or "none"
     more = len(choices) - _LISTED
     return f"there are {first} and {more:,} more" if more > 0 else f"there are {first}"
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """A hint for a near miss, or nothing."""
+    """Return a hint with the choice that was probably meant, or an empty text."""
     near = nearest(word, choices)
     return f"did you mean {str(near)!r}?" if near else ""
 
 
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
-    """The answer to an attribute that is not there: the public one that was likely meant."""
+    """Return an AttributeError that suggests the attribute that was probably meant."""
     public = [other for other in dir(type(owner)) if not other.startswith("_")]
-    hint = "" if name.startswith("_") else did_you_mean(name, public) or there_are(public)
+    hint = "" if name.startswith("_") else did_you_mean(name, public) or list_choices(public)
     return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)
 
 
 class StoreError(OstinatoError):
-    """Something is wrong with the store; the message says what to do."""
+    """Raised if there is a problem with the store. The message says what to do."""
 
 
 class NotAStore(StoreError):
-    """What was given names no store that could be."""
+    """Raised if the URL or the database cannot be used as a store."""
 
 
 class StoreUnavailable(StoreError):
-    """The store does not answer for now. What was acknowledged is safe; the call may be tried again."""
+    """Raised if the store is temporarily unavailable. Acknowledged changes are safe, and the call may be tried
+    again."""
 
 
 class StoreRefused(StoreError):
-    """The store will not take a value that it was given: the same call would be refused again."""
+    """Raised if the store does not accept a value. The same call would fail again."""
 
 
 class Conflict(OstinatoError):
-    """What was asked for contradicts what is there."""
+    """Raised if the request contradicts the current state."""
 
 
 class NotFound(OstinatoError):
-    """There is no such thing."""
+    """Raised if the requested object does not exist."""
 
 
 class RunEnded(OstinatoError):
-    """A run whose result was waited for did not succeed."""
+    """Raised if the awaited run did not succeed."""
 
     def __init__(self, run_id: str, status: str, reason: str | None, error: object = None) -> None:
         super().__init__(f"run {run_id} {status.replace('_', ' ')}" + (f": {reason}" if reason else ""))
@@ -221,8 +255,8 @@ class RunEnded(OstinatoError):
 
 
 class RunFailed(RunEnded):
-    """The run failed or timed out; `error` holds what it raised."""
+    """Raised if the run failed or timed out. `error` is the exception it raised, as JSON."""
 
 
 class RunCancelled(RunEnded):
-    """The run was cancelled or terminated."""
+    """Raised if the run was cancelled or terminated."""

@@ -1,10 +1,12 @@
-"""The names of all events. The reference lists them with what they carry; a test holds the two together."""
+"""The names of events. Ways add their own. docs/reference/events.md lists the names with their data; a test compares
+the two."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
 
 _VERBS = {
     "run": (
@@ -16,18 +18,26 @@ _VERBS = {
         "completed deleted parked backfill_started backfill_progressed backfill_completed backfill_paused "
         "backfill_resumed backfill_cancelled"
     ),
-    "journey": "deployed started state_entered input_wanted input_received timer_set timer_fired completed",
-    "webhook": "created updated disabled enabled replayed deleted",
     "token": "created revoked",
     "namespace": "created deleted",
     "search_attribute": "added removed",
+    "engine": "invariant_broken",
 }
-NAMES = tuple(f"{subject}:{verb}" for subject, verbs in _VERBS.items() for verb in verbs.split())
 
 
-def refuse_unknown(pattern: str) -> None:
-    """Refuse a pattern that no event can fit: it would wait in silence."""
-    if not any(fnmatchcase(name, pattern) for name in NAMES):
-        subjects = ", ".join(f"{subject}:*" for subject in _VERBS)
-        hint = did_you_mean(pattern, NAMES) or f"patterns are {subjects}, or one name such as run:failed"
-        raise OstinatoError(f"pattern {shown(pattern)} fits no event; {hint}")
+class EventNames:
+    """All names of events in an app. `of_ways` are the verbs of the events that ways add, by subject."""
+
+    def __init__(self, of_ways: Mapping[str, str]) -> None:
+        taken = _VERBS.keys() & of_ways.keys()
+        if taken:
+            raise OstinatoError(f"a way cannot have events of {', '.join(sorted(taken))}, which are Ostinato's own")
+        self._verbs = {**_VERBS, **of_ways}
+        self.all = tuple(f"{subject}:{verb}" for subject, verbs in self._verbs.items() for verb in verbs.split())
+
+    def refuse_unknown(self, pattern: str) -> None:
+        """Raise `OstinatoError` for a pattern that matches no event: a listener with it would wait forever."""
+        if not any(fnmatchcase(name, pattern) for name in self.all):
+            subjects = ", ".join(f"{subject}:*" for subject in self._verbs)
+            hint = did_you_mean(pattern, self.all) or f"patterns are {subjects}, or one name such as run:failed"
+            raise OstinatoError(f"pattern {short_repr(pattern)} matches no event; {hint}")

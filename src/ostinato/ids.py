@@ -1,6 +1,6 @@
-"""Identifiers that sort by the time they were made: 48 bits of milliseconds, 80 bits of chance.
+"""Ids that sort by creation time: 48 bits of milliseconds, 80 random bits.
 
-Within one maker they rise strictly, so that what was started first also sorts first.
+The ids of one generator are strictly increasing, so a run that was started first also sorts first.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ _CHANCE_BITS = 80
 
 
 class Ids:
-    """Makes ids. `chance` gives random bits; a seeded one makes a simulation repeatable."""
+    """Generates ids. `chance` returns random bits; a seeded one makes a simulation repeatable."""
 
     def __init__(self, chance: Callable[[int], int] = secrets.randbits) -> None:
         self._chance = chance
         self._millis = -1
         self._tail = 0
-        self._high = -1  # all but the last forty bits, which seldom change between two ids made in one go
+        self._high = -1  # all but the last forty bits, which seldom change between two ids
         self._head = ""
 
     def new(self, now: Micros) -> str:
         millis = now // 1000
         if millis > self._millis:
             self._millis = millis
-            self._tail = self._chance(_CHANCE_BITS - 1)  # a bit to spare, so that counting up never runs over
+            self._tail = self._chance(_CHANCE_BITS - 1)  # one spare bit, so that counting up does not overflow
         else:
             self._tail += 1
         tail = self._tail
@@ -45,8 +45,8 @@ class Ids:
         )
 
 
-def made_at(id: str) -> Micros:
-    """When an id was made, by its maker's clock, to the millisecond."""
+def creation_time(id: str) -> Micros:
+    """Return when an id was created, by the clock of its process, in whole milliseconds."""
     value = 0
     for letter in id:
         value = value << 5 | _ALPHABET.index(letter)

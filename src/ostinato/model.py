@@ -1,4 +1,4 @@
-"""The nouns of the engine: runs, timers, events, and the policies a run carries. Values only."""
+"""Values of the engine: runs, timers, events, and the policies of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ostinato.errors import OstinatoError, shown
+from ostinato.backoff import backoff
+from ostinato.errors import OstinatoError, short_repr
 from ostinato.when.durations import Length, parse_duration
 from ostinato.when.instants import SECOND, Micros, format_instant
 
@@ -60,7 +61,7 @@ _LONGEST: Micros = 1_000 * 366 * 86_400 * SECOND
 
 
 def read_length(value: Length, field_name: str) -> Micros:
-    """A length of time as microseconds: a text (`"5s"`, `"PT5M"`), a timedelta, or a number of seconds."""
+    """Read a length of time as microseconds, from a text (`"5s"`, `"PT5M"`), a timedelta or a number of seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         micros = value * SECOND
         if not -_LONGEST <= micros <= _LONGEST:  # not a number (NaN) is refused here, too
@@ -85,7 +86,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-MOST = 1_000_000_000  # of anything that is counted: every store holds it
+MOST = 1_000_000_000  # the maximum of every count; every store can hold it
 
 
 def _is_count(value: object) -> bool:
@@ -94,11 +95,11 @@ def _is_count(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a failed attempt is followed by another, and after how long.
+    """The retry policy of a run: how many attempts it has, and the delays between them.
 
-    `attempts` counts all of them, the first included. The n-th delay is `delay` × `factor`^(n-1), at most `longest`,
-    less a random part of up to `jitter` of it. `delay` and `longest` are texts such as `"5s"`, timedeltas or numbers
-    of seconds; they are kept as timedeltas.
+    `attempts` counts all attempts, including the first. The n-th delay is `delay` × `factor`^(n-1), at most `longest`,
+    minus a random part of up to `jitter` of it. `delay` and `longest` are texts such as `"5s"`, timedeltas or numbers
+    of seconds; they are stored as timedeltas.
     """
 
     attempts: int = 1
@@ -112,22 +113,21 @@ class Retry:
         object.__setattr__(self, "delay", delay)
         object.__setattr__(self, "longest", max(longest, delay))
         if not _is_count(self.attempts):
-            raise OstinatoError(f"retry attempts {shown(self.attempts)} is not a whole number from 1 to {MOST:,}")
+            raise OstinatoError(f"retry attempts {short_repr(self.attempts)} is not a whole number from 1 to {MOST:,}")
         if delay < timedelta():
-            raise OstinatoError(f"retry delay {delay} is negative; a delay is zero or more")
+            raise OstinatoError(f"retry delay {delay} is negative; a delay must be zero or more")
         if not _is_number(self.factor) or not self.factor >= 1:
             raise OstinatoError(f"retry factor {self.factor!r} is not a number from 1")
         if not _is_number(self.jitter) or not 0 <= self.jitter <= 1:
             raise OstinatoError(f"retry jitter {self.jitter!r} is not a number from 0 to 1")
 
     def backoff(self, failures: int, chance: float) -> Micros:
-        """The pause after this many failures; `chance` is in [0, 1)."""
-        delay = _micros(self.delay)
-        full = min(float(_micros(self.longest)), delay * self.factor ** min(failures - 1, 60))
+        """Return the delay after this many failures; `chance` is in [0, 1)."""
+        full = backoff(failures, _micros(self.delay), float(_micros(self.longest)), self.factor)
         return int(full * (1 - self.jitter * chance))
 
     def as_stored(self) -> dict[str, Any]:
-        """The JSON that a row keeps, with lengths in microseconds."""
+        """Return the JSON for a row, with lengths in microseconds."""
         lengths = {"delay": _micros(self.delay), "longest": _micros(self.longest)}
         return {"attempts": self.attempts, "factor": self.factor, "jitter": self.jitter, **lengths}
 
@@ -138,7 +138,7 @@ class Retry:
 
 
 def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
-    """`3`, `Retry(…)`, or `{"attempts": 3, "delay": "5s"}`."""
+    """Read `3`, `Retry(…)` or `{"attempts": 3, "delay": "5s"}`. Raises OstinatoError."""
     if value is None:
         return Retry()
     if isinstance(value, Retry):
@@ -146,19 +146,22 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
     if isinstance(value, int) and not isinstance(value, bool):
         return Retry(attempts=value)
     if isinstance(value, Mapping):
-        known = ("attempts", "delay", "factor", "longest", "jitter")
+        parts = ("attempts", "delay", "factor", "longest", "jitter")
         for name in value:
-            if name not in known:
-                raise OstinatoError(f"retry has no {name!r}; its parts are {', '.join(known)}")
+            if name not in parts:
+                raise OstinatoError(f"retry has no {name!r}; its parts are {', '.join(parts)}")
         return Retry(**value)
     raise OstinatoError(f"retry {value!r} is not a number of attempts; write retry=3 or Retry(attempts=3, delay='5s')")
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many runs of one key may go at once, and how often. `key` names what shares the limit; `{name}` in it
-    is replaced from the input. Without `most` and `rate` the key only gets its fair share, by `weight`. `per` is the
-    period of `rate`: a text such as `"1m"`, a timedelta or a number of seconds; it is kept as a timedelta."""
+    """How many runs with one key may run at once (`most`), and how many may start in a period (`rate` per `per`).
+
+    Runs with the same `key` share the limit; `{name}` in it is replaced by a value of the input. Without `most` and
+    `rate` the key only gets its fair share, by `weight`. `per` is a text such as `"1m"`, a timedelta or a number of
+    seconds; it is stored as a timedelta.
+    """
 
     key: str
     most: int | None = None
@@ -171,19 +174,21 @@ class Limit:
         object.__setattr__(self, "per", per)
         for name, count in (("most", self.most), ("rate", self.rate)):
             if count is not None and not _is_count(count):
-                raise OstinatoError(f"the limit's {name} {shown(count)} is not a whole number from 1 to {MOST:,}")
+                raise OstinatoError(f"the limit's {name} {short_repr(count)} is not a whole number from 1 to {MOST:,}")
         if not _is_count(self.weight):
-            raise OstinatoError(f"the limit's weight {shown(self.weight)} is not a whole number from 1 to {MOST:,}")
+            raise OstinatoError(
+                f"the limit's weight {short_repr(self.weight)} is not a whole number from 1 to {MOST:,}"
+            )
         if per < timedelta(milliseconds=1):
-            raise OstinatoError(f"the limit's per {per} is too short; a millisecond is the least")
+            raise OstinatoError(f"the limit's per {per} is too short; the minimum is one millisecond")
 
     @property
     def period(self) -> Micros:
-        """`per` in microseconds."""
+        """Return `per` in microseconds."""
         return _micros(self.per)
 
     def as_stored(self) -> dict[str, Any]:
-        """The JSON that a row keeps, with `per` in microseconds."""
+        """Return the JSON for a row, with `per` in microseconds."""
         return {"key": self.key, "most": self.most, "rate": self.rate, "per": self.period, "weight": self.weight}
 
     @staticmethod
@@ -193,7 +198,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What may be set for one run, over what its handler says. None: the handler's own."""
+    """The options of one run. They override those of its handler; None means the handler's value."""
 
     retry: Retry | None = None
     timeout: Micros | None = None
@@ -204,49 +209,53 @@ class Options:
 
 @dataclass(slots=True)
 class Run:
-    """One attempt. `root_id` is the first of its chain; `claim` counts how often it was claimed and is its fence.
-    `detail` is what its schedule says about the occurrence, as JSON."""
+    """One attempt of a run.
+
+    `root_id` is the id of the chain's first attempt. `claim` counts how often this attempt was claimed; it is the
+    fence. `detail` is data of its schedule about the occurrence, as JSON.
+    """
 
     id: str
     name: str
     kind: str = "job"
     namespace: str = DEFAULT_NAMESPACE
     key: str | None = None
-    status: Status = Status.READY
-    reason: str | None = None
     queue: str = DEFAULT_QUEUE
     priority: int = 0
     due: Micros = 0
-    ready_at: Micros | None = None
     created: Micros = 0
-    started: Micros | None = None
-    finished: Micros | None = None
     root_id: str = ""
-    retry_of: str | None = None
     number: int = 1
     parent_id: str | None = None
-    node: str | None = None
     claim: int = 0
     serial_key: str | None = None
     serial_hold: str | None = None
     concurrency_key: str | None = None
-    hold: str | None = None
     options: str | None = None
     input: str | None = None
-    result: str | None = None
-    error: str | None = None
     checkpoint: str | None = None
-    progress: str | None = None
-    cancel_requested: Micros | None = None
-    superseded: bool = False
     crashes: int = 0
     actor: str | None = None
     schedule_id: str | None = None
     detail: str | None = None
+    # Not read by a claim.
+    status: Status = Status.READY
+    reason: str | None = None
+    ready_at: Micros | None = None
+    started: Micros | None = None
+    finished: Micros | None = None
+    retry_of: str | None = None
+    node: str | None = None
+    hold: str | None = None
+    result: str | None = None
+    error: str | None = None
+    progress: str | None = None
+    cancel_requested: Micros | None = None
+    superseded: bool = False
 
 
 class Timer(NamedTuple):
-    """A durable wake-up. (kind, owner, purpose) tells it from every other."""
+    """A durable wake-up, identified by (kind, owner, purpose)."""
 
     kind: str
     owner: str
@@ -258,7 +267,7 @@ class Timer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact. `subject` is the id of what it is about."""
+    """A recorded change. `subject` is the id of the object that changed."""
 
     seq: int
     at: Micros
@@ -273,7 +282,7 @@ _MOMENTS = frozenset({"due", "first", "last", "move", "nominal", "put_back", "sk
 
 
 def event_data(event: Event) -> dict[str, Json]:
-    """An event's data as JSON for others: its moments as RFC 3339, as all others are."""
+    """Return an event's data as JSON for users, with times as RFC 3339."""
     return {
         key: format_instant(value) if key in _MOMENTS and type(value) is int else value
         for key, value in event.data.items()

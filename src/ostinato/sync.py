@@ -1,85 +1,306 @@
-"""The same app for code that does not await: scripts, shells, plain web views. A loop of its own runs in a thread."""
+"""The app for code that does not await: scripts, shells, plain web views."""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial, wraps
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, Unpack, cast, overload
 
 from ostinato.app import Ostinato, RunHandle
-from ostinato.errors import OstinatoError
-from ostinato.model import Event
-from ostinato.store.borrowed import run_borrowed_sync
-from ostinato.views import LogLine, RunInfo
+from ostinato.blocking import BlockingCalls, LoopThread
+from ostinato.errors import missing_attribute
+from ostinato.functions.api import FunctionHandle, Functions
+from ostinato.functions.views import FunctionInfo
+from ostinato.journeys.api.changes import Journeys
+from ostinato.schedules.api.changes import Schedules
+from ostinato.start_checks import StartOptions
+from ostinato.store.caller_transaction import run_in_caller_transaction_sync
+from ostinato.views import RunInfo
+from ostinato.webhooks.api import Webhooks
+from ostinato.when.durations import Length
+from ostinato.workflows.api import Workflows
 
+P = ParamSpec("P")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Input: TypeAlias = Mapping[str, Any]
 
 
-class SyncRun:
-    """A run that was started, for code that does not await."""
+class SyncRun(Generic[T_co]):
+    """A run that was started by code that does not await."""
 
-    def __init__(self, app: SyncOstinato, handle: RunHandle[Any]) -> None:
+    def __init__(self, app: SyncOstinato, handle: RunHandle[T_co]) -> None:
         self._app = app
         self._handle = handle
         self.id = handle.id
         self.new = handle.new
 
-    def result(self, timeout: Any = None) -> Any:
+    def result(self, timeout: Length | None = None) -> T_co:
+        """Wait for the run's result, and return it. Raises as `RunHandle.result` does."""
         return self._app.call(self._handle.result(timeout))
 
     def cancel(self, reason: str = "") -> str:
+        """Request the run to stop, and return its status after that."""
         return self._app.call(self._handle.cancel(reason))
 
     def info(self) -> RunInfo:
         return self._app.call(self._handle.info())
 
 
-class SyncCalls:
-    """Every call of `app.schedules`, `app.webhooks` or `app.journeys` under its name: `sync.schedules.create(…)`."""
+class Calls:
+    """An object whose methods are called in the loop of an app."""
 
     def __init__(self, app: SyncOstinato, calls: Any) -> None:
         self._app = app
         self._calls = calls
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        found = getattr(self._calls, name)
-        if not inspect.iscoroutinefunction(found):
-            return found  # type: ignore[no-any-return]
 
-        def call(*given: Any, **named: Any) -> Any:
-            return self._app.call(found(*given, **named))
+class Blocking(Generic[P, T]):
+    """Wraps a coroutine method as a blocking one, with the same parameters and result."""
+
+    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
+        self._method = method
+
+    def __get__(self, calls: Calls, owner: type[Calls]) -> Callable[P, T]:
+        @wraps(self._method)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            return calls._app.call(self._method(calls._calls, *args, **kwargs))
 
         return call
 
 
-class SyncOstinato:
-    """`with SyncOstinato(app) as sync:` runs a node, as `async with app:` does; `with SyncOstinato(app).connected() as
-    sync:` only opens the store, to start and watch runs that other processes do."""
+class Plain(Generic[P, T]):
+    """Passes on a plain method, which needs no loop."""
+
+    def __init__(self, method: Callable[Concatenate[Any, P], T]) -> None:
+        self._method = method
+
+    def __get__(self, calls: Calls, owner: type[Calls]) -> Callable[P, T]:
+        return cast(Callable[P, T], partial(self._method, calls._calls))
+
+
+class SyncCalls(Calls):
+    """The calls of a part of the app; each blocks until it is done."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, f"sync.{type(self).__name__.removeprefix('Sync').lower()}", name)
+
+
+class SyncSchedules(SyncCalls):
+    """`app.schedules` for code that does not await: `sync.schedules.create(…)`."""
+
+    draft = Plain(Schedules.draft)
+    declared = Plain(Schedules.declared)
+    create = Blocking(Schedules.create)
+    create_many = Blocking(Schedules.create_many)
+    upsert = Blocking(Schedules.upsert)
+    update = Blocking(Schedules.update)
+    pause = Blocking(Schedules.pause)
+    resume = Blocking(Schedules.resume)
+    trigger = Blocking(Schedules.trigger)
+    backfill = Blocking(Schedules.backfill)
+    pause_backfill = Blocking(Schedules.pause_backfill)
+    resume_backfill = Blocking(Schedules.resume_backfill)
+    cancel_backfill = Blocking(Schedules.cancel_backfill)
+    skip = Blocking(Schedules.skip)
+    move = Blocking(Schedules.move)
+    put_back = Blocking(Schedules.put_back)
+    delete = Blocking(Schedules.delete)
+    plan = Blocking(Schedules.plan)
+    apply = Blocking(Schedules.apply)
+    export = Blocking(Schedules.export)
+    entries = Blocking(Schedules.entries)
+    each = Blocking(Schedules.each)
+    get = Blocking(Schedules.get)
+    history = Blocking(Schedules.history)
+    times = Blocking(Schedules.times)
+    upcoming = Blocking(Schedules.upcoming)
+    late = Blocking(Schedules.late)
+    staleness = Blocking(Schedules.staleness)
+    backfills = Blocking(Schedules.backfills)
+    explain = Blocking(Schedules.explain)
+    simulate = Blocking(Schedules.simulate)
+    simulate_in_process = Blocking(Schedules.simulate_in_process)
+    list = Blocking(Schedules.list)
+
+
+class SyncWebhooks(SyncCalls):
+    """`app.webhooks` for code that does not await."""
+
+    create = Blocking(Webhooks.create)
+    list = Blocking(Webhooks.list)
+    get = Blocking(Webhooks.get)
+    update = Blocking(Webhooks.update)
+    disable = Blocking(Webhooks.disable)
+    enable = Blocking(Webhooks.enable)
+    replay = Blocking(Webhooks.replay)
+    delete = Blocking(Webhooks.delete)
+    deliveries = Blocking(Webhooks.deliveries)
+    redeliver = Blocking(Webhooks.redeliver)
+
+
+class SyncJourneys(SyncCalls):
+    """`app.journeys` for code that does not await."""
+
+    deploy = Blocking(Journeys.deploy)
+    deploy_text = Blocking(Journeys.deploy_text)
+    start = Blocking(Journeys.start)
+    submit = Blocking(Journeys.submit)
+    cancel = Blocking(Journeys.cancel)
+    cancel_binding = Blocking(Journeys.cancel_binding)
+    cancel_bindings = Blocking(Journeys.cancel_bindings)
+    call = Blocking(Journeys.call)
+    wait = Blocking(Journeys.wait)
+    check = Blocking(Journeys.check)
+    definition = Blocking(Journeys.definition)
+    read_definition = Blocking(Journeys.read_definition)
+    definitions = Blocking(Journeys.definitions)
+    versions = Blocking(Journeys.versions)
+    status = Blocking(Journeys.status)
+    result = Blocking(Journeys.result)
+    hidden = Blocking(Journeys.hidden)
+    hidden_bindings = Blocking(Journeys.hidden_bindings)
+    instance = Blocking(Journeys.instance)
+    page = Blocking(Journeys.page)
+    bindings = Blocking(Journeys.bindings)
+    binding = Blocking(Journeys.binding)
+    list = Blocking(Journeys.list)
+
+
+class StartCall(StartOptions, total=False):
+    """The keywords of `SyncOstinato.start`."""
+
+    id: str | None
+    at: datetime | str | None
+    connection: Any
+    request_id: str | None
+
+
+class StartManyCall(StartOptions, total=False):
+    """The keywords of `SyncOstinato.start_many`."""
+
+    ids: Sequence[str] | None
+    at: datetime | str | None
+    request_id: str | None
+
+
+class SyncWorkflows(SyncCalls):
+    """`app.workflows` for code that does not await."""
+
+    declare = Plain(Workflows.declare)
+    reader = Plain(Workflows.reader)
+    mutator = Plain(Workflows.mutator)
+    deploy = Blocking(Workflows.deploy)
+    pause = Blocking(Workflows.pause)
+    resume = Blocking(Workflows.resume)
+    stop = Blocking(Workflows.stop)
+    run_now = Blocking(Workflows.run_now)
+    resolve = Blocking(Workflows.resolve)
+    skip_event = Blocking(Workflows.skip_event)
+    skip_input = Blocking(Workflows.skip_input)
+    get = Blocking(Workflows.get)
+    runs = Blocking(Workflows.runs)
+    run = Blocking(Workflows.run)
+    events = Blocking(Workflows.events)
+    inputs = Blocking(Workflows.inputs)
+    outputs = Blocking(Workflows.outputs)
+    draw = Blocking(Workflows.draw)
+    list = Blocking(Workflows.list)
+
+
+class SyncFunctionRun:
+    """A run of a function that was started, for code that does not await."""
+
+    def __init__(self, app: SyncOstinato, handle: FunctionHandle[Any]) -> None:
+        self._app = app
+        self._handle = handle
+        self.id = handle.id
+        self.new = handle.new
+
+    def result(self, timeout: Length | None = None) -> Any:
+        """Wait for the run's result, and return it. Raises as `FunctionHandle.result` does."""
+        return self._app.call(self._handle.result(timeout))
+
+    def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
+        """Send a message to it."""
+        self._app.call(self._handle.send(name, payload, id=id))
+
+    def info(self) -> FunctionInfo:
+        return self._app.call(self._handle.info())
+
+    def cancel(self, reason: str = "") -> str:
+        """Ask it to stop, and return its status after that."""
+        return self._app.call(self._handle.cancel(reason))
+
+
+class SyncFunctions(SyncCalls):
+    """`app.functions` for code that does not await."""
+
+    def start(
+        self,
+        function: str | Callable[..., Any],
+        input: Input | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        send: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+        **options: Any,
+    ) -> SyncFunctionRun:
+        """Start a function, with the keywords of `app.functions.start`."""
+        handle = self._app.call(
+            self._calls.start(function, input, id=id, at=at, send=send, request_id=request_id, **options)
+        )
+        return SyncFunctionRun(self._app, handle)
+
+    @property
+    def declare(self) -> Any:
+        """Declare a function: `app.functions.declare`, which needs no loop."""
+        return self._calls.declare
+
+    send = Blocking(Functions.send)
+    get = Blocking(Functions.get)
+    steps = Blocking(Functions.steps)
+    draw = Blocking(Functions.draw)
+    declared = Blocking(Functions.declared)
+    drain = Blocking(Functions.drain)
+    result = Blocking(Functions.result)
+    replay = Blocking(Functions.replay)
+    cancel = Blocking(Functions.cancel)
+    terminate = Blocking(Functions.terminate)
+    list = Blocking(Functions.list)
+
+
+class SyncOstinato(Calls):
+    """An app for code that does not await.
+
+    `with SyncOstinato(app) as sync:` runs a node, as `async with app:` does. `with SyncOstinato(app).connected() as
+    sync:` only opens the store, to start and watch runs that other processes execute.
+    """
 
     def __init__(self, app: Ostinato, *, node: bool = True) -> None:
+        super().__init__(self, app)
         self.app = app
         self._node = node
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._loop = LoopThread("ostinato-loop", "the app is not open; use `with SyncOstinato(app) as sync:`")
 
     def __enter__(self) -> SyncOstinato:
-        loop = self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=loop.run_forever, name="ostinato-loop", daemon=True)
-        self._thread.start()
+        self._loop.start()
         try:
             self.call(self.app._open(node=self._node))
         except BaseException:
-            self._end()
+            self._loop.stop()
             raise
         return self
 
     @contextmanager
     def connected(self) -> Iterator[SyncOstinato]:
-        """Open the store without running anything here."""
+        """Open the store without running a node."""
         with SyncOstinato(self.app, node=False) as opened:
             yield opened
 
@@ -89,69 +310,96 @@ class SyncOstinato:
         try:
             self.call(self.app._close())
         finally:
-            self._end()
-
-    def _end(self) -> None:
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+            self._loop.stop()
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine of the app, and wait for it."""
-        if self._loop is None:
-            coroutine.close()
-            raise OstinatoError("the app is not open; use `with SyncOstinato(app) as sync:`")
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        """Run a coroutine of the app, and return its result."""
+        return self._loop.call(coroutine)
+
+    @overload
+    def start(
+        self, job: Callable[..., Coroutine[Any, Any, T]], input: Input | None = None, **how: Unpack[StartCall]
+    ) -> SyncRun[T]: ...
+
+    @overload
+    def start(self, job: Callable[..., T], input: Input | None = None, **how: Unpack[StartCall]) -> SyncRun[T]: ...
+
+    @overload
+    def start(self, job: str, input: Input | None = None, **how: Unpack[StartCall]) -> SyncRun[Any]: ...
 
     def start(
-        self,
-        job: str | Callable[..., Any],
-        input: Mapping[str, Any] | None = None,
-        *,
-        connection: Any = None,
-        **options: Any,
-    ) -> SyncRun:
-        """Start a job; with a `connection`, as part of the transaction there."""
+        self, job: str | Callable[..., Any], input: Input | None = None, **how: Unpack[StartCall]
+    ) -> SyncRun[Any]:
+        """Start a job, with the keywords of `Ostinato.start`. With a `connection`, the start is part of the transaction
+        there."""
+        connection = how.pop("connection", None)
         if connection is None:
-            return SyncRun(self, self.call(self.app.start(job, input, **options)))
-        make = self.app.starting(job, input, **options)
-        (started,) = run_borrowed_sync(connection, make)
-        return SyncRun(self, RunHandle(self.app, started.id, started.new))
+            return SyncRun(self, self.call(self.app.start(job, input, **how)))
+        how.pop("request_id", None)
+        (committed,) = run_in_caller_transaction_sync(connection, self.app.starting(job, input, **how))
+        return SyncRun(self, RunHandle(self.app, committed.id, committed.new))
+
+    @overload
+    def start_many(
+        self, job: Callable[..., Coroutine[Any, Any, T]], inputs: Sequence[Input], **how: Unpack[StartManyCall]
+    ) -> list[SyncRun[T]]: ...
+
+    @overload
+    def start_many(
+        self, job: Callable[..., T], inputs: Sequence[Input], **how: Unpack[StartManyCall]
+    ) -> list[SyncRun[T]]: ...
+
+    @overload
+    def start_many(self, job: str, inputs: Sequence[Input], **how: Unpack[StartManyCall]) -> list[SyncRun[Any]]: ...
 
     def start_many(
-        self, job: str | Callable[..., Any], inputs: Sequence[Mapping[str, Any]], **options: Any
-    ) -> list[SyncRun]:
-        return [SyncRun(self, handle) for handle in self.call(self.app.start_many(job, inputs, **options))]
+        self, job: str | Callable[..., Any], inputs: Sequence[Input], **how: Unpack[StartManyCall]
+    ) -> list[SyncRun[Any]]:
+        """Start many runs of one job in as few transactions as possible, with the keywords of `Ostinato.start_many`."""
+        return [SyncRun(self, handle) for handle in self.call(self.app.start_many(job, inputs, **how))]
 
     @property
-    def schedules(self) -> SyncCalls:
-        """The calls of `app.schedules`, each waited for."""
-        return SyncCalls(self, self.app.schedules)
+    def schedules(self) -> SyncSchedules:
+        """Return the calls of `app.schedules`; each blocks until it is done."""
+        return SyncSchedules(self, self.app.schedules)
 
     @property
-    def webhooks(self) -> SyncCalls:
-        """The calls of `app.webhooks`, each waited for."""
-        return SyncCalls(self, self.app.webhooks)
+    def webhooks(self) -> SyncWebhooks:
+        """Return the calls of `app.webhooks`; each blocks until it is done."""
+        return SyncWebhooks(self, self.app.webhooks)
 
     @property
-    def journeys(self) -> SyncCalls:
-        """The calls of `app.journeys`."""
-        return SyncCalls(self, self.app.journeys)
+    def journeys(self) -> SyncJourneys:
+        """Return the calls of `app.journeys`; each blocks until it is done."""
+        return SyncJourneys(self, self.app.journeys)
 
-    def get(self, id: str) -> RunInfo:
-        return self.call(self.app.get(id))
+    @property
+    def workflows(self) -> SyncWorkflows:
+        """Return the calls of `app.workflows`; each blocks until it is done."""
+        return SyncWorkflows(self, self.app.workflows)
 
-    def runs(self, **filters: Any) -> list[RunInfo]:
-        return self.call(self.app.runs(**filters))
+    @property
+    def functions(self) -> SyncFunctions:
+        """The calls of `app.functions`; each blocks until it is done."""
+        return SyncFunctions(self, self.app.functions)
 
-    def logs(self, id: str) -> list[LogLine]:
-        return self.call(self.app.logs(id))
+    if not TYPE_CHECKING:
 
-    def events(self, **filters: Any) -> list[Event]:
-        return self.call(self.app.events(**filters))
+        def __getattr__(self, name: str) -> Any:
+            if name not in {way.name for way in self.app.ways}:
+                raise missing_attribute(self, "sync", name)
+            return BlockingCalls(getattr(self.app, name), self.call)
 
-    def cancel(self, id: str, reason: str = "") -> str:
-        return self.call(self.app.cancel(id, reason))
+    get = Blocking(Ostinato.get)
+    attempts = Blocking(Ostinato.attempts)
+    runs = Blocking(Ostinato.runs)
+    counts = Blocking(Ostinato.counts)
+    logs = Blocking(Ostinato.logs)
+    events = Blocking(Ostinato.events)
+    nodes = Blocking(Ostinato.nodes)
+    cancel = Blocking(Ostinato.cancel)
+    terminate = Blocking(Ostinato.terminate)
+
+    def retry(self, id: str, *, request_id: str | None = None) -> SyncRun[Any]:
+        """Start another run with the job, input and options of a run that has ended."""
+        return SyncRun(self, self.call(self.app.retry(id, request_id=request_id)))

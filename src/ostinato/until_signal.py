@@ -1,4 +1,4 @@
-"""Running until Ctrl-C or SIGTERM, and ending in time: a thread that nobody can stop does not keep the process."""
+"""Run an app until Ctrl-C or SIGTERM, and end in time even if a thread cannot be stopped."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from typing import Any
 from ostinato.engine.executor import THREAD_NAMES
 from ostinato.engine.log import log
 
-_LAST_WAIT = 3.0  # seconds for threads to end once the work is over
+_LAST_WAIT = 0.5  # seconds for idle threads to end; runs in other threads have been handed to other nodes
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], seconds: float = 0) -> None:
-    """Run `work` on a loop of its own; the event that it is given is set by the first signal, or after `seconds`, if
-    any. A second signal ends the process, whatever its threads do. So does, with exit code 0, the end of the work, if
-    threads are still in jobs a little later: those runs are another node's by then."""
+def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    """Run `work` on a new event loop. The first signal sets the event that it receives; a second ends the process.
+
+    If job threads are still running shortly after `work` has ended, the process ends with exit code 0: their runs have
+    been handed to other nodes.
+    """
     before = {name: signal.getsignal(name) for name in _SIGNALS}
     overdue = threading.Timer(_LAST_WAIT, _end_process)
     overdue.daemon = True
@@ -39,10 +41,8 @@ def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]],
 
         for name in _SIGNALS:
             loop.add_signal_handler(name, end)
-        if seconds:
-            loop.call_later(seconds, stop.set)
         await work(stop)
-        overdue.start()  # the loop waits for threads that jobs have begun with `asyncio.to_thread`
+        overdue.start()  # the loop waits for threads that jobs have started with `asyncio.to_thread`
 
     asyncio.run(run())
     deadline = time.monotonic() + _LAST_WAIT
@@ -57,7 +57,7 @@ def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]],
 
 
 def _end_process() -> None:
-    log.warning("threads are still in jobs, and end with this process", action="threads_ended")
+    log.warning("job threads are still running, and end with this process", action="threads_ended")
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

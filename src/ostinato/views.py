@@ -1,4 +1,4 @@
-"""What users see of runs and events: parsed, with datetimes, the chain as one thing."""
+"""Views of runs for users: parsed, with datetimes, a chain of attempts as one run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """Where a run stands. `id` is the chain's, `attempt` the number of the attempt shown."""
+    """The state of a run. `id` is the id of the chain, `attempt` the number of the attempt described here."""
 
     id: str
     name: str

@@ -17,6 +17,7 @@ from temporalio import workflow
 from temporalio.client import (
     Client,
     Schedule,
+    ScheduleActionExecutionStartWorkflow,
     ScheduleActionStartWorkflow,
     ScheduleAlreadyRunningError,
     ScheduleBackfill,
@@ -30,6 +31,7 @@ from temporalio.client import (
     ScheduleUpdateInput,
     WorkflowExecutionStatus,
     WorkflowFailureError,
+    WorkflowQueryFailedError,
 )
 from temporalio.exceptions import ApplicationError, CancelledError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -120,9 +122,9 @@ async def every_schedule_method(client: Client, prefix: str) -> None:
     await handle.unpause(note="go")
     assert (await handle.describe()).schedule.state == ScheduleState(note="go")
 
-    async def change(given: ScheduleUpdateInput) -> ScheduleUpdate:
-        given.description.schedule.spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))])
-        return ScheduleUpdate(given.description.schedule)
+    async def change(update: ScheduleUpdateInput) -> ScheduleUpdate:
+        update.description.schedule.spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))])
+        return ScheduleUpdate(update.description.schedule)
 
     await handle.update(change)
     assert (await handle.describe()).schedule.spec.intervals[0].every == timedelta(days=1)
@@ -158,9 +160,53 @@ async def runs(client: Client, prefix: str) -> None:
         assert isinstance(problem.cause, CancelledError)
     assert (await handle.describe()).status == WorkflowExecutionStatus.CANCELED
     await (await client.start_workflow("nap", id=f"{prefix}-r4", task_queue=QUEUE)).terminate()
-    found = [one.id async for one in client.list_workflows(f"WorkflowId = '{prefix}-r4'")]
-    assert found == [f"{prefix}-r4"]
+    ids = [one.id async for one in client.list_workflows(f"WorkflowId = '{prefix}-r4'")]
+    assert ids == [f"{prefix}-r4"]
     assert (await client.count_workflows("WorkflowType = 'nap'")).count >= 2
+
+
+async def functions(client: Client, prefix: str) -> None:
+    """Signals, queries and signal-with-start."""
+    handle = await client.start_workflow("collect", 3, id=f"{prefix}-f", task_queue=QUEUE)
+    await handle.signal("item", {"n": 1})
+    same = await client.start_workflow(
+        "collect", 3, id=f"{prefix}-f", task_queue=QUEUE, start_signal="item", start_signal_args=["two"]
+    )
+    assert same.result_run_id == handle.result_run_id
+    for _ in range(100):
+        if await handle.query("state") == {"items": 2}:
+            break
+        await asyncio.sleep(0.1)
+    assert await handle.query("items") == 2
+    try:
+        await handle.query("other")
+        raise AssertionError("there is no such query")
+    except WorkflowQueryFailedError as problem:
+        assert "there are state, items" in str(problem)
+    await handle.signal("item", args=[3, None])
+    assert await handle.result() == [{"n": 1}, "two", [3, None]]
+    history = await handle.fetch_history()
+    assert sum(event.HasField("workflow_execution_signaled_event_attributes") for event in history.events) == 3
+    try:
+        await handle.signal("item")
+        raise AssertionError("it is over")
+    except RPCError as problem:
+        assert problem.status == RPCStatusCode.NOT_FOUND
+    for stop in ("cancel", "terminate"):
+        handle = await client.start_workflow("collect", 1, id=f"{prefix}-{stop}", task_queue=QUEUE)
+        await getattr(handle, stop)()
+        try:
+            await handle.result()
+            raise AssertionError("it was stopped")
+        except WorkflowFailureError:
+            pass
+    action = ScheduleActionStartWorkflow("collect", 0, id=f"{prefix}-fs", task_queue=QUEUE)
+    spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))])
+    scheduled = await client.create_schedule(f"{prefix}-f", Schedule(action, spec=spec), trigger_immediately=True)
+    await eventually(scheduled, 1)
+    first = (await scheduled.describe()).info.recent_actions[0].action
+    assert isinstance(first, ScheduleActionExecutionStartWorkflow)
+    assert await client.get_workflow_handle(first.workflow_id).result() == []
 
 
 async def beside_a_worker(client: Client, prefix: str) -> None:
@@ -175,6 +221,7 @@ async def main(address: str, prefix: str) -> None:
     await usage_examples(client, prefix)
     await every_schedule_method(client, prefix)
     await runs(client, prefix)
+    await functions(client, prefix)
     await beside_a_worker(client, prefix)
 
 

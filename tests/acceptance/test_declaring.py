@@ -43,16 +43,19 @@ def start_together(url: str, period: str) -> None:
 
 
 def test_processes_that_start_at_once_declare_once(store_url: str) -> None:
-    async def told() -> tuple[list[tuple[str, str, str | None]], Counter[str]]:
+    async def read_store() -> tuple[list[tuple[str, str, str | None]], Counter[str]]:
         async with Ostinato(store_url).connected() as app:
-            found = [(one.name, one.words, one.origin) for one in await app.schedules.list()]
-            return found, Counter(e.name for e in await app.events(limit=1000) if e.name.startswith("schedule:"))
+            schedules = [(one.name, one.words, one.origin) for one in await app.schedules.list()]
+            return schedules, Counter(e.name for e in await app.events(limit=1000) if e.name.startswith("schedule:"))
 
     start_together(store_url, "1h")
     names = ("first", "second")
-    assert asyncio.run(told()) == ([(name, "Every hour", "code:program") for name in names], {"schedule:created": 2})
+    assert asyncio.run(read_store()) == (
+        [(name, "Every hour", "code:program") for name in names],
+        {"schedule:created": 2},
+    )
     start_together(store_url, "2h")
-    assert asyncio.run(told()) == (
+    assert asyncio.run(read_store()) == (
         [(name, "Every 2 hours", "code:program") for name in names],
         {"schedule:created": 2, "schedule:updated": 2},
     )

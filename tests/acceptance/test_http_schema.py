@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 
 from ostinato import Ostinato
 from ostinato.faces.http.server import api
-from tests.web import Live
+from tests.support.web import Live
 
 STREAM = "/api/v1/events/stream"  # it does not end by itself; it has tests of its own
 OF_LISTS = ("/api/v1/journeys",)
@@ -48,11 +48,11 @@ LONG = settings(BRIEF, max_examples=600, derandomize=False, phases=[Phase.explic
 
 def described() -> dict[str, Any]:
     """Without tokens: wrong ones are refused before anything is looked at, and slow down whoever comes after."""
-    found: dict[str, Any] = api(Ostinato("sqlite:///:memory:")).openapi()
-    for path in found["paths"].values():
+    description: dict[str, Any] = api(Ostinato("sqlite:///:memory:")).openapi()
+    for path in description["paths"].values():
         for call in path.values():
             call.pop("security", None)
-    return found
+    return description
 
 
 schema = schemathesis.openapi.from_dict(described()).exclude(path=STREAM)
@@ -60,15 +60,15 @@ schema = schemathesis.openapi.from_dict(described()).exclude(path=STREAM)
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with Live(f"sqlite:///{tmp_path_factory.mktemp('schema')}/live.db") as found:
-        found.call(found.app.schedules.create("a", {"cron": ["0 9 * * *"]}, "note", paused=True))
-        yield found
+    with Live(f"sqlite:///{tmp_path_factory.mktemp('schema')}/live.db") as server:
+        server.call(server.app.schedules.create("a", {"cron": ["0 9 * * *"]}, "note", paused=True))
+        yield server
 
 
 def check(case: Any, live: Live) -> None:
-    known = case.path_parameters.get("name")
+    name = case.path_parameters.get("name")
     negative = case.meta is not None and case.meta.generation.mode.is_negative
-    if not negative and isinstance(known, str) and len(known) % 2:  # half of the time there is such a thing
+    if not negative and isinstance(name, str) and len(name) % 2:  # half of the time there is such a thing
         case.path_parameters["name"] = "a"
         live.call(live.app.schedules.upsert("a", {"cron": ["0 9 * * *"]}, "note"))
     # A list in a query that is sent as one number is a list of one text to whoever reads it.
@@ -91,7 +91,7 @@ def test_whatever_is_sent_for_long_the_answer_is_as_described(case: Any, live: L
 
 
 def test_the_description_is_json_and_names_every_operation(live: Live) -> None:
-    found = httpx.get(f"{live.url}/api/v1/openapi.json").json()
-    assert json.dumps(found)
-    ids = [call["operationId"] for path in found["paths"].values() for call in path.values()]
+    description = httpx.get(f"{live.url}/api/v1/openapi.json").json()
+    assert json.dumps(description)
+    ids = [call["operationId"] for path in description["paths"].values() for call in path.values()]
     assert len(ids) == len(set(ids)) > 50

@@ -15,10 +15,11 @@ import orjson
 import pytest
 
 from ostinato import Ostinato
+from ostinato.engine import computing
 from ostinato.faces.http import events as streaming
 from ostinato.model import Event
-from tests.serving import until
-from tests.web import V1, Live
+from tests.support.serving import until
+from tests.support.web import V1, Live
 
 Lines = Iterator[str]
 
@@ -38,9 +39,9 @@ def stream(live: Live, last: int | None = None, **query: Any) -> Iterator[Lines]
 
 def read(lines: Lines, count: int) -> list[dict[str, Any]]:
     """So many events: their data, checked against their id and name."""
-    found: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     id = name = ""
-    while len(found) < count:
+    while len(events) < count:
         key, _, value = next(lines).partition(": ")
         if key == "id":
             id = value
@@ -49,8 +50,8 @@ def read(lines: Lines, count: int) -> list[dict[str, Any]]:
         elif key == "data":
             event = orjson.loads(value)
             assert (str(event["seq"]), event["name"]) == (id, name)
-            found.append(event)
-    return found
+            events.append(event)
+    return events
 
 
 @pytest.fixture
@@ -103,10 +104,10 @@ async def everything(app: Ostinato) -> list[Event]:
     while (now := await app.last_event()) != before:
         before = now
         await asyncio.sleep(0.5)
-    found: list[Event] = []
-    while page := await app.events(after=found[-1].seq if found else 0, limit=1000):
-        found += page
-    return found
+    events: list[Event] = []
+    while page := await app.events(after=events[-1].seq if events else 0, limit=1000):
+        events += page
+    return events
 
 
 def test_only_what_is_asked_for_comes(store: str) -> None:
@@ -146,6 +147,7 @@ def test_a_stream_ends_with_its_token(store: str, monkeypatch: pytest.MonkeyPatc
             live.call(live.app.revoke_token(info.id))
             for _ in lines:
                 pass
+        assert httpx.get(f"{live.url}{V1}/health/live", timeout=20).status_code == 200, "the server itself goes on"
 
 
 def test_a_stream_that_ends_leaves_nothing_behind(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +162,7 @@ def test_a_stream_that_ends_leaves_nothing_behind(store: str, monkeypatch: pytes
             with stream(live, after=0):
                 pass
         until(lambda: live.call(tasks()) <= before + 2 or None, "the tasks of the streams end")
+        assert live.call(tasks()) <= before + 2
 
 
 def test_a_namespace_has_so_many_streams_and_no_more(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,16 +179,87 @@ def test_a_namespace_has_so_many_streams_and_no_more(store: str, monkeypatch: py
         until(lambda: asked() == 200 or None, "there is room again")
 
 
+def test_streams_that_are_asked_for_at_once_are_counted_as_well(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "MOST_STREAMS", 3)
+    with Live(store, node=False) as live:
+        live.call(live.app.start("note", {}))
+
+        async def ask_for_many() -> list[int]:
+            async with httpx.AsyncClient(base_url=live.url, timeout=20) as client:
+                asked = [client.build_request("GET", f"{V1}/events/stream?after=0") for _ in range(12)]
+                answers = await asyncio.gather(*(client.send(one, stream=True) for one in asked))
+                statuses = sorted(one.status_code for one in answers)
+                for answer in answers:
+                    await answer.aclose()
+                return statuses
+
+        assert asyncio.run(ask_for_many()) == [200] * 3 + [429] * 9
+
+
+def test_as_many_streams_as_there_may_be_all_read_everything(
+    store: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them works through many events at once, and none is turned away or holds the loop for all the others."""
+    monkeypatch.setattr(computing, "SLICE_S", 0.0)  # whatever is worked out on the loop takes turns
+    with Live(store, node=False) as live:
+        live.call(live.app.start_many("note", [{"n": number} for number in range(300)]))
+        last = live.call(live.app.last_event())
+
+        async def follow(client: httpx.AsyncClient) -> int:
+            async with client.stream("GET", f"{V1}/events/stream?after=0") as answer:
+                count = 0
+                async for line in answer.aiter_lines():
+                    count += line.startswith("id: ")
+                    if line == f"id: {last}":
+                        return count
+            return -1
+
+        async def follow_all() -> list[int]:
+            limits = httpx.Limits(max_connections=streaming.MOST_STREAMS)
+            async with httpx.AsyncClient(base_url=live.url, timeout=60, limits=limits) as client:
+                return await asyncio.gather(*(follow(client) for _ in range(streaming.MOST_STREAMS)))
+
+        assert set(asyncio.run(follow_all())) == {300}
+        assert not [line for line in caplog.messages if "failed" in line]
+
+
+def test_large_events_come_in_parts_and_in_order(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream holds no more than a part in memory, however large its events are."""
+    monkeypatch.setattr(streaming, "_PART", 2_000)
+    parts: list[int] = []
+    real = streaming._Reader.read
+
+    async def watched(self: Any) -> tuple[bytes, bool]:
+        text, more = await real(self)
+        parts.append(len(text))
+        return text, more
+
+    monkeypatch.setattr(streaming._Reader, "read", watched)
+    with Live(store, node=False) as live:
+        for number in range(40):
+            memo = {"text": "a" * (5_000 if number % 7 == 0 else 10)}
+            live.call(live.app.schedules.create(f"s{number}", "0 9 * * *", "note", memo=memo, paused=True))
+        expected = [event.seq for event in live.call(live.app.events(limit=1000))]
+        with stream(live, after=0) as lines:
+            assert [event["seq"] for event in read(lines, len(expected))] == expected
+    assert max(parts) < 2_000 + 12_000
+
+
 def test_a_silent_stream_does_not_read_what_others_wrote_again_and_again(
     store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streaming, "_LOOK", 0.05)
-    looked: list[int] = []
-    real = Ostinato.events
+    read_after: list[int] = []
+    looks: list[int] = []
+    real_events, real_last = Ostinato.events, Ostinato.last_event
 
     async def events(self: Ostinato, *, after: int = 0, **options: Any) -> Any:
-        looked.append(after)
-        return await real(self, after=after, **options)
+        read_after.append(after)
+        return await real_events(self, after=after, **options)
+
+    async def last_event(self: Ostinato) -> int:
+        looks.append(await real_last(self))
+        return looks[-1]
 
     with Live(store, node=False) as live:
         live.call(live.app.create_namespace("silent"))
@@ -193,7 +267,11 @@ def test_a_silent_stream_does_not_read_what_others_wrote_again_and_again(
             live.call(live.app.start("note", {}))
         last = live.call(live.app.last_event())
         monkeypatch.setattr(Ostinato, "events", events)
+        monkeypatch.setattr(Ostinato, "last_event", last_event)
         with stream(live, namespace="silent", after=0):
-            until(lambda: len(looked) > 3 or None, "some looks")
-        assert looked[0] == 0
-        assert looked[1:4] == [last] * 3
+            until(lambda: len(looks) > 3 or None, "some looks")
+            assert read_after == [0]
+            live.call(live.app.start("note", {}))
+            count = len(looks)
+            until(lambda: len(looks) > count + 3 or None, "some more")
+        assert read_after == [0, last]

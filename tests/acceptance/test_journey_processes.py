@@ -11,14 +11,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service import Received, Reply, Service
-from tests.serving import Serving, until
+from tests.support.service import Received, Reply, Service
+from tests.support.serving import Serving, until
 
 JOURNEYS = 10
 APP = """
 import os
 from ostinato import Ostinato
-from ostinato.engine.egress import EgressPolicy
+from ostinato.engine.http.egress import EgressPolicy
 
 loopback = EgressPolicy(allow_private=True)
 app = Ostinato(os.environ["STORE"], lease="1s", egress=loopback, journeys=["order.journey.yaml"])
@@ -122,13 +122,13 @@ def test_what_a_server_had_at_work_when_it_ended_goes_on_at_the_other(store: str
 
 def _started(http: httpx.Client, servers: list[str]) -> list[str]:
     """One after the other on either server, without waiting for any."""
-    found = []
+    ids = []
     for n in range(JOURNEYS):
         prefer = {"Prefer": "respond-async"}
         answer = http.post(f"{servers[n % 2]}/journeys/order/start", json={"n": n}, headers=prefer)
         assert answer.status_code == 202, answer.text
-        found.append(answer.json()["journeyId"])
-    return found
+        ids.append(answer.json()["journeyId"])
+    return ids
 
 
 def _answered(http: httpx.Client, api: str, ids: list[str]) -> None:
@@ -136,10 +136,10 @@ def _answered(http: httpx.Client, api: str, ids: list[str]) -> None:
     for id in ids:
         path = f"{api}/journeys/{id}"
         until(lambda path=path: "ask" in http.get(path).json()["_links"], f"journey {id} asks")  # type: ignore[misc]
-        given: dict[str, Any] = {"json": {"ok": id}, "headers": {"Prefer": "wait=0", "Idempotency-Key": id}}
-        first = http.post(f"{path}/steps/ask", **given)
+        request: dict[str, Any] = {"json": {"ok": id}, "headers": {"Prefer": "wait=0", "Idempotency-Key": id}}
+        first = http.post(f"{path}/steps/ask", **request)
         assert first.status_code == 200, first.text
-        assert http.post(f"{path}/steps/ask", **given).status_code == 200
+        assert http.post(f"{path}/steps/ask", **request).status_code == 200
         assert http.post(f"{path}/steps/ask", json={"ok": "other"}).status_code == 409
 
 

@@ -8,8 +8,6 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,70 +18,22 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato
+from tests.acceptance.nodes import Nodes
 
 LEASE = 4.0
 RUNS = 1200
 
 
-class Nodes:
-    """Processes that claim work. `pids` maps each to its process."""
-
-    def __init__(self, url: str, folder: Path) -> None:
-        self._url = url
-        self.folder = folder
-        self.processes: list[subprocess.Popen[bytes]] = []
-        self.stopping: list[subprocess.Popen[bytes]] = []
-
-    def add(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.acceptance.node", self._url, str(self.folder)],
-            cwd=Path(__file__).parents[2],
-        )
-        self.processes.append(process)
-        return process
-
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-        process.wait(timeout=30)
-        self.processes.remove(process)
-
-    def stop(self, process: subprocess.Popen[bytes]) -> None:
-        """Stop it in good order; it takes its time, and nobody waits for it until all is over."""
-        process.terminate()
-        self.processes.remove(process)
-        self.stopping.append(process)
-
-    def wait_for_stops(self) -> None:
-        for process in self.stopping:
-            ended = process.wait(timeout=30)
-            assert ended in (0, -signal.SIGTERM), "a node did not stop in good order"  # or before it was one
-        self.stopping.clear()
-
-    def close(self) -> None:
-        for process in self.processes:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-        for process in self.processes + self.stopping:
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-    def written(self) -> list[list[str]]:
-        """Every line of every node: what, run, attempt, key."""
-        return [line.split() for file in self.folder.glob("*.log") for line in file.read_text().splitlines()]
-
-
 @contextmanager
 def nodes(url: str, folder: Path, count: int) -> Iterator[Nodes]:
     folder.mkdir()
-    found = Nodes(url, folder)
+    processes = Nodes(url, folder)
     try:
         for _ in range(count):
-            found.add()
-        yield found
+            processes.add()
+        yield processes
     finally:
-        found.close()
+        processes.close()
 
 
 async def until_quiet(app: Ostinato, runs: int, seconds: float = 90) -> Counter[str]:
@@ -247,14 +197,14 @@ def test_a_child_process_does_not_outlive_its_killed_node(tmp_path: Path) -> Non
 
     async def main() -> None:
         app = Ostinato(url)
-        with nodes(url, tmp_path / "logs", 1) as one:
+        with nodes(url, tmp_path / "logs", 1) as processes:
             async with app.connected(), asyncio.timeout(60):
                 await app.start("child_that_sleeps", {"path": str(marker)})
                 while not (marker.exists() and marker.read_text()):
                     await asyncio.sleep(0.05)
                 child = marker.read_text()
                 assert is_alive(child)
-                one.kill(one.processes[0])
+                processes.kill(processes.processes[0])
                 while is_alive(child):
                     await asyncio.sleep(0.05)
 

@@ -95,4 +95,4 @@ def test_a_world_made_on_another_plugins_loop_says_what_to_do(tmp_path: Path) ->
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert done.returncode == 1
-    assert "take the fixture `world`" in done.stdout
+    assert "use the fixture `world`" in done.stdout

@@ -20,7 +20,7 @@ from ostinato.schedules.rows import key_range, read_detail
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import read_spec
 from ostinato.when.instants import Micros
-from tests.acceptance.test_processes import Nodes
+from tests.acceptance.nodes import Nodes
 
 SCHEDULES = 1000
 SECONDS = 18
@@ -47,7 +47,7 @@ async def node(url: str) -> None:
 
 
 async def editor(url: str, seed: int) -> None:
-    """Changes schedules at random until it is told to stop."""
+    """Change schedules at random until a signal comes."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     dice = random.Random(seed)
@@ -80,17 +80,17 @@ class Firing(Nodes):
 
 async def story(app: Ostinato) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """Every schedule's own events, in their order, and when which run was put on record."""
-    found: dict[str, list[Any]] = {}
+    by_subject: dict[str, list[Any]] = {}
     created: dict[str, Any] = {}
     after = 0
     while events := await app.events(after=after, limit=5000):
         for event in events:
             if event.name.startswith("schedule:"):
-                found.setdefault(event.subject, []).append(event)
+                by_subject.setdefault(event.subject, []).append(event)
             elif event.name == "run:created":
                 created[event.subject] = event
         after = events[-1].seq
-    return found, created
+    return by_subject, created
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,13 @@ async def records(app: Ostinato, id: str) -> list[Kept]:
         low, high = key_range(id)
         return (yield sql("history", namespace=app.namespace, low=low, high=high, limit=100_000))
 
-    found = []
+    kept = []
     for run in map(whole_run, await app.store.read(rows)):
         detail = read_detail(run.detail)
         last, count = detail.get("last", detail["nominal"]), detail.get("count", 1)
         status = "tried again" if run.superseded else run.status.value
-        found.append(Kept(run.id, detail["nominal"], last, count, detail["origin"] == "auto", status))
-    return found
+        kept.append(Kept(run.id, detail["nominal"], last, count, detail["origin"] == "auto", status))
+    return kept
 
 
 def due(events: list[Any], dealt_with: dict[int, Micros]) -> list[Micros]:
@@ -124,7 +124,7 @@ def due(events: list[Any], dealt_with: dict[int, Micros]) -> list[Micros]:
 
     A caller's clock may be a little behind that of the beat which came before it: what was dealt with by then was due
     by the old spec, and nothing up to there is due by the new one. `dealt_with`: up to where, by event."""
-    found: list[Micros] = []
+    microses: list[Micros] = []
     spec, since, dealt = None, 0, 0
     for event in events:
         dealt = max(dealt, dealt_with.get(event.seq, 0))
@@ -133,10 +133,10 @@ def due(events: list[Any], dealt_with: dict[int, Micros]) -> list[Micros]:
             continue
         until = max(event.at, dealt)
         if spec is not None:
-            found += spec.compiled.between(since + 1, until)
+            microses += spec.compiled.between(since + 1, until)
         since = until
         spec = None if name == "deleted" else read_spec(event.data["spec"])
-    return found
+    return microses
 
 
 def check_one(name: str, events: list[Any], created: dict[str, Any], kept: list[Kept]) -> int:
@@ -145,19 +145,19 @@ def check_one(name: str, events: list[Any], created: dict[str, Any], kept: list[
     for event in events:
         if event.name in ("schedule:skipped", "schedule:missed") and event.data["origin"] == "auto":
             dealt_with[event.seq] = event.data.get("last", event.data["nominal"])
-    made = [created[one.run] for one in autos if one.run in created]
-    expected = due(sorted([*events, *made], key=lambda event: event.seq), dealt_with)
-    found: Counter[Micros] = Counter()
-    for one in autos:
-        stands_for = [n for n in expected if one.nominal <= n <= one.last]
-        assert len(stands_for) == one.count, f"{name}: {one} stands for {stands_for}"
-        found.update(stands_for)
+    creations = [created[one.run] for one in autos if one.run in created]
+    expected = due(sorted([*events, *creations], key=lambda event: event.seq), dealt_with)
+    counts: Counter[Micros] = Counter()
+    for record in autos:
+        stands_for = [n for n in expected if record.nominal <= n <= record.last]
+        assert len(stands_for) == record.count, f"{name}: {record} stands for {stands_for}"
+        counts.update(stands_for)
     assert all(one.status in OVER for one in kept), f"{name}: something has no outcome"
-    missing, twice = set(expected) - set(found), [n for n, count in found.items() if count > 1]
+    missing, twice = set(expected) - set(counts), [n for n, count in counts.items() if count > 1]
     assert not missing, f"{name}: no record of {sorted(missing)}"
     assert not twice, f"{name}: more than one record of {sorted(twice)}"
-    told = Counter((e.data["nominal"], e.data["origin"]) for e in events if e.name == "schedule:triggered")
-    assert max(told.values(), default=1) == 1, f"{name}: {told.most_common(1)} was let go twice"
+    triggered = Counter((e.data["nominal"], e.data["origin"]) for e in events if e.name == "schedule:triggered")
+    assert max(triggered.values(), default=1) == 1, f"{name}: {triggered.most_common(1)} was let go twice"
     if OVERLAPS[int(name[1:]) % 6] != "allow_all" and all(one.auto for one in kept):
         going = 0
         for event in events:

@@ -8,7 +8,6 @@ import signal
 import socket
 import sqlite3
 import ssl
-import subprocess
 import threading
 import time
 from contextlib import closing, suppress
@@ -23,7 +22,7 @@ from ostinato import Ostinato
 from ostinato.client import Client, SyncClient
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.server import Listening, check_listening
-from tests.serving import OSTINATO, Serving, clean_environment, until
+from tests.support.serving import Serving, ostinato, until
 
 JOBS = """
 import asyncio
@@ -76,22 +75,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ostinato(folder: Path, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [OSTINATO, *args],
-        cwd=folder,
-        env=clean_environment(**environ),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-
-
 def stands(client: Any, id: str, *wanted: str) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
-        found: dict[str, Any] = client.run(id)
-        return found if found["status"] in wanted else None
+        run: dict[str, Any] = client.run(id)
+        return run if run["status"] in wanted else None
 
     return until(look, f"run {id} {wanted}")
 
@@ -190,15 +177,15 @@ def test_logs_as_json_are_json_to_the_last_line(folder: Path) -> None:
             raw.sendall(b"not HTTP\r\n\r\n")
             raw.recv(1000)
         assert server.stop() == 0
-    found = [json.loads(line) for line in server.said]
-    (line,) = [one for one in found if one.get("action") == "listening"]
+    lines = [json.loads(line) for line in server.said]
+    (line,) = [one for one in lines if one.get("action") == "listening"]
     assert line["address"] == address
-    actions = [one.get("action") for one in found]
+    actions = [one.get("action") for one in lines]
     assert {"node_started", "run_failed", "thread_failed", "node_stopped"} <= set(actions)
-    (failure,) = [one for one in found if one.get("action") == "run_failed"]
+    (failure,) = [one for one in lines if one.get("action") == "run_failed"]
     assert failure["exception"].endswith("ValueError: no luck")
-    assert {"sold", "sold elsewhere"} <= {one["event"] for one in found if one["logger"] == "shop"}
-    assert sum(one["logger"] == "py.warnings" for one in found) == 2
+    assert {"sold", "sold elsewhere"} <= {one["event"] for one in lines if one["logger"] == "shop"}
+    assert sum(one["logger"] == "py.warnings" for one in lines) == 2
     refused = ostinato(folder, "worker", "--app", "jobs:none", "--log-format", "json")
     assert (refused.returncode, json.loads(refused.stderr)["action"]) == (2, "not_started")
 
@@ -219,6 +206,30 @@ def test_an_app_that_was_named_and_has_no_jobs_is_not_asked_for(folder: Path) ->
         assert worker.stop() == 0
 
 
+def test_a_node_names_its_workflows(folder: Path) -> None:
+    app = """
+from ostinato import Ostinato, every
+
+app = Ostinato("sqlite:///flows.db")
+inbox = app.workflow("inbox")
+mails = inbox.topic("mails")
+
+
+@inbox.producer(every("5m"), publishes=mails)
+async def poll(ctx, state): ...
+
+
+@inbox.consumer(mails)
+class Take:
+    async def prepare(self, ctx, state): ...
+"""
+    Path(folder, "flows.py").write_text(app, "utf-8")
+    with Serving(folder, "worker", "--app", "flows:app") as worker:
+        assert worker.store
+        until(lambda: any("It has workflow inbox, and no jobs of its own." in line for line in worker.said), "it")
+        assert worker.stop() == 0
+
+
 def test_flags_environment_and_file_in_their_order(folder: Path) -> None:
     (folder / "ostinato.toml").write_text('store = "sqlite:///of-the-file.db"\nport = 0\nrequire_token = true\n')
     environ = {"OSTINATO_STORE": "sqlite:///of-the-environment.db", "OSTINATO_REQUIRE_TOKEN": "false"}
@@ -230,13 +241,13 @@ def test_flags_environment_and_file_in_their_order(folder: Path) -> None:
 
 
 def test_with_tokens_required_the_command_line_brings_one(folder: Path) -> None:
-    made = ostinato(folder, "token", "create", "--role", "operator")
+    done = ostinato(folder, "token", "create", "--role", "operator")
     with Serving(folder, "serve", "--require-token", "--port", "0") as server:
         at = {"OSTINATO_SERVER": server.address}
         without = ostinato(folder, "schedules", "list", **at)
         assert without.returncode == 1
         assert "a token is needed" in without.stderr
-        token = made.stdout.strip()
+        token = done.stdout.strip()
         assert (
             ostinato(folder, "schedules", "create", "a", "every 1h", "send", OSTINATO_TOKEN=token, **at).returncode == 0
         )
@@ -303,9 +314,9 @@ def test_a_token_opens_the_way_beyond_this_machine(folder: Path) -> None:
         async with app.connected():
             with pytest.raises(OstinatoError, match="there is no token yet"):
                 await check_listening(app, Listening(host="0.0.0.0"))
-            _, made = await app.create_token("reader")
+            _, token = await app.create_token("reader")
             await check_listening(app, Listening(host="0.0.0.0"))
-            await app.revoke_token(made.id)
+            await app.revoke_token(token.id)
             with pytest.raises(OstinatoError, match="there is no token yet"):
                 await check_listening(app, Listening(host="::"))
 
@@ -324,9 +335,9 @@ def test_events_are_followed_as_they_happen(folder: Path, place: str) -> None:
                 id = client.start("nap", {"seconds": 0})["id"]
                 until(lambda: len(following.said) >= 2, "what happened then")
                 assert following.stop(signal.SIGINT) == 130
-            told = [json.loads(line) for line in following.said]
-            assert [one["name"] for one in told] == ["run:succeeded", "run:succeeded"]
-            assert told[1]["subject"] == id
+            lines = [json.loads(line) for line in following.said]
+            assert [one["name"] for one in lines] == ["run:succeeded", "run:succeeded"]
+            assert lines[1]["subject"] == id
 
 
 def test_a_schedule_that_cannot_be_read_is_parked_by_its_node_and_the_doctor_says_so(folder: Path) -> None:
@@ -337,8 +348,8 @@ def test_a_schedule_that_cannot_be_read_is_parked_by_its_node_and_the_doctor_say
             connection.execute('UPDATE ostinato_schedules SET spec = \'{"cron": ["?"]}\'')
 
         def parked() -> str:
-            found = {one["name"]: one for one in client.diagnose()["items"]}["parked_schedules"]
-            return str(found["words"]) if found["state"] == "wrong" else ""
+            finding = {one["name"]: one for one in client.diagnose()["items"]}["parked_schedules"]
+            return str(finding["words"]) if finding["state"] == "wrong" else ""
 
         assert "default/spoilt" in until(parked, "a parked schedule")
 
@@ -415,8 +426,8 @@ def test_a_signal_is_heard_while_simulations_go_on(tmp_path: Path) -> None:
 
 
 def children_of(pid: int) -> list[str]:
-    found: list[str] = []
+    pids: list[str] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
-            found += task.read_text(encoding="ascii").split()
-    return found
+            pids += task.read_text(encoding="ascii").split()
+    return pids

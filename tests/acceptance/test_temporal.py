@@ -33,8 +33,7 @@ from typer.testing import CliRunner, Result
 
 from ostinato import Ostinato
 from ostinato.faces.cli.main import app as cli
-from tests.acceptance.test_serve import ostinato
-from tests.serving import Serving
+from tests.support.serving import Serving, ostinato
 
 ROOT = Path(__file__).parents[2]
 OLDER = ROOT / ".venv-temporal-1.34" / "bin" / "python"
@@ -67,6 +66,15 @@ async def broken() -> None:
 @app.job()
 async def nap() -> None:
     await asyncio.sleep(600)
+
+
+@app.function()
+async def collect(ctx, count: int) -> list:
+    items = []
+    while len(items) < count:
+        ctx.set_state({"items": len(items)})
+        items.append(await ctx.receive("item"))
+    return items
 """
 DAILY = ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))])
 
@@ -100,13 +108,13 @@ def test_somebody_who_knows_temporal(server: Serving, python: str) -> None:
     prefix = "older" if python == str(OLDER) else "newest"
     done = subprocess.run([python, script, server.wire, prefix], capture_output=True, text=True, timeout=100)
     assert done.stdout.strip() == "all of it worked", done.stdout + done.stderr
-    told = subprocess.run(
+    version = subprocess.run(
         [python, "-c", "import temporalio.service; print(temporalio.service.__version__)"],
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert told.stdout.startswith("1.34.") == (prefix == "older")
+    assert version.stdout.startswith("1.34.") == (prefix == "older")
 
 
 def test_many_clients_at_once(server: Serving) -> None:
@@ -174,9 +182,9 @@ def test_a_server_that_is_killed_does_each_thing_once(tmp_path: Path) -> None:
         await asyncio.gather(killing(), *(bounded(number) for number in range(count)))
         assert serving[-1].wire
         for number in range(count):
-            found = await client.get_schedule_handle(f"s{number}").describe()
-            assert found.info.num_actions == 1
-            assert found.raw_description.conflict_token == (3).to_bytes(8, "little")  # created, triggered, paused
+            description = await client.get_schedule_handle(f"s{number}").describe()
+            assert description.info.num_actions == 1
+            assert description.raw_description.conflict_token == (3).to_bytes(8, "little")  # created, triggered, paused
         naps = [one.id async for one in client.list_workflows("WorkflowType = 'nap'")]
         assert sorted(naps) == sorted(f"w{number}" for number in range(count))
         assert (await client.count_workflows("WorkflowType = 'report'")).count == count
@@ -186,9 +194,9 @@ def test_a_server_that_is_killed_does_each_thing_once(tmp_path: Path) -> None:
         asyncio.run(work(serving))
         assert len(serving) == 4
     finally:
-        for one in serving:
-            one.kill()
-            one.__exit__(None, None, None)
+        for server in serving:
+            server.kill()
+            server.__exit__(None, None, None)
 
 
 def test_tls_and_tokens(tmp_path: Path) -> None:
@@ -198,8 +206,8 @@ def test_tls_and_tokens(tmp_path: Path) -> None:
     certificate.private_key_pem.write_to_path(str(folder / "key.pem"))
     certificate.cert_chain_pems[0].write_to_path(str(folder / "cert.pem"))
     authority.cert_pem.write_to_path(str(folder / "ca.pem"))
-    made = ostinato(folder, "token", "create", "--role", "operator", "--store", "sqlite:///jobs.db", "--json")
-    token = json.loads(made.stdout)["token"]
+    done = ostinato(folder, "token", "create", "--role", "operator", "--store", "sqlite:///jobs.db", "--json")
+    token = json.loads(done.stdout)["token"]
     args = ("--tls-certificate", "cert.pem", "--tls-key", "key.pem", "--require-token")
     with Serving(folder, "serve", "--app", "jobs:app", "--port", "0", "--temporal", "localhost:0", *args) as server:
         trusted = TLSConfig(server_root_ca_cert=(folder / "ca.pem").read_bytes())
@@ -208,9 +216,9 @@ def test_tls_and_tokens(tmp_path: Path) -> None:
             client = await Client.connect(server.wire, tls=trusted, api_key=token)
             assert await client.execute_workflow("report", "x", id="w", task_queue="reports") == "x 1"
             stranger = await Client.connect(server.wire, tls=trusted)
-            with pytest.raises(RPCError) as found:
+            with pytest.raises(RPCError) as error:
                 await stranger.create_schedule("s", Schedule(report(), spec=DAILY))
-            assert found.value.status is RPCStatusCode.UNAUTHENTICATED
+            assert error.value.status is RPCStatusCode.UNAUTHENTICATED
             with pytest.raises(RuntimeError):
                 await Client.connect(server.wire, api_key=token, tls=False)
 
@@ -238,7 +246,7 @@ def test_schedules_move_from_and_to_a_cluster(server: Serving, tmp_path: Path) -
     jittered = ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(hours=6))], jitter=timedelta(hours=2))
     assert run("namespaces", "create", "blue", "--server", server.address).exit_code == 0
     assert run("namespaces", "create", "green", "--server", server.address).exit_code == 0
-    there = ("--temporal-namespace", "blue")
+    cluster = ("--temporal-namespace", "blue")
     here = ("--store", f"sqlite:///{tmp_path}/other.db")
 
     async def fill() -> dict[str, Any]:
@@ -250,26 +258,26 @@ def test_schedules_move_from_and_to_a_cluster(server: Serving, tmp_path: Path) -
             "moving-1", Schedule(report(), spec=jittered), memo={"a": 1}, search_attributes=attributes
         )
         await client.create_schedule("moving-2", Schedule(report(), spec=DAILY))
-        found = await handle.describe()
-        return {"times": found.info.next_action_times, "raw": found.raw_description}
+        description = await handle.describe()
+        return {"times": description.info.next_action_times, "raw": description.raw_description}
 
     source = asyncio.run(fill())
-    plan = run("import", "temporal", server.wire, *there, *here, "--match", "moving-*", "--json")
-    told = json.loads(plan.stdout)
-    assert [(one["schedule"], one["verb"]) for one in told["steps"]] == [("moving-1", "create"), ("moving-2", "create")]
-    assert told["notes"] == ["search attributes to register here: Colour"]
-    assert not told["done"]
-    done = run("import", "temporal", server.wire, *there, *here, "--match", "moving-*", "--apply")
+    plan = run("import", "temporal", server.wire, *cluster, *here, "--match", "moving-*", "--json")
+    data = json.loads(plan.stdout)
+    assert [(one["schedule"], one["verb"]) for one in data["steps"]] == [("moving-1", "create"), ("moving-2", "create")]
+    assert data["notes"] == ["search attributes to register here: Colour"]
+    assert not data["done"]
+    done = run("import", "temporal", server.wire, *cluster, *here, "--match", "moving-*", "--apply")
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "2 created")
-    again = run("import", "temporal", server.wire, *there, *here, "--match", "moving-*")
+    again = run("import", "temporal", server.wire, *cluster, *here, "--match", "moving-*")
     assert "2 unchanged" in again.stdout
 
     async def look() -> None:
         app = Ostinato(f"sqlite:///{tmp_path}/other.db")
         async with app.connected():
-            found = await app.schedules.get("moving-1")
-            assert list(found.upcoming) == source["times"]  # to the millisecond
-            assert (found.memo, dict(found.attributes)) == ({"a": 1}, {"Colour": "red"})
+            info = await app.schedules.get("moving-1")
+            assert list(info.upcoming) == source["times"]  # to the millisecond
+            assert (info.memo, dict(info.attributes)) == ({"a": 1}, {"Colour": "red"})
             await app.schedules.create("beyond", {"cron": ["0 9 L * *"]}, "report")
             await app.schedules.pause("moving-2", "not now")
 
@@ -282,9 +290,9 @@ def test_schedules_move_from_and_to_a_cluster(server: Serving, tmp_path: Path) -
             await app.schedules.create("moving-1", {"cron": ["0 5 * * *"]}, "report")
 
     asyncio.run(differ())
-    done = run("import", "temporal", server.wire, *there, *here, "--match", "moving-1", "--apply")
+    done = run("import", "temporal", server.wire, *cluster, *here, "--match", "moving-1", "--apply")
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "1 updated")
-    assert "1 unchanged" in run("import", "temporal", server.wire, *there, *here, "--match", "moving-1").stdout
+    assert "1 unchanged" in run("import", "temporal", server.wire, *cluster, *here, "--match", "moving-1").stdout
 
     async def moments() -> None:
         app = Ostinato(f"sqlite:///{tmp_path}/other.db")
@@ -294,23 +302,23 @@ def test_schedules_move_from_and_to_a_cluster(server: Serving, tmp_path: Path) -
     asyncio.run(moments())
     back = ("--temporal-namespace", "green", *here)
     plan = run("export", "temporal", server.wire, *back, "--json")
-    told = json.loads(plan.stdout)
+    data = json.loads(plan.stdout)
     assert plan.exit_code == 1
-    assert {one["schedule"]: one["verb"] for one in told["steps"]} == {
+    assert {one["schedule"]: one["verb"] for one in data["steps"]} == {
         "beyond": "refuse",
         "moving-1": "create",
         "moving-2": "create",
     }
-    assert "a cluster makes its jitter of its own ids" in told["notes"][1]
+    assert "a cluster makes its jitter of its own ids" in data["notes"][1]
     done = run("export", "temporal", server.wire, *back, "--apply", "--match", "moving-*")
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "2 created"), done.output
 
     async def arrived() -> None:
         client = await Client.connect(server.wire, namespace="green")
-        found = await client.get_schedule_handle("moving-1").describe()
-        assert found.raw_description.schedule == source["raw"].schedule
-        assert found.raw_description.memo == source["raw"].memo
-        assert found.typed_search_attributes[colour] == "red"
+        description = await client.get_schedule_handle("moving-1").describe()
+        assert description.raw_description.schedule == source["raw"].schedule
+        assert description.raw_description.memo == source["raw"].memo
+        assert description.typed_search_attributes[colour] == "red"
         assert (await client.get_schedule_handle("moving-2").describe()).schedule.state.paused
 
     asyncio.run(arrived())

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from ostinato import Ostinato
-from tests.service import Received, Reply, Service
+from tests.support.service import Received, Reply, Service
 
 RUNS = 60
 NODE = """

@@ -37,18 +37,18 @@ def test_the_first_journey_runs_without_extras(tmp_path: Path) -> None:
 
 
 def test_the_examples_are_checked_without_extras_and_one_says_what_it_needs(tmp_path: Path) -> None:
-    found = _run(
+    output = _run(
         f"""
         from pathlib import Path
-        from ostinato.journeys.library import problems_of
-        from ostinato.journeys.standard import standard_plugins
+        from ostinato.journeys.definitions import find_problems
+        from ostinato.journeys.tasks.standard import standard_plugins
         for file in sorted(Path({str(ROOT / "examples")!r}).glob("*.yaml")):
-            problems = problems_of(file.read_text(), str(file), standard_plugins())
+            problems = find_problems(file.read_text(), str(file), standard_plugins())
             print(file.name, len(problems), *(one.message for one in problems[:1]))
         """,
         tmp_path,
     )
-    said = {line.split()[0]: line for line in found.splitlines()}
+    said = {line.split()[0]: line for line in output.splitlines()}
     needs = "market-close.journey.yaml"
     assert len(said) == 6
     assert "pip install 'ostinato[jsonata]'" in said.pop(needs)

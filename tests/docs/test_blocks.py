@@ -24,13 +24,12 @@ from ostinato.faces.cli.configuration import configuration
 from ostinato.journeys.checks import check
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
-from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.tasks import standard_kinds
-from tests.serving import Serving
+from ostinato.journeys.task_kind import Plugins
+from ostinato.journeys.tasks.standard import standard_kinds
+from tests.docs.pages import FENCE, PAGES, ROOT
+from tests.support.forked_cli import BIN
+from tests.support.serving import Serving
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# (?P<name>[\w-]+(?:\.\w+)+)\n")
 SERVES = re.compile(r"(?P<settings>(?:OSTINATO_\w+=\S+ )*)ostinato (?P<args>(?:serve|worker)(?! --demo)(?: .*)?)")
 NOT_RUN = {"text", "json", "yaml", "toml"}
@@ -54,9 +53,10 @@ def blocks(page: Path) -> list[Block]:
 
 @pytest.mark.timeout(300)  # a page of commands starts a process for each of its lines
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked_cli: dict[str, str]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "environ", os.environ.copy())  # what a page sets is its own affair
+    os.environ.update(forked_cli)
     names: dict[str, object] = {"__name__": "__main__"}
     port, wire = free_port(), free_port()
     with ExitStack() as serving:
@@ -85,11 +85,22 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                         configuration({}, str(tmp_path / "read.toml"), {})
 
 
+@pytest.mark.parametrize("name", ["tutorial/first-workflow.md", "how-to/settle-a-blocked-workflow.md"])
+def test_pages_about_workflows_run_a_second_time(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store remembers what was done, and the program must not wait for it to be done again."""
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        names: dict[str, object] = {"__name__": "__main__"}
+        for block in blocks(ROOT / "docs" / name):
+            if block.language == "python":
+                exec(compile(block.body, name, "exec"), names)
+
+
 def check_journey(text: str, place: str) -> None:
     document = read_document(text, place)
     definition, problems = read(document)
     assert definition is not None, [str(one) for one in problems]
-    assert check(definition, document.marked, Plugins(standard_kinds())) == []
+    assert check(definition, document.positions, Plugins(standard_kinds())) == []
 
 
 def free_port() -> str:
@@ -98,9 +109,9 @@ def free_port() -> str:
         return str(probe.getsockname()[1])
 
 
-def serve(found: re.Match[str], folder: Path, port: str) -> Serving:
-    settings = dict(pair.split("=", 1) for pair in found["settings"].split())
-    args = found["args"].split()
+def serve(match: re.Match[str], folder: Path, port: str) -> Serving:
+    settings = dict(pair.split("=", 1) for pair in match["settings"].split())
+    args = match["args"].split()
     if args[0] == "serve":
         settings.setdefault("OSTINATO_PORT", port)
     serving = Serving(folder, *args, **settings)
@@ -124,7 +135,7 @@ def run(command: str, folder: Path) -> None:
     done = subprocess.run(
         ["bash", "-euc", command],
         cwd=folder,
-        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **settings},
+        env={**os.environ, "PATH": f"{BIN}:{Path(sys.executable).parent}:{os.environ['PATH']}", **settings},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

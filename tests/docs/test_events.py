@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from ostinato import every, manual
-from ostinato.event_names import NAMES
+from ostinato.event_names import EventNames
 from ostinato.store.contract import Operation, sql
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
+from ostinato.ways import all_ways
 
 PAGE = Path(__file__).parents[2] / "docs/reference/events.md"
 ROW = re.compile(r"^\| `(schedule:\w+)` \| .* \| (.*)\|$", re.MULTILINE)
@@ -31,11 +32,11 @@ for dialect in ("sqlite", "postgres"):
 
 def documented() -> dict[str, dict[str, tuple[str, bool]]]:
     """By name of the event: each field, its type and whether it may be missing."""
-    found = {}
+    table = {}
     for name, cell in ROW.findall(PAGE.read_text(encoding="utf-8")):
         fields = {field: (kind, bool(optional)) for field, optional, kind in FIELD.findall(cell)}
-        found[name] = {"name": ("text", False), **fields}
-    return found
+        table[name] = {"name": ("text", False), **fields}
+    return table
 
 
 @pytest.fixture
@@ -102,9 +103,9 @@ async def test_every_event_of_schedules_is_as_the_reference_says(world: World) -
     contract = documented()
     seen: dict[str, set[str]] = defaultdict(set)
     after = 0
-    while found := await world.app.events(after=after, limit=1000):
-        after = found[-1].seq
-        for event in found:
+    while events := await world.app.events(after=after, limit=1000):
+        after = events[-1].seq
+        for event in events:
             if event.name.startswith("schedule:"):
                 compare(event.name, event.data, contract[event.name])
                 seen[event.name] |= event.data.keys()
@@ -125,11 +126,11 @@ def compare(name: str, data: Mapping[str, Any], fields: dict[str, tuple[str, boo
 
 def test_the_table_is_read() -> None:
     """A table that is written in another way would make the test above see nothing."""
-    found = documented()
-    assert len(found) == 21
-    assert found["schedule:skipped"]["blocked_by"] == ("text", True)
+    table = documented()
+    assert len(table) == 21
+    assert table["schedule:skipped"]["blocked_by"] == ("text", True)
 
 
 def test_every_event_is_in_the_reference_and_in_the_list_of_names() -> None:
     listed = set(re.findall(r"`([a-z_]+:[a-z_]+)`", PAGE.read_text(encoding="utf-8"))) - {"subject:verb"}
-    assert listed == set(NAMES)
+    assert listed == set(EventNames(all_ways().events).all)

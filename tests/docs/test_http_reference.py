@@ -1,6 +1,6 @@
 """The table of calls in the reference is the API's own description.
 
-To write it anew: `python -m tests.docs.test_http_reference`.
+To write it again: `python -m tests.docs.test_http_reference`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from ostinato import Ostinato
-from ostinato.faces.http.pages import table
+from ostinato.faces.http.docs_page import table
 from ostinato.faces.http.server import api
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "http.md"
@@ -21,9 +21,9 @@ def written() -> str:
 
 
 def test_the_reference_has_every_call_with_its_role() -> None:
-    found = PLACE.search(PAGE.read_text(encoding="utf-8"))
-    assert found is not None
-    assert found[0] == written(), "run `python -m tests.docs.test_http_reference`"
+    place = PLACE.search(PAGE.read_text(encoding="utf-8"))
+    assert place is not None
+    assert place[0] == written(), "run `python -m tests.docs.test_http_reference`"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ostinato.testing import World
-from tests.scenario.journeys.parts import Work, plugins, text
+from tests.support.journey_parts import Work, plugins, text
 
 PAGE = Path(__file__).parents[2] / "docs/reference/events.md"
 ROW = re.compile(r"^\| `(journey:\w+)` \| .* \| (.*)\|$", re.MULTILINE)

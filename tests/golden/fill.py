@@ -12,6 +12,7 @@ import random
 import sys
 from collections import Counter
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import ostinato
@@ -64,38 +65,63 @@ async def runs(world: World) -> None:
 
 
 async def schedules(world: World) -> None:
-    found = world.app.schedules
-    await found.create("hourly", ostinato.every("1h"), "note", input={"who": "hourly"})
-    await found.create("paused", ostinato.every("1h"), "note")
-    await found.pause("paused", "a while")
-    await found.create("berlin", ostinato.cron("30 9 * * 1-5", tz="Europe/Berlin"), "note", overlap="buffer_all")
+    api = world.app.schedules
+    await api.create("hourly", ostinato.every("1h"), "note", input={"who": "hourly"})
+    await api.create("paused", ostinato.every("1h"), "note")
+    await api.pause("paused", "a while")
+    await api.create("berlin", ostinato.cron("30 9 * * 1-5", tz="Europe/Berlin"), "note", overlap="buffer_all")
     await world.advance("3h")
 
 
 async def unfinished(world: World) -> None:
     """A buffer with runs in it, and a backfill that has begun."""
-    found = world.app.schedules
-    await found.create(
-        "buffered", ostinato.every("1m"), "slow", overlap="buffer_all", input={"key": "b", "seconds": 500}
-    )
-    await found.create("filled", ostinato.every("1h"), "note")
+    api = world.app.schedules
+    await api.create("buffered", ostinato.every("1m"), "slow", overlap="buffer_all", input={"key": "b", "seconds": 500})
+    await api.create("filled", ostinato.every("1h"), "note")
     await world.advance("5m")
-    await found.pause("buffered", "enough of it")
-    await found.backfill("filled", world.now - timedelta(hours=9), world.now, overlap="allow_all", rate=0.01)
+    await api.pause("buffered", "enough of it")
+    await api.backfill("filled", world.now - timedelta(hours=9), world.now, overlap="allow_all", rate=0.01)
     await world.advance("5s")
 
 
 async def journeys(world: World) -> dict[str, str]:
     """The ids of a journey that is over, one that waits for an answer and one that rests until a timer fires."""
-    found = world.app.journeys
-    await found.deploy(JOURNEY)
-    answered = (await found.start("approval", {"n": 1})).id
-    asking = (await found.start("approval", {"n": 2})).id
+    api = world.app.journeys
+    await api.deploy(JOURNEY)
+    if hasattr(world.app, "schedules"):
+        await world.app.schedules.create(
+            "starting", ostinato.cron("0 6 * * *"), {"journey": "approval"}, overlap="allow_all"
+        )
+    answered = (await api.start("approval", {"n": 1})).id
+    asking = (await api.start("approval", {"n": 2})).id
     await world.advance("2h")
-    await found.submit(answered, "ask", {"ok": True})
-    resting = (await found.start("approval", {"n": 3})).id
+    await api.submit(answered, "ask", {"ok": True})
+    resting = (await api.start("approval", {"n": 3})).id
     await world.advance("1m")
     return {"answered": answered, "asking": asking, "resting": resting}
+
+
+async def wire(world: World) -> list[str] | None:
+    """A schedule as Temporal's wire creates it. Returns the workflow ids of its runs; None where the wire stores
+    none."""
+    module: Any
+    try:
+        module = import_module("ostinato.faces.temporal.wire_schedules")
+        schedules = module.WireSchedules.of(world.app.schedules)
+        create, describe = schedules.create_with_form, schedules.describe
+    except ImportError:
+        try:
+            module = import_module("ostinato.schedules.forms")  # up to schema 11
+        except ImportError:
+            return None
+        schedules = module.Forms.of(world.app.schedules)
+        create, describe = schedules.create_as, schedules.see
+    schedule = world.app.schedules.draft("wired", ostinato.every("1h"), "note")
+    await create(schedule, module.Form("greeting", False, "", ""), module.Patch(triggers=(None,)), asked="fill")
+    await world.settle()
+    described = await describe("wired", 10)
+    ids = described.workflow_ids if hasattr(described, "workflow_ids") else described.names
+    return sorted(ids.values())
 
 
 async def fill(world: World) -> dict[str, Any]:
@@ -109,34 +135,38 @@ async def fill(world: World) -> dict[str, Any]:
         await app.create_namespace("team")
         await app.create_token("reader")
     if hasattr(app, "webhooks"):
-        await app.webhooks.create("https://hooks.example/in", ["engine:*"])
+        await app.webhooks.create("https://hooks.example/in", ["token:*"])
     ids = await journeys(world) if hasattr(app, "journeys") else {}
+    workflow_ids = await wire(world)
     if hasattr(app, "schedules"):
         await unfinished(world)
     await world.start("slow", {"key": "c", "seconds": 300}, id="active")
     await world.start("slow", {"key": "c", "seconds": 1}, id="blocked")
     await world.settle()
-    found = await world.runs()
-    told: dict[str, Any] = {
+    every_run = await world.runs()
+    manifest: dict[str, Any] = {
         "now": world.clock.now(),
-        "runs": dict(sorted(Counter(run.status for run in found).items())),
+        "runs": dict(sorted(Counter(run.status for run in every_run).items())),
     }
     if hasattr(app, "schedules"):
         names = ("hourly", "paused", "berlin", "buffered", "filled")
-        told["schedules"] = {name: (await app.schedules.get(name)).state for name in names}
-        told["occurrences"] = {name: len(await app.schedules.history(name, limit=1000)) for name in names}
+        manifest["schedules"] = {name: (await app.schedules.get(name)).state for name in names}
+        manifest["occurrences"] = {name: len(await app.schedules.history(name, limit=1000)) for name in names}
     if hasattr(app, "create_token"):
-        told["tokens"] = len(await app.tokens())
-        told["namespaces"] = sorted(one.name for one in await app.namespaces())
+        manifest["tokens"] = len(await app.tokens())
+        manifest["namespaces"] = sorted(one.name for one in await app.namespaces())
     if hasattr(app, "webhooks"):
-        told["webhooks"] = [one.url for one in await app.webhooks.list()]
+        manifest["webhooks"] = [one.url for one in await app.webhooks.list()]
     if hasattr(app, "journeys"):
-        told["journeys"] = {name: (await app.journeys.status(id)).phase for name, id in ids.items()}
-        told["ids"] = ids
-    told["events"] = len(await app.events(limit=100_000))
+        manifest["journeys"] = {name: (await app.journeys.status(id)).phase for name, id in ids.items()}
+        manifest["ids"] = ids
+        manifest["starting"] = (await app.schedules.get("starting")).state
+    if workflow_ids is not None:
+        manifest["workflow_ids"] = workflow_ids
+    manifest["events"] = len(await app.events(limit=100_000))
     await world.crash()
     await world._store.close()
-    return told
+    return manifest
 
 
 if __name__ == "__main__":

@@ -27,7 +27,16 @@ ROOT = Path(__file__).parents[2]
 STORES = Path(__file__).with_name("stores")
 
 # By schema: the commit whose migrations up to it are those of today.
-COMMITS = {1: "7ecf60f", 4: "a996a14", 5: "f2e81e2", 7: "18a4184", 8: "d0f0849", 9: "e2abf33"}
+COMMITS = {
+    1: "7ecf60f",
+    4: "a996a14",
+    5: "f2e81e2",
+    7: "18a4184",
+    8: "d0f0849",
+    9: "e2abf33",
+    10: "351f163",
+    11: "9fb0659",
+}
 DATABASE = "ostinato_golden"
 LEFT_OUT = re.compile(r"^(?:--.*|\\.*|SET .*|SELECT pg_catalog\.set_config.*|)\n", re.MULTILINE)
 
@@ -85,14 +94,14 @@ def make(schema: int, commit: str, server: str) -> None:
         with tarfile.open(fileobj=BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         source, file = Path(folder, "src"), Path(folder, "store.db")
-        told = fill(source, f"sqlite:///{file}")
+        manifest = fill(source, f"sqlite:///{file}")
         write(schema, "sqlite", dump_sqlite(file), folder)
         url = asyncio.run(database(server, make=True))
         again = fill(source, url)
-        assert json.loads(told) == json.loads(again), f"{commit}: the two stores hold different things"
+        assert json.loads(manifest) == json.loads(again), f"{commit}: the two stores hold different things"
         write(schema, "postgres", dump_postgres(url), folder)
         asyncio.run(database(server, make=False))
-        (STORES / f"{schema:04}.json").write_text(json.dumps(json.loads(told), indent=1) + "\n", encoding="utf-8")
+        (STORES / f"{schema:04}.json").write_text(json.dumps(json.loads(manifest), indent=1) + "\n", encoding="utf-8")
         print(f"schema {schema}, as {commit} left it")
 
 

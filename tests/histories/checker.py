@@ -80,9 +80,9 @@ def check(calls: Sequence[Call], model: Model, most: int = _MOST) -> Verdict:
         stack += [(done, found, order) for found in model.drift(state, until)]
         # What was acknowledged is tried before what was lost: most of that did not happen.
         for n in sorted(next_calls, key=lambda n: (not calls[n].lost, -n)):
-            for found in model.apply(state, calls[n]):
-                if found != state or not calls[n].lost:
-                    stack.append((done | 1 << n, found, (order, calls[n].number)))
+            for following in model.apply(state, calls[n]):
+                if following != state or not calls[n].lost:
+                    stack.append((done | 1 << n, following, (order, calls[n].number)))
     return Verdict(False, *best, tried=len(seen))
 
 
@@ -102,12 +102,12 @@ def _needed(calls: Sequence[Call]) -> list[Call]:
 
 
 def _unlinked(order: tuple[object, int] | None) -> tuple[int, ...]:
-    found: list[int] = []
+    linked: list[int] = []
     while order is not None:
         rest, number = order
-        found.append(number)
+        linked.append(number)
         order = rest  # type: ignore[assignment]
-    return tuple(reversed(found))
+    return tuple(reversed(linked))
 
 
 def core(calls: Sequence[Call], model: Model) -> tuple[list[Call], list[Call]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.scheduling import ScheduleTask
-from ostinato.journeys.settings import JourneySettings, Limits
+from ostinato.journeys.settings import JourneyLimits, JourneySettings
+from ostinato.journeys.task_kind import Plugins
+from ostinato.journeys.tasks.schedule import ScheduleTask
 from tests.histories.faces import DIGEST, JOURNEY, STEP
 from tests.histories.models import LATE
-from tests.scenario.journeys.parts import Python, Work, text
+from tests.support.journey_parts import Python, Work, text
 
 INPUTS = 3  # that the first journey takes
 PATIENCE = 8  # seconds that it waits for each
@@ -79,5 +79,5 @@ SCHEDULING = text(
 
 def journey_plugins() -> Plugins:
     """A language that is Python, a task that takes a while, and a task that may schedule every few seconds."""
-    often = JourneySettings(limits=Limits(min_interval_s=1))
+    often = JourneySettings(limits=JourneyLimits(min_interval_s=1))
     return Plugins([Work(), ScheduleTask(often)], [Python(), Python("dataweave")])

@@ -45,12 +45,12 @@ from temporalio.api.workflowservice.v1 import (
 
 from ostinato import Ostinato, every
 from ostinato.errors import Conflict, NotFound, OstinatoError, StoreUnavailable
-from ostinato.faces.door import Door
+from ostinato.faces.auth import Door
 from ostinato.faces.http.server import Listening, api
 from ostinato.faces.temporal.calls import Wire
 from ostinato.faces.temporal.payloads import payload_of
 from ostinato.faces.temporal.services import WorkflowService
-from ostinato.schedules.scheduler import TokenMismatch
+from ostinato.schedules.operations.edit import TokenMismatch
 from tests.histories.record import Answer, Lost, Refused, Taken
 
 JOB = "work"
@@ -82,7 +82,7 @@ class Unexpected(AssertionError):
 class Face:
     """`await face.call("run", "cancel", "r1", {"mark": 1}, key)`: one method for each kind of object and verb."""
 
-    async def call(self, kind: str, verb: str, name: str, given: Mapping[str, Any], key: str | None) -> Answer:
+    async def call(self, kind: str, verb: str, name: str, arguments: Mapping[str, Any], key: str | None) -> Answer:
         raise NotImplementedError
 
     def knows(self, kind: str, verb: str) -> bool:
@@ -95,18 +95,18 @@ def refusal(code: str, words: str) -> Answer:
     return Refused("busy" if _BUSY in words else code, words)
 
 
-def backfilled(given: Mapping[str, Any]) -> tuple[datetime, datetime]:
+def backfilled(arguments: Mapping[str, Any]) -> tuple[datetime, datetime]:
     """The range of a backfill: so many seconds that lie before everything else."""
-    return BEGIN - timedelta(hours=1), BEGIN - timedelta(hours=1) + timedelta(seconds=given["seconds"])
+    return BEGIN - timedelta(hours=1), BEGIN - timedelta(hours=1) + timedelta(seconds=arguments["seconds"])
 
 
 class PythonFace(Face):
     def __init__(self, app: Ostinato) -> None:
         self.app = app
 
-    async def call(self, kind: str, verb: str, name: str, given: Mapping[str, Any], key: str | None) -> Answer:
+    async def call(self, kind: str, verb: str, name: str, arguments: Mapping[str, Any], key: str | None) -> Answer:
         try:
-            return Taken(await getattr(self, f"{kind}_{verb}")(name, given, key))
+            return Taken(await getattr(self, f"{kind}_{verb}")(name, arguments, key))
         except StoreUnavailable as problem:
             return Lost(str(problem))
         except TokenMismatch as problem:
@@ -127,24 +127,24 @@ class PythonFace(Face):
 
     # Runs
 
-    async def run_start(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        handle = await self.app.start(JOB, dict(given), id=name, request_id=key)
+    async def run_start(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        handle = await self.app.start(JOB, dict(arguments), id=name, request_id=key)
         return {"id": handle.id, "new": handle.new}
 
-    async def jobs_start(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        handle = await self.app.start(JOB, dict(given), request_id=key)
+    async def jobs_start(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        handle = await self.app.start(JOB, dict(arguments), request_id=key)
         return {"id": handle.id, "new": handle.new}
 
-    async def run_cancel(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def run_cancel(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         return {"status": await self.app.cancel(name, request_id=key)}
 
-    async def run_terminate(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def run_terminate(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         return {"status": await self.app.terminate(name, request_id=key)}
 
-    async def run_repeat(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def run_repeat(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         return {"run": (await self.app.retry(name, request_id=key)).id}
 
-    async def run_look(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def run_look(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         run = await self.app.get(name)
         over = run.over and run.status != "crashed"
         shown = {"over": over, "mark": run.input["mark"], "id": run.id}
@@ -152,49 +152,49 @@ class PythonFace(Face):
 
     # Schedules
 
-    async def schedule_create(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        spec, input = every(f"{given['every']}s"), {"mark": given["mark"]}
+    async def schedule_create(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        spec, input = every(f"{arguments['every']}s"), {"mark": arguments["mark"]}
         done = await self.app.schedules.create(name, spec, JOB, input=input, overlap="allow_all", request_id=key)
         return {"token": done.token}
 
-    async def schedule_pause(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        done = await self.app.schedules.pause(name, given["note"], token=given.get("token"), request_id=key)
+    async def schedule_pause(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        done = await self.app.schedules.pause(name, arguments["note"], token=arguments.get("token"), request_id=key)
         return {"token": done.token}
 
-    async def schedule_resume(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def schedule_resume(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         done = await self.app.schedules.resume(
-            name, given["note"], catchup=given.get("catchup"), token=given.get("token"), request_id=key
+            name, arguments["note"], catchup=arguments.get("catchup"), token=arguments.get("token"), request_id=key
         )
         return {"token": done.token}
 
-    async def schedule_update(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def schedule_update(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         changes: dict[str, Any] = {}
-        if "every" in given:
-            changes["spec"] = every(f"{given['every']}s")
-        if "mark" in given:
-            changes["input"] = {"mark": given["mark"]}
-        done = await self.app.schedules.update(name, token=given.get("token"), request_id=key, **changes)
+        if "every" in arguments:
+            changes["spec"] = every(f"{arguments['every']}s")
+        if "mark" in arguments:
+            changes["input"] = {"mark": arguments["mark"]}
+        done = await self.app.schedules.update(name, token=arguments.get("token"), request_id=key, **changes)
         return {"token": done.token}
 
-    async def schedule_trigger(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        input = {"mark": given["mark"]}
+    async def schedule_trigger(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        input = {"mark": arguments["mark"]}
         done = await self.app.schedules.trigger(
-            name, input=input, overlap="allow_all", token=given.get("token"), request_id=key
+            name, input=input, overlap="allow_all", token=arguments.get("token"), request_id=key
         )
         return {"token": done.token}
 
-    async def schedule_backfill(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def schedule_backfill(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         done = await self.app.schedules.backfill(
-            name, *backfilled(given), overlap="allow_all", input={"mark": given["mark"]}, token=given.get("token"),
-            request_id=key,
+            name, *backfilled(arguments), overlap="allow_all", input={"mark": arguments["mark"]},
+            token=arguments.get("token"), request_id=key,
         )  # fmt: skip
         return {"token": done.token}
 
-    async def schedule_delete(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        done = await self.app.schedules.delete(name, token=given.get("token"), request_id=key)
+    async def schedule_delete(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        done = await self.app.schedules.delete(name, token=arguments.get("token"), request_id=key)
         return {"token": done.token}
 
-    async def schedule_look(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def schedule_look(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         info = await self.app.schedules.get(name)
         return {
             "token": info.token,
@@ -206,35 +206,35 @@ class PythonFace(Face):
 
     # Journeys
 
-    async def journey_start(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+    async def journey_start(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         status = await self.app.journeys.start(JOURNEY, {}, id=f"request:{name}")
         return {"id": status.id, "look": seen(status.phase, status.current_state)}
 
-    async def journey_submit(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        status = await self.app.journeys.submit(given["id"], STEP, {"mark": given["mark"]}, key=key)
+    async def journey_submit(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        status = await self.app.journeys.submit(arguments["id"], STEP, {"mark": arguments["mark"]}, key=key)
         return {"look": seen(status.phase, status.current_state)}
 
-    async def journey_cancel(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        status = await self.app.journeys.cancel(given["id"])
+    async def journey_cancel(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        status = await self.app.journeys.cancel(arguments["id"])
         return {"look": seen(status.phase, status.current_state)}
 
-    async def journey_look(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        status = await self.app.journeys.status(given["id"])
+    async def journey_look(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        status = await self.app.journeys.status(arguments["id"])
         return seen(status.phase, status.current_state)
 
     # Bindings
 
-    async def binding_schedule(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        status = await self.app.journeys.start(DIGEST, {**given, "who": name}, id=f"request:{key}")
+    async def binding_schedule(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        status = await self.app.journeys.start(DIGEST, {**arguments, "who": name}, id=f"request:{key}")
         return scheduled(status.phase)
 
-    async def binding_cancel(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        await self.app.journeys.cancel_binding(given["maker"])
+    async def binding_cancel(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        await self.app.journeys.cancel_binding(arguments["maker"])
         return {}
 
-    async def binding_look(self, name: str, given: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        found = await self.app.journeys.bindings(name=DIGEST, subject=name)
-        return {"open": tuple(one.id for one in found if one.state not in OVER)}
+    async def binding_look(self, name: str, arguments: Mapping[str, Any], key: str | None) -> dict[str, Any]:
+        bindings = await self.app.journeys.bindings(name=DIGEST, subject=name)
+        return {"open": tuple(one.id for one in bindings if one.state not in OVER)}
 
 
 def scheduled(phase: str) -> dict[str, Any]:
@@ -258,16 +258,16 @@ def interval_of(spec: Mapping[str, Any]) -> int:
 @cache
 def _routes() -> FastAPI:
     """The application once: to make its routes takes longer than a whole history."""
-    found = api(Ostinato("sqlite:///:memory:"), Listening())
-    found.middleware_stack = found.build_middleware_stack()
-    return found
+    application = api(Ostinato("sqlite:///:memory:"), Listening())
+    application.middleware_stack = application.build_middleware_stack()
+    return application
 
 
 def _application(app: Ostinato) -> FastAPI:
     """The application of one node. What it knows of its node is in its state."""
-    found = copy(_routes())
-    found.state = api(app, Listening()).state
-    return found
+    application = copy(_routes())
+    application.state = api(app, Listening()).state
+    return application
 
 
 class HttpFace(Face):
@@ -276,131 +276,135 @@ class HttpFace(Face):
         transport = httpx.ASGITransport(_application(app), raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8471/api/v1")
 
-    async def call(self, kind: str, verb: str, name: str, given: Mapping[str, Any], key: str | None) -> Answer:
-        method, path, body = getattr(self, f"{kind}_{verb}")(name, given)
+    async def call(self, kind: str, verb: str, name: str, arguments: Mapping[str, Any], key: str | None) -> Answer:
+        method, path, body = getattr(self, f"{kind}_{verb}")(name, arguments)
         headers = {} if key is None else {"Idempotency-Key": key}
-        if given.get("token") is not None:
-            headers["If-Match"] = f'"{given["token"]}"'
+        if arguments.get("token") is not None:
+            headers["If-Match"] = f'"{arguments["token"]}"'
         if (kind, verb) == ("journey", "start"):
             headers["Idempotency-Key"] = name
         if kind == "binding" and verb != "schedule":
             headers.pop("Idempotency-Key", None)
         answer = await self._client.request(method, path, json=body, headers=headers, timeout=None)
-        told = answer.json()
+        content = answer.json()
         match answer.status_code:
             case 202 if kind == "binding":
                 return Lost("it was not over when it was answered")
             case 200 | 201 | 202:
-                return Taken(self._told(kind, verb, told))
+                return Taken(self._facts(kind, verb, content))
             case 404:
-                return refusal("absent", told["detail"])
+                return refusal("absent", content["detail"])
             case 409:
-                return refusal("conflict", told["detail"])
+                return refusal("conflict", content["detail"])
             case 412:
-                return refusal("token", told["detail"])
+                return refusal("token", content["detail"])
             case 503:
-                return Lost(told["detail"])
-            case _ if any(one in told["detail"] for one in _STOPPED) or self.app._engine is None:
-                return Lost(told["detail"])
+                return Lost(content["detail"])
+            case _ if any(one in content["detail"] for one in _STOPPED) or self.app._engine is None:
+                return Lost(content["detail"])
             case status:
-                raise Unexpected(f"{verb} {name}: {status} {told}")
+                raise Unexpected(f"{verb} {name}: {status} {content}")
 
-    def _told(self, kind: str, verb: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _facts(self, kind: str, verb: str, content: Mapping[str, Any]) -> dict[str, Any]:
         match kind, verb:
             case "run", "repeat":
-                return {"run": told["id"]}
+                return {"run": content["id"]}
             case "run", "look":
-                over = told["finished"] is not None and told["status"] != "crashed"
-                shown = {"over": over, "mark": told["input"]["mark"], "id": told["id"]}
-                return shown | ({"status": told["status"]} if over else {})
+                over = content["finished"] is not None and content["status"] != "crashed"
+                shown = {"over": over, "mark": content["input"]["mark"], "id": content["id"]}
+                return shown | ({"status": content["status"]} if over else {})
             case (("run" | "jobs"), "start"):
-                return {"id": told["id"], "new": told["new"]}
+                return {"id": content["id"], "new": content["new"]}
             case "run", _:
-                return {"status": told["status"]}
+                return {"status": content["status"]}
             case "schedule", "look":
-                shown = {"token": told["token"], "paused": told["paused"] is not None, "note": told["notes"]}
-                return shown | {"every": interval_of(told["spec"]), "mark": told["input"]["mark"]}
+                shown = {"token": content["token"], "paused": content["paused"] is not None, "note": content["notes"]}
+                return shown | {"every": interval_of(content["spec"]), "mark": content["input"]["mark"]}
             case "schedule", _:
-                return {"token": told["token"]}
+                return {"token": content["token"]}
             case "journey", "start":
-                return {"id": told["journeyId"]}
+                return {"id": content["journeyId"]}
             case "binding", "schedule":
-                return scheduled(told["phase"])
+                return scheduled(content["phase"])
             case "binding", "look":
-                return {"open": tuple(one["scheduleId"] for one in told["items"] if one["state"] not in OVER)}
+                return {"open": tuple(one["scheduleId"] for one in content["items"] if one["state"] not in OVER)}
             case "binding", _:
                 return {}
             case "journey", "look":
-                return seen(told["phase"], told["currentState"])
+                return seen(content["phase"], content["currentState"])
             case _:
-                return {"look": seen(told["phase"], told["currentState"])}
+                return {"look": seen(content["phase"], content["currentState"])}
 
-    def run_start(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/jobs/{JOB}/start", {"input": dict(given), "id": name}
+    def run_start(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/jobs/{JOB}/start", {"input": dict(arguments), "id": name}
 
-    def jobs_start(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/jobs/{JOB}/start", {"input": dict(given)}
+    def jobs_start(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/jobs/{JOB}/start", {"input": dict(arguments)}
 
-    def run_cancel(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def run_cancel(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "POST", f"/runs/{name}/cancel", {}
 
-    def run_terminate(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def run_terminate(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "POST", f"/runs/{name}/terminate", {}
 
-    def run_repeat(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def run_repeat(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "POST", f"/runs/{name}/retry", {}
 
-    def run_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def run_look(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "GET", f"/runs/{name}", None
 
-    def schedule_create(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        body = {"name": name, "action": JOB, "input": {"mark": given["mark"]}, "overlap": "allow_all"}
-        return "POST", "/schedules", body | {"spec": _spec(given["every"])}
+    def schedule_create(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        body = {"name": name, "action": JOB, "input": {"mark": arguments["mark"]}, "overlap": "allow_all"}
+        return "POST", "/schedules", body | {"spec": _spec(arguments["every"])}
 
-    def schedule_pause(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/schedules/{name}/pause", {"note": given["note"]}
+    def schedule_pause(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/schedules/{name}/pause", {"note": arguments["note"]}
 
-    def schedule_resume(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        catchup = {"catchup": given["catchup"]} if given.get("catchup") else {}
-        return "POST", f"/schedules/{name}/resume", {"note": given["note"], **catchup}
+    def schedule_resume(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        catchup = {"catchup": arguments["catchup"]} if arguments.get("catchup") else {}
+        return "POST", f"/schedules/{name}/resume", {"note": arguments["note"], **catchup}
 
-    def schedule_update(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        body = {"spec": _spec(given["every"])} if "every" in given else {}
-        return "PATCH", f"/schedules/{name}", body | ({"input": {"mark": given["mark"]}} if "mark" in given else {})
+    def schedule_update(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        body = {"spec": _spec(arguments["every"])} if "every" in arguments else {}
+        return (
+            "PATCH",
+            f"/schedules/{name}",
+            body | ({"input": {"mark": arguments["mark"]}} if "mark" in arguments else {}),
+        )
 
-    def schedule_trigger(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/schedules/{name}/trigger", {"input": {"mark": given["mark"]}, "overlap": "allow_all"}
+    def schedule_trigger(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/schedules/{name}/trigger", {"input": {"mark": arguments["mark"]}, "overlap": "allow_all"}
 
-    def schedule_backfill(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        first, last = backfilled(given)
+    def schedule_backfill(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        first, last = backfilled(arguments)
         body = {"first": first.isoformat(), "last": last.isoformat(), "overlap": "allow_all"}
-        return "POST", f"/schedules/{name}/backfills", body | {"input": {"mark": given["mark"]}}
+        return "POST", f"/schedules/{name}/backfills", body | {"input": {"mark": arguments["mark"]}}
 
-    def schedule_delete(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def schedule_delete(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "DELETE", f"/schedules/{name}", None
 
-    def schedule_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def schedule_look(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "GET", f"/schedules/{name}", None
 
-    def journey_start(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def journey_start(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "POST", f"/journeys/{JOURNEY}/start", {}
 
-    def journey_submit(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/journeys/{given['id']}/steps/{STEP}", {"mark": given["mark"]}
+    def journey_submit(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/journeys/{arguments['id']}/steps/{STEP}", {"mark": arguments["mark"]}
 
-    def journey_cancel(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/journeys/{given['id']}/steps/cancel", {}
+    def journey_cancel(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/journeys/{arguments['id']}/steps/cancel", {}
 
-    def journey_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "GET", f"/journeys/{given['id']}", None
+    def journey_look(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "GET", f"/journeys/{arguments['id']}", None
 
-    def binding_schedule(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/journeys/{DIGEST}/start", {**given, "who": name}
+    def binding_schedule(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/journeys/{DIGEST}/start", {**arguments, "who": name}
 
-    def binding_cancel(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
-        return "POST", f"/journey-bindings/{given['maker']}/cancel", {}
+    def binding_cancel(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
+        return "POST", f"/journey-bindings/{arguments['maker']}/cancel", {}
 
-    def binding_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, str, Any]:
+    def binding_look(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, Any]:
         return "GET", f"/journey-bindings?journeyName={DIGEST}&subjectId={name}", None
 
 
@@ -435,17 +439,17 @@ class WireFace(Face):
         self.app = app
         self._service = WorkflowService(Wire(Door(app, open_on_loopback=True)))
 
-    async def call(self, kind: str, verb: str, name: str, given: Mapping[str, Any], key: str | None) -> Answer:
-        method, request = getattr(self, f"{kind}_{verb}")(name, given)
+    async def call(self, kind: str, verb: str, name: str, arguments: Mapping[str, Any], key: str | None) -> Answer:
+        method, request = getattr(self, f"{kind}_{verb}")(name, arguments)
         request.namespace = self.app.namespace
         if key is not None:
             request.request_id = key
         sent = type(request).FromString(request.SerializeToString())
         try:
-            told = await getattr(self._service, method)(sent, _Context())
+            response = await getattr(self._service, method)(sent, _Context())
         except _Aborted as problem:
             return self._refused(f"{verb} {name}", problem)
-        return Taken(self._told(kind, verb, told))
+        return Taken(self._facts(kind, verb, response))
 
     def _refused(self, what: str, problem: _Aborted) -> Answer:
         code = grpc.StatusCode
@@ -465,79 +469,79 @@ class WireFace(Face):
             case other:
                 raise Unexpected(f"{what}: {other} {problem}") from problem
 
-    def _told(self, kind: str, verb: str, told: Any) -> dict[str, Any]:
+    def _facts(self, kind: str, verb: str, response: Any) -> dict[str, Any]:
         match kind, verb:
             case "workflow", "start":
-                return {"id": told.run_id, "new": told.started}
+                return {"id": response.run_id, "new": response.started}
             case (("run" | "workflow"), "look"):
-                info = told.workflow_execution_info
+                info = response.workflow_execution_info
                 statuses = {1: "", 2: "succeeded", 3: "failed", 4: "cancelled", 5: "terminated", 7: "timed_out"}
                 status = statuses[info.status]
                 shown = {"over": bool(status), "id": info.execution.run_id}
                 return shown | ({"status": status} if status else {})
             case "schedule", "look":
-                state = told.schedule.state
-                spec, action = told.schedule.spec, told.schedule.action.start_workflow
+                state = response.schedule.state
+                spec, action = response.schedule.spec, response.schedule.action.start_workflow
                 return {
-                    "token": int.from_bytes(told.conflict_token, "little"),
+                    "token": int.from_bytes(response.conflict_token, "little"),
                     "paused": state.paused,
                     "note": state.notes,
                     "every": int(spec.interval[0].interval.seconds),
                     "mark": _mark(action.input),
                 }
             case "schedule", "create":
-                return {"token": int.from_bytes(told.conflict_token, "little")}
+                return {"token": int.from_bytes(response.conflict_token, "little")}
             case _:
                 return {}
 
-    def run_cancel(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def run_cancel(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         execution = WorkflowExecution(workflow_id=name)
         return "RequestCancelWorkflowExecution", RequestCancelWorkflowExecutionRequest(workflow_execution=execution)
 
-    def run_terminate(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def run_terminate(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         execution = WorkflowExecution(workflow_id=name)
         return "TerminateWorkflowExecution", TerminateWorkflowExecutionRequest(workflow_execution=execution)
 
-    def run_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def run_look(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         request = DescribeWorkflowExecutionRequest(execution=WorkflowExecution(workflow_id=name))
         return "DescribeWorkflowExecution", request
 
     workflow_cancel, workflow_terminate, workflow_look = run_cancel, run_terminate, run_look
 
-    def workflow_start(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def workflow_start(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         request = StartWorkflowExecutionRequest(
             workflow_id=name,
             workflow_type=WorkflowType(name=JOB),
             task_queue=TaskQueue(name="default"),
-            input=Payloads(payloads=[payload_of({"mark": given["mark"], "seconds": given["seconds"]})]),
-            workflow_id_reuse_policy=REUSE[given["reuse"]],
-            workflow_id_conflict_policy=CONFLICT[given["conflict"]],
+            input=Payloads(payloads=[payload_of({"mark": arguments["mark"], "seconds": arguments["seconds"]})]),
+            workflow_id_reuse_policy=REUSE[arguments["reuse"]],
+            workflow_id_conflict_policy=CONFLICT[arguments["conflict"]],
         )
         return "StartWorkflowExecution", request
 
-    def schedule_create(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
-        return "CreateSchedule", CreateScheduleRequest(schedule_id=name, schedule=_schedule(name, given))
+    def schedule_create(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        return "CreateSchedule", CreateScheduleRequest(schedule_id=name, schedule=_schedule(name, arguments))
 
-    def schedule_replace(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
-        schedule = _schedule(name, given)
-        schedule.state.CopyFrom(ScheduleState(paused=given["paused"], notes=given["note"]))
+    def schedule_replace(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        schedule = _schedule(name, arguments)
+        schedule.state.CopyFrom(ScheduleState(paused=arguments["paused"], notes=arguments["note"]))
         request = UpdateScheduleRequest(schedule_id=name, schedule=schedule)
-        if given.get("token") is not None:
-            request.conflict_token = given["token"].to_bytes(8, "little")
+        if arguments.get("token") is not None:
+            request.conflict_token = arguments["token"].to_bytes(8, "little")
         return "UpdateSchedule", request
 
-    def schedule_pause(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
-        return self._patch(name, SchedulePatch(pause=given["note"]))
+    def schedule_pause(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        return self._patch(name, SchedulePatch(pause=arguments["note"]))
 
-    def schedule_resume(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
-        return self._patch(name, SchedulePatch(unpause=given["note"]))
+    def schedule_resume(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        return self._patch(name, SchedulePatch(unpause=arguments["note"]))
 
-    def schedule_trigger(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def schedule_trigger(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         trigger = TriggerImmediatelyRequest(overlap_policy=ALLOW_ALL)
         return self._patch(name, SchedulePatch(trigger_immediately=trigger))
 
-    def schedule_backfill(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
-        first, last = backfilled(given)
+    def schedule_backfill(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+        first, last = backfilled(arguments)
         asked = BackfillRequest(overlap_policy=ALLOW_ALL)
         asked.start_time.FromDatetime(first)
         asked.end_time.FromDatetime(last)
@@ -546,21 +550,21 @@ class WireFace(Face):
     def _patch(self, name: str, patch: SchedulePatch) -> tuple[str, Any]:
         return "PatchSchedule", PatchScheduleRequest(schedule_id=name, patch=patch)
 
-    def schedule_delete(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def schedule_delete(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         return "DeleteSchedule", DeleteScheduleRequest(schedule_id=name)
 
-    def schedule_look(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def schedule_look(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         return "DescribeSchedule", DescribeScheduleRequest(schedule_id=name)
 
-    def journey_submit(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def journey_submit(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         request = SignalWorkflowExecutionRequest(
             workflow_execution=_journey(name),
             signal_name=STEP,
-            input=Payloads(payloads=[payload_of({"mark": given["mark"]})]),
+            input=Payloads(payloads=[payload_of({"mark": arguments["mark"]})]),
         )
         return "SignalWorkflowExecution", request
 
-    def journey_cancel(self, name: str, given: Mapping[str, Any]) -> tuple[str, Any]:
+    def journey_cancel(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         request = RequestCancelWorkflowExecutionRequest(workflow_execution=_journey(name))
         return "RequestCancelWorkflowExecution", request
 
@@ -569,14 +573,14 @@ def _journey(name: str) -> WorkflowExecution:
     return WorkflowExecution(workflow_id=f"journey/request:{name}")
 
 
-def _schedule(name: str, given: Mapping[str, Any]) -> Schedule:
+def _schedule(name: str, arguments: Mapping[str, Any]) -> Schedule:
     interval = IntervalSpec()
-    interval.interval.seconds = given["every"]
+    interval.interval.seconds = arguments["every"]
     action = NewWorkflowExecutionInfo(
         workflow_id=f"{name}-run",
         workflow_type=WorkflowType(name=JOB),
         task_queue=TaskQueue(name="default"),
-        input=Payloads(payloads=[payload_of({"mark": given["mark"]})]),
+        input=Payloads(payloads=[payload_of({"mark": arguments["mark"]})]),
     )
     return Schedule(
         spec=ScheduleSpec(interval=[interval]),

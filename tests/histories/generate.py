@@ -147,9 +147,9 @@ def _first(dice: random.Random, number: int, nodes: int, kind: str, name: str) -
     verb = {"schedule": "create", "binding": "schedule"}.get(kind, "start")
     face = dice.choice([one for one in FACES if (kind, verb) not in LACKS[one]])
     key = _key(dice, number, face, kind, verb, name)
-    given = _given(dice, kind, verb, face, number)
+    arguments = _arguments(dice, kind, verb, face, number)
     object = f"{name}-{number}" if kind == "jobs" else name
-    return Step(number, face, kind, verb, object, dice.randrange(nodes), given, key=key, tries=3)
+    return Step(number, face, kind, verb, object, dice.randrange(nodes), arguments, key=key, tries=3)
 
 
 def _step(dice: random.Random, number: int, nodes: int, kind: str, name: str) -> Step:
@@ -167,7 +167,7 @@ def _step(dice: random.Random, number: int, nodes: int, kind: str, name: str) ->
         verb,
         f"{name}-{number}" if kind == "jobs" else name,  # runs without ids have nothing to do with each other
         dice.randrange(nodes),
-        _given(dice, kind, verb, face, number),
+        _arguments(dice, kind, verb, face, number),
         pause=dice.choice((None, None, None, 0.0, 0.0, 0.003, 0.4, 2.1)),
         key=_key(dice, number, face, kind, verb, name),
         tries=dice.choice((1, 2, 3)),
@@ -183,7 +183,7 @@ def _key(dice: random.Random, number: int, face: str, kind: str, verb: str, name
     return f"k{number}" if keyed(face, kind, verb) and dice.random() < 0.5 else None
 
 
-def _given(dice: random.Random, kind: str, verb: str, face: str, number: int) -> dict[str, Any]:
+def _arguments(dice: random.Random, kind: str, verb: str, face: str, number: int) -> dict[str, Any]:
     mark = 1000 + number
     match kind, verb:
         case (("run" | "jobs"), "start"):
@@ -200,8 +200,8 @@ def _given(dice: random.Random, kind: str, verb: str, face: str, number: int) ->
         case "schedule", "delete":
             return {} if face == "wire" else _fenced(dice)
         case "schedule", "update":
-            given: dict[str, Any] = dice.choice(({"mark": number}, {"every": dice.choice((3, 4, 5))}))
-            return given | _fenced(dice)
+            arguments: dict[str, Any] = dice.choice(({"mark": number}, {"every": dice.choice((3, 4, 5))}))
+            return arguments | _fenced(dice)
         case "schedule", "replace":
             every, paused = dice.choice((3, 4, 5)), dice.random() < 0.3
             return {"mark": number, "every": every, "paused": paused, "note": f"n{number}"} | _fenced(dice)

@@ -61,17 +61,17 @@ def model_of(object: str, history: History) -> Sequential[object]:
 
 def judge(history: History) -> tuple[list[Finding], int]:
     """What is wrong, and how many objects have too many orders to say."""
-    found = [Finding(problem) for problem in history.problems]
+    findings = [Finding(problem) for problem in history.problems]
     undecided = 0
     for object in history.objects:
         calls, model = history.of(object), model_of(object, history)
         try:
             if not check(calls, model).explained:
                 needed, others = core(calls, model)
-                found.append(Finding(f"{object}: no order explains these answers", tuple(needed), tuple(others)))
+                findings.append(Finding(f"{object}: no order explains these answers", tuple(needed), tuple(others)))
         except TooLong:
             undecided += 1
-    return found, undecided
+    return findings, undecided
 
 
 Play = Callable[[Plan], History]

@@ -22,7 +22,7 @@ _CONFLICT = Refused("conflict")
 class Whole(NamedTuple):
     """An object's own state, and the keys it has taken: each with what was asked and what was answered."""
 
-    own: Any
+    inner: Any
     keys: frozenset[tuple[str, Hashable, Hashable]] = frozenset()
 
 
@@ -56,28 +56,28 @@ class Sequential(Generic[S]):
             if key == call.key:
                 yield state, Taken(dict(answer)) if before == asked else _CONFLICT  # type: ignore[call-overload]
                 return
-        for own, right in self.outcomes(state.own, call, said):
+        for inner, right in self.outcomes(state.inner, call, said):
             keys = state.keys
             if call.key is not None and isinstance(right, Taken):
                 keys |= {(call.key, asked, frozen(right.value))}
-            yield Whole(own, keys), right
+            yield Whole(inner, keys), right
 
     def drift(self, state: Hashable, until: Micros) -> Iterator[Whole]:
         assert isinstance(state, Whole)
-        for own in self.alone(state.own, until):
-            yield Whole(own, state.keys)
+        for inner in self.alone(state.inner, until):
+            yield Whole(inner, state.keys)
 
 
-def fits(right: Answer, given: Answer) -> bool:
+def fits(right: Answer, answer: Answer) -> bool:
     """Whether an answer says nothing else than the right one does. Lost: the call took effect, whatever it said."""
-    if isinstance(given, Lost):
+    if isinstance(answer, Lost):
         return isinstance(right, Taken)
-    if isinstance(given, Refused):
-        return right == given
+    if isinstance(answer, Refused):
+        return right == answer
     if not isinstance(right, Taken):
         return False
-    known = {name: value for name, value in right.value.items() if value is not None}  # None: nobody was told it
-    return all(known[name] == value for name, value in given.value.items() if name in known)
+    expected = {name: value for name, value in right.value.items() if value is not None}  # None: no answer had it
+    return all(expected[name] == value for name, value in answer.value.items() if name in expected)
 
 
 def frozen(values: Mapping[str, Any]) -> Hashable:
@@ -113,13 +113,13 @@ class RunModel(Sequential[RunState]):
             yield state._replace(phase="cancelled")
 
     def outcomes(self, state: RunState, call: Call, said: Mapping[str, Any]) -> Iterator[tuple[RunState, Answer]]:
-        known = state.id or said.get("id")
+        id = state.id or said.get("id")
         over = state.phase not in ("live", "asked")
         match call.verb:
             case "start" if state.phase == "absent":
-                yield RunState("live", known, call.arguments["mark"]), Taken({"id": known, "new": True})
+                yield RunState("live", id, call.arguments["mark"]), Taken({"id": id, "new": True})
             case "start":
-                yield state._replace(id=known), Taken({"id": known, "new": False})
+                yield state._replace(id=id), Taken({"id": id, "new": False})
             case _ if state.phase == "absent":
                 yield state, _ABSENT
             case "cancel" | "terminate" if over:
@@ -138,11 +138,11 @@ class RunModel(Sequential[RunState]):
             case "repeat":
                 yield state, _CONFLICT
             case "look":
-                shown = {"over": over, "mark": state.mark, "id": known} | ({"status": state.phase} if over else {})
-                yield state._replace(id=known), Taken(shown)
-            case "end":  # what is there when everything is quiet
+                shown = {"over": over, "mark": state.mark, "id": id} | ({"status": state.phase} if over else {})
+                yield state._replace(id=id), Taken(shown)
+            case "end":  # the state when everything is quiet
                 if over:
-                    shown = {"id": known, "mark": state.mark, "status": state.phase, "repeats": state.repeats}
+                    shown = {"id": id, "mark": state.mark, "status": state.phase, "repeats": state.repeats}
                     yield state, Taken(shown)
 
 
@@ -150,11 +150,11 @@ class RunModel(Sequential[RunState]):
 
 
 class WorkflowState(NamedTuple):
-    """Of the newest run of the id; `made` is how many there were."""
+    """Of the newest run of the id; `starts` is how many there were."""
 
     phase: str = "absent"
     id: str | None = None
-    made: int = 0
+    starts: int = 0
 
 
 @dataclass(frozen=True)
@@ -174,16 +174,19 @@ class WorkflowModel(Sequential[WorkflowState]):
         self, state: WorkflowState, call: Call, said: Mapping[str, Any]
     ) -> Iterator[tuple[WorkflowState, Answer]]:
         over = state.phase not in ("live", "asked")
-        known = state.id or said.get("id")
+        id = state.id or said.get("id")
         match call.verb:
             case "start" if not over and call.arguments["conflict"] == "use":
-                yield state._replace(id=known), Taken({"id": known, "new": False})
+                yield state._replace(id=id), Taken({"id": id, "new": False})
             case "start" if not over and call.arguments["conflict"] == "fail":
                 yield state, _CONFLICT
             case "start" if self._closed(state, call.arguments["reuse"]):
                 yield state, _CONFLICT
             case "start" if said.get("id") is None or said["id"] != state.id:
-                yield WorkflowState("live", said.get("id"), state.made + 1), Taken({"id": said.get("id"), "new": True})
+                yield (
+                    WorkflowState("live", said.get("id"), state.starts + 1),
+                    Taken({"id": said.get("id"), "new": True}),
+                )
             case "start":
                 return
             case _ if state.phase == "absent":
@@ -198,11 +201,11 @@ class WorkflowModel(Sequential[WorkflowState]):
             case "terminate":
                 yield state._replace(phase="terminated"), Taken()
             case "look":
-                shown = {"over": over, "id": known} | ({"status": state.phase} if over else {})
-                yield state._replace(id=known), Taken(shown)
+                shown = {"over": over, "id": id} | ({"status": state.phase} if over else {})
+                yield state._replace(id=id), Taken(shown)
             case "end":
                 if over:
-                    yield state, Taken({"id": known, "status": state.phase, "count": state.made})
+                    yield state, Taken({"id": id, "status": state.phase, "count": state.starts})
 
     def _closed(self, state: WorkflowState, reuse: str) -> bool:
         """Whether a run that is over keeps others from its id."""
@@ -218,19 +221,19 @@ Started = tuple[tuple[int, str], ...]
 
 @dataclass(frozen=True)
 class JobsModel(Sequential[Started]):
-    """start: each makes one run, which has its mark. An id that nobody was told is empty."""
+    """start: each makes one run, which has its mark. An id that no answer had is empty."""
 
     def first(self) -> Started:
         return ()
 
     def outcomes(self, state: Started, call: Call, said: Mapping[str, Any]) -> Iterator[tuple[Started, Answer]]:
         if call.verb == "start":
-            made = (call.arguments["mark"], said.get("id", ""))
-            yield tuple(sorted((*state, made))), Taken({"id": said.get("id"), "new": True})
+            start = (call.arguments["mark"], said.get("id", ""))
+            yield tuple(sorted((*state, start))), Taken({"id": said.get("id"), "new": True})
             return
-        there: Started = said["runs"]
-        same_marks = sorted(mark for mark, _ in there) == sorted(mark for mark, _ in state)
-        if same_marks and {one for one in state if one[1]} <= set(there):
+        started: Started = said["runs"]
+        same_marks = sorted(mark for mark, _ in started) == sorted(mark for mark, _ in state)
+        if same_marks and {one for one in state if one[1]} <= set(started):
             yield state, Taken()
 
 
@@ -261,43 +264,45 @@ class ScheduleModel(Sequential[ScheduleState]):
     def outcomes(
         self, state: ScheduleState, call: Call, said: Mapping[str, Any]
     ) -> Iterator[tuple[ScheduleState, Answer]]:
-        given = call.arguments
+        arguments = call.arguments
         match call.verb:
             case "create" if state.token:
                 yield state, _CONFLICT
             case "create":
-                made = state._replace(token=1, paused=False, note="", every=given["every"], mark=given["mark"])
-                yield made, Taken({"token": 1})
+                created = state._replace(
+                    token=1, paused=False, note="", every=arguments["every"], mark=arguments["mark"]
+                )
+                yield created, Taken({"token": 1})
             case "end":
-                there = () if not state.token else (state.token, state.paused, state.note, state.every, state.mark)
-                yield state, Taken({"there": there, "triggers": state.triggers, "backfills": state.backfills})
+                visible = () if not state.token else (state.token, state.paused, state.note, state.every, state.mark)
+                yield state, Taken({"there": visible, "triggers": state.triggers, "backfills": state.backfills})
             case _ if not state.token:
                 yield state, _ABSENT
             case "look":
                 shown = {name: getattr(state, name) for name in ("token", "paused", "note", "every", "mark")}
                 yield state, Taken(shown)
             case "fired":
-                if not state.paused and given["nominal"] % (state.every * SECOND) == 0:
+                if not state.paused and arguments["nominal"] % (state.every * SECOND) == 0:
                     yield state, Taken()
-            case _ if given.get("token") not in (None, state.token):
+            case _ if arguments.get("token") not in (None, state.token):
                 yield state, Refused("token")
             case _:
                 after = self._changed(state, call)._replace(token=state.token + 1)
                 yield after if call.verb != "delete" else after._replace(token=0), Taken({"token": state.token + 1})
 
     def _changed(self, state: ScheduleState, call: Call) -> ScheduleState:
-        given = call.arguments
+        arguments = call.arguments
         match call.verb:
             case "pause" | "resume":
-                return state._replace(paused=call.verb == "pause", note=given["note"])
+                return state._replace(paused=call.verb == "pause", note=arguments["note"])
             case "update":
-                return state._replace(every=given.get("every", state.every), mark=given.get("mark", state.mark))
+                return state._replace(every=arguments.get("every", state.every), mark=arguments.get("mark", state.mark))
             case "replace":
-                return state._replace(**{n: given[n] for n in ("every", "mark", "paused", "note")})
+                return state._replace(**{n: arguments[n] for n in ("every", "mark", "paused", "note")})
             case "trigger":
-                return state._replace(triggers=tuple(sorted((*state.triggers, given["mark"]))))
+                return state._replace(triggers=tuple(sorted((*state.triggers, arguments["mark"]))))
             case "backfill":
-                return state._replace(backfills=tuple(sorted((*state.backfills, given["mark"]))))
+                return state._replace(backfills=tuple(sorted((*state.backfills, arguments["mark"]))))
             case _:
                 return state
 
@@ -341,13 +346,13 @@ class JourneyModel(Sequential[JourneyState]):
     def outcomes(
         self, state: JourneyState, call: Call, said: Mapping[str, Any]
     ) -> Iterator[tuple[JourneyState, Answer]]:
-        known = state.id or said.get("id")
+        id = state.id or said.get("id")
         over = state.phase in ("succeeded", "cancelled")
         match call.verb:
             case "start" if state.phase == "absent":
-                yield JourneyState("asking", known, since=call.since), Taken({"id": known})
+                yield JourneyState("asking", id, since=call.since), Taken({"id": id})
             case "start":
-                yield state._replace(id=known), Taken({"id": known})
+                yield state._replace(id=id), Taken({"id": id})
             case _ if state.phase == "absent":
                 yield state, _ABSENT
             case "submit":
@@ -370,7 +375,7 @@ class JourneyModel(Sequential[JourneyState]):
                 yield state, Taken(shown)
             case "end":
                 if over:
-                    yield state, Taken({"phase": state.phase, "taken": state.taken, "id": known})
+                    yield state, Taken({"phase": state.phase, "taken": state.taken, "id": id})
 
 
 # What journeys have scheduled for one subject
@@ -402,29 +407,29 @@ class BindingModel(Sequential[Bindings]):
         return ()
 
     def alone(self, state: Bindings, until: Micros) -> Iterator[Bindings]:
-        for n, one in enumerate(state):
+        for n, binding in enumerate(state):
             # A binding that begins late still keeps to the times of its spec: the first wait may be short.
-            if one.open and one.since + (self.runs - 2) * self.period <= until + self.slack:
-                yield (*state[:n], one._replace(open=False), *state[n + 1 :])
+            if binding.open and binding.since + (self.runs - 2) * self.period <= until + self.slack:
+                yield (*state[:n], binding._replace(open=False), *state[n + 1 :])
 
     def outcomes(self, state: Bindings, call: Call, said: Mapping[str, Any]) -> Iterator[tuple[Bindings, Answer]]:
-        given = call.arguments
-        there = [n for n, one in enumerate(state) if one.open]
+        arguments = call.arguments
+        open_ones = [n for n, one in enumerate(state) if one.open]
         match call.verb:
-            case "schedule" if there and given["existing"] == "fail":
+            case "schedule" if open_ones and arguments["existing"] == "fail":
                 yield state, Taken({"done": False})
-            case "schedule" if there and given["existing"] == "upsert":
-                for n in there:
-                    renewed = state[n]._replace(mark=given["mark"], since=call.since)
+            case "schedule" if open_ones and arguments["existing"] == "upsert":
+                for n in open_ones:
+                    renewed = state[n]._replace(mark=arguments["mark"], since=call.since)
                     yield (*state[:n], renewed, *state[n + 1 :]), Taken({"done": True})
             case "schedule":
-                yield (*state, Bound(given["mark"], given["mark"], call.since)), Taken({"done": True})
+                yield (*state, Bound(arguments["mark"], arguments["mark"], call.since)), Taken({"done": True})
             case "cancel":
-                left = tuple(one._replace(open=False) if one.maker == given["maker"] else one for one in state)
-                if any(one.maker == given["maker"] for one in state):
+                left = tuple(one._replace(open=False) if one.maker == arguments["maker"] else one for one in state)
+                if any(one.maker == arguments["maker"] for one in state):
                     yield left, Taken()
             case "look":
-                yield state, Taken({"open": tuple(sorted(state[n].maker for n in there))})
+                yield state, Taken({"open": tuple(sorted(state[n].maker for n in open_ones))})
             case "end":
-                if not there:
+                if not open_ones:
                     yield state, Taken({"all": tuple(sorted((one.maker, one.mark) for one in state))})

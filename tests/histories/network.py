@@ -43,17 +43,17 @@ class Hub:
         self.wakes: list[Callable[[], None]] = []
 
     async def run(self, make: Make[T]) -> T:
-        told: list[str] = []
+        channels: list[str] = []
 
         def listen(statement: Statement) -> None:
             if statement.name in ("notify", "created_events"):
-                told.append(statement.name)
+                channels.append(statement.name)
 
-        found = await self.store.run(lambda tries: tapped(make(tries), listen))
-        if told:
+        result = await self.store.run(lambda tries: tapped(make(tries), listen))
+        if channels:
             for wake in list(self.wakes):
                 wake()
-        return found
+        return result
 
 
 def tapped(operation: Operation[T], look: Callable[[Statement], None]) -> Operation[T]:
@@ -72,7 +72,7 @@ def tapped(operation: Operation[T], look: Callable[[Statement], None]) -> Operat
             step = partial(operation.throw, problem)
 
 
-class Link:
+class Link(Store):
     """A node's way to the store. Like PostgresStore it tries again by itself, and gives up after a few times."""
 
     def __init__(self, hub: Hub, dice: random.Random) -> None:
@@ -104,21 +104,21 @@ class Link:
             if fate == "lost":
                 continue
             try:
-                found = await self._hub.run(_cut(make, self._dice.randint(1, 6)) if fate == "cut" else make)
+                result = await self._hub.run(_cut(make, self._dice.randint(1, 6)) if fate == "cut" else make)
             except Cut:
                 continue
             await self._travel()
             if fate != "ambiguous":
-                return found
+                return result
             if self._dice.random() < 0.5:
                 raise StoreUnavailable("the connection was lost after the commit")
         raise StoreUnavailable("the connection was lost again and again")
 
     async def read(self, make: Make[T]) -> T:
         await self._travel()
-        found = await self._hub.store.read(make)
+        result = await self._hub.store.read(make)
         await self._travel()
-        return found
+        return result
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._hub.wakes.append(wake)

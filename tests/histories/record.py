@@ -71,9 +71,9 @@ class Call:
         return isinstance(self.answer, Lost)
 
     def __str__(self) -> str:
-        given = "".join(f" {name}={value}" for name, value in self.arguments.items())
+        arguments = "".join(f" {name}={value}" for name, value in self.arguments.items())
         key = "" if self.key is None else f" key={self.key}"
-        return f"{self.client:<14} {self.verb} {self.object}{given}{key} → {self.answer}"
+        return f"{self.client:<14} {self.verb} {self.object}{arguments}{key} → {self.answer}"
 
 
 def show(calls: list[Call], begin: Micros = 0) -> str:

@@ -16,11 +16,11 @@ import orjson
 from ostinato import Ostinato
 from ostinato.engine.rows import whole_run
 from ostinato.errors import NotFound
-from ostinato.faces.temporal.workflows import find_all
+from ostinato.faces.temporal.executions import find_all
 from ostinato.ids import Ids
 from ostinato.journeys.bindings import Binding
 from ostinato.model import Event, Run
-from ostinato.schedules.backfiller import read_backfill
+from ostinato.schedules.operations.backfills import read_backfill
 from ostinato.schedules.rows import key_range, read_detail
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.testing import SkewedClock, VirtualClock
@@ -31,7 +31,7 @@ from tests.histories.generate import TICK, Fault, Plan, Step
 from tests.histories.models import LATE
 from tests.histories.network import CALM, Hub, Link
 from tests.histories.record import Answer, Call, Lost, Refused, Taken
-from tests.simulation.faults import Ledger
+from tests.support.faults import Ledger
 
 LEASE = 4.0
 QUIET = 60.0  # seconds until everything that was begun is over
@@ -182,12 +182,12 @@ class Stage:
         for step in steps:
             pause = TICK - self._seconds() % TICK if step.pause is None else step.pause
             await asyncio.sleep(pause)
-            given = await self._given(number, step)
-            if given is None:
+            arguments = await self._arguments(number, step)
+            if arguments is None:
                 continue
             for tried in range(step.tries):
                 node = await self._node(step.node + tried)
-                answer = await self._ask(number, step, given, node, dropped=tried < step.drops)
+                answer = await self._ask(number, step, arguments, node, dropped=tried < step.drops)
                 if not isinstance(answer, Lost):
                     break
                 await asyncio.sleep(0.1)
@@ -195,23 +195,23 @@ class Stage:
     def _seconds(self) -> float:
         return (self.clock.now() - self.history.begin) / SECOND
 
-    async def _given(self, client: int, step: Step) -> dict[str, Any] | None:
+    async def _arguments(self, client: int, step: Step) -> dict[str, Any] | None:
         """The arguments, with what the client has learned: the last token, the journey's id. None: it knows no id."""
-        given = dict(step.arguments)
-        if given.get("token") == "last":
-            given["token"] = self._tokens.get((client, step.object))
-            if given["token"] is None:
-                del given["token"]
+        arguments = dict(step.arguments)
+        if arguments.get("token") == "last":
+            arguments["token"] = self._tokens.get((client, step.object))
+            if arguments["token"] is None:
+                del arguments["token"]
         if (step.kind, step.verb) == ("binding", "cancel"):
             seen = self._bindings.get(step.object)
             return {"maker": seen[step.number % len(seen)]} if seen else None
         if step.kind == "journey" and step.verb != "start":
             for _ in range(20):
                 if step.object in self._ids:
-                    return given | {"id": self._ids[step.object]}
+                    return arguments | {"id": self._ids[step.object]}
                 await asyncio.sleep(0.1)
             return None
-        return given
+        return arguments
 
     async def _node(self, slot: int) -> Node:
         """A node that answers: the one that is meant, else another."""
@@ -222,10 +222,10 @@ class Stage:
                     return node
             await asyncio.sleep(0.1)
 
-    async def _ask(self, client: int, step: Step, given: Mapping[str, Any], node: Node, *, dropped: bool) -> Answer:
+    async def _ask(self, client: int, step: Step, arguments: Mapping[str, Any], node: Node, *, dropped: bool) -> Answer:
         asked, since = self._tick(), self.clock.now()
         face = node.faces[step.face]
-        call = asyncio.ensure_future(face.call(step.kind, step.verb, step.object, given, step.key))
+        call = asyncio.ensure_future(face.call(step.kind, step.verb, step.object, arguments, step.key))
         node.calls.add(call)
         call.add_done_callback(node.calls.discard)
         await asyncio.wait({call}, timeout=step.hangs_up)
@@ -241,7 +241,7 @@ class Stage:
             answer = Lost(repr(problem))
         else:
             answer = Lost("dropped") if dropped else call.result()
-        self._record(client, step, given, answer, asked, since)
+        self._record(client, step, arguments, answer, asked, since)
         return answer
 
     def _heard_too_late(self, call: asyncio.Task[Answer]) -> None:
@@ -254,9 +254,9 @@ class Stage:
         return self._place
 
     def _record(
-        self, client: int, step: Step, given: Mapping[str, Any], answer: Answer, asked: int, since: Micros
+        self, client: int, step: Step, arguments: Mapping[str, Any], answer: Answer, asked: int, since: Micros
     ) -> None:
-        shown = {name: value for name, value in given.items() if name != "id"}
+        shown = {name: value for name, value in arguments.items() if name != "id"}
         look = None
         if isinstance(answer, Taken):
             if "token" in answer.value:
@@ -268,14 +268,14 @@ class Stage:
             look = answer.value.get("look")
             answer = Taken({name: value for name, value in answer.value.items() if name != "look"})
         calls = self.history.calls
-        made = Call(
+        call = Call(
             len(calls), f"client {client} {step.face}", step.verb, step.object, answer, asked, self._tick(), since,
             self.clock.now(), shown, step.key, face=step.face,
         )  # fmt: skip
-        calls.append(made)
+        calls.append(call)
         if look is not None and step.key is None:
-            calls.append(replace(made, number=len(calls), verb="look", answer=Taken(look), arguments={}, key=None,
-                                 follows=made.number, asked=made.asked))  # fmt: skip
+            calls.append(replace(call, number=len(calls), verb="look", answer=Taken(look), arguments={}, key=None,
+                                 follows=call.number, asked=call.asked))  # fmt: skip
 
     # The whole
 
@@ -334,30 +334,30 @@ class Ending:
         return self._end(object, shown)
 
     async def _workflow(self, object: str) -> None:
-        found = await self.app.store.read(lambda _: find_all(self.app.namespace, object))
-        if not found:
+        result = await self.app.store.read(lambda _: find_all(self.app.namespace, object))
+        if not result:
             return self._end(object, None)
-        status = found[0].run.status.value
-        return self._end(object, {"id": found[0].run_id, "status": status, "count": len(found)})
+        status = result[0].run.status.value
+        return self._end(object, {"id": result[0].run_id, "status": status, "count": len(result)})
 
     async def _jobs(self, object: str) -> None:
         mine = {call.arguments["mark"] for call in self.stage.history.of(object)}
         runs = await self.app.runs(name="work", limit=1000)
-        own = [run for run in runs if run.parent_id is None and run.input is not None and run.input["mark"] in mine]
-        self._end(object, {"runs": tuple(sorted((run.input["mark"], run.id) for run in own))})
+        started = [run for run in runs if run.parent_id is None and run.input is not None and run.input["mark"] in mine]
+        self._end(object, {"runs": tuple(sorted((run.input["mark"], run.id) for run in started))})
 
     async def _journey(self, object: str) -> None:
         try:
-            found = await self.app.get(f"journey/request:{object}")
+            info = await self.app.get(f"journey/request:{object}")
         except NotFound:
             return self._end(object, None)
-        _, instance = await self.app.journeys.instance(found.id)
+        _, instance = await self.app.journeys.instance(info.id)
         taken = list(instance.context.get("taken", []))
         if "payload" in instance.context:  # it was stopped before it could note it
             taken.append(instance.context["payload"]["mark"])
         phase = "running" if not instance.over else "succeeded" if instance.phase == "SUCCEEDED" else "cancelled"
-        self._end(object, {"phase": phase, "taken": tuple(taken), "id": found.id})
-        received = self._count("journey:input_received", found.id)
+        self._end(object, {"phase": phase, "taken": tuple(taken), "id": info.id})
+        received = self._count("journey:input_received", info.id)
         if received != sum(mark != LATE for mark in taken):
             words = f"{object}: {received} events journey:input_received, but it took {taken}"
             self.stage.history.problems.append(words)
@@ -372,14 +372,16 @@ class Ending:
         }
         for n, call in enumerate(calls):
             if call.object == object:
-                calls[n] = replace(call, arguments=_named(call.arguments, marks), answer=_told(call.answer, marks))
+                calls[n] = replace(
+                    call, arguments=_named(call.arguments, marks), answer=_with_marks(call.answer, marks)
+                )
         bindings = await self.app.journeys.bindings(name=DIGEST, subject=object, limit=1000)
         contexts = await self.app.store.read(lambda _: _contexts([one.id for one in bindings]))
-        made = [(_maker(one.id, marks), contexts[one.id]["mark"]) for one in bindings]
+        expected = [(_maker(one.id, marks), contexts[one.id]["mark"]) for one in bindings]
         open = [one.id for one in bindings if one.state not in OVER]
-        self._end(object, {"all": tuple(sorted(made)), "open": tuple(open)})
-        for one in bindings:
-            rows = await self.app.store.read(lambda _, id=one.id: self._of_schedule(id))  # type: ignore[misc]
+        self._end(object, {"all": tuple(sorted(expected)), "open": tuple(open)})
+        for binding in bindings:
+            rows = await self.app.store.read(lambda _, id=binding.id: self._of_schedule(id))  # type: ignore[misc]
             await self._check_chain(object, [run for run in rows[0] if run.status.value not in ("skipped", "missed")])
 
     async def _check_chain(self, object: str, runs: list[Run]) -> None:
@@ -392,9 +394,9 @@ class Ending:
                 continue
             if instance.phase == "SUCCEEDED":
                 counts.setdefault(instance.context["mark"], []).append(instance.context["count"])
-        for mark, found in counts.items():
-            if sorted(found) != list(range(1, len(found) + 1)) or len(found) > RUNS:
-                self.stage.history.problems.append(f"{object}: the runs of mark {mark} counted {sorted(found)}")
+        for mark, count in counts.items():
+            if sorted(count) != list(range(1, len(count) + 1)) or len(count) > RUNS:
+                self.stage.history.problems.append(f"{object}: the runs of mark {mark} counted {sorted(count)}")
 
     def _count(self, name: str, subject: str) -> int:
         return sum(event.name == name and event.subject == subject for event in self.stage.history.events)
@@ -405,24 +407,24 @@ class Ending:
         triggers: list[int] = []
         backfills: list[int] = []
         for id in ids:
-            runs, made = await self.app.store.read(lambda _, id=id: self._of_schedule(id))  # type: ignore[misc]
+            runs, result = await self.app.store.read(lambda _, id=id: self._of_schedule(id))  # type: ignore[misc]
             triggers += self._occurrences(object, runs)
-            backfills += made
-        there: tuple[Any, ...] = ()
+            backfills += result
+        shown: tuple[Any, ...] = ()
         with suppress(NotFound):
             info = await self.app.schedules.get(object)
             seconds = interval_of(info.spec.to_json())
-            there = (info.token, info.paused is not None, info.notes, seconds, info.input["mark"])
+            shown = (info.token, info.paused is not None, info.notes, seconds, info.input["mark"])
             if info.state not in ("running", "paused"):
                 self.stage.history.problems.append(f"{object} is {info.state}: {info.reason}")
         marks = {"triggers": tuple(sorted(triggers)), "backfills": tuple(sorted(backfills))}
-        self._end(object, {"there": there, **marks})
+        self._end(object, {"there": shown, **marks})
 
     def _of_schedule(self, id: str) -> Operation[tuple[list[Run], list[int]]]:
         low, high = key_range(id)
         rows: list[Row] = yield sql("history", namespace=self.app.namespace, low=low, high=high, limit=100_000)
-        made = yield sql("backfills_of", schedule=id, before="~", limit=1000)
-        return [whole_run(row) for row in rows], [_mark(read_backfill(row).input) for row in made]
+        backfills = yield sql("backfills_of", schedule=id, before="~", limit=1000)
+        return [whole_run(row) for row in rows], [_mark(read_backfill(row).input) for row in backfills]
 
     def _occurrences(self, object: str, runs: list[Run]) -> list[int]:
         """The marks of what was triggered. What the schedule has started by itself goes into the history."""
@@ -454,9 +456,9 @@ class Ending:
         """No attempt's body is executed twice, unless it was handed back, which is on record."""
         events = self.stage.history.events
         allowed = Counter((one.subject, one.data["attempt"]) for one in events if one.name == "run:handed_back")
-        for one, count in Counter(self.stage.ledger.began).items():
-            if count > 1 + allowed[one]:
-                self.stage.history.problems.append(f"the body of run {one[0]}, attempt {one[1]}, ran {count} times")
+        for run, count in Counter(self.stage.ledger.began).items():
+            if count > 1 + allowed[run]:
+                self.stage.history.problems.append(f"the body of run {run[0]}, attempt {run[1]}, ran {count} times")
 
 
 def _contexts(ids: list[str]) -> Operation[dict[str, Any]]:
@@ -469,11 +471,11 @@ def _maker(id: str, marks: Mapping[str, int]) -> int:
     return marks[id.partition("-")[0]]
 
 
-def _named(given: Mapping[str, Any], marks: Mapping[str, int]) -> Mapping[str, Any]:
-    return {**given, "maker": _maker(given["maker"], marks)} if "maker" in given else given
+def _named(arguments: Mapping[str, Any], marks: Mapping[str, int]) -> Mapping[str, Any]:
+    return {**arguments, "maker": _maker(arguments["maker"], marks)} if "maker" in arguments else arguments
 
 
-def _told(answer: Answer, marks: Mapping[str, int]) -> Answer:
+def _with_marks(answer: Answer, marks: Mapping[str, int]) -> Answer:
     if not isinstance(answer, Taken) or "open" not in answer.value:
         return answer
     return Taken({"open": tuple(sorted(_maker(id, marks) for id in answer.value["open"]))})
@@ -481,8 +483,8 @@ def _told(answer: Answer, marks: Mapping[str, int]) -> Answer:
 
 def _mark(input: str | None) -> int:
     """The mark of a call that had one; 0 where the schedule's own was used."""
-    found = 0 if input is None else int(orjson.loads(input).get("mark", 0))
-    return found if found >= 1000 else 0
+    mark = 0 if input is None else int(orjson.loads(input).get("mark", 0))
+    return mark if mark >= 1000 else 0
 
 
 async def play(plan: Plan, make: Callable[[], Store], clock: VirtualClock) -> History:

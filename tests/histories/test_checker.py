@@ -29,12 +29,12 @@ CONFLICT = Refused("conflict")
 
 def said(*lines: tuple[Any, ...]) -> list[Call]:
     """Calls as (asked, answered, verb, answer, arguments, key)."""
-    found = []
+    calls = []
     for number, (asked, answered, verb, answer, *rest) in enumerate(lines):
         arguments, key = rest[0] if rest else {}, rest[1] if rest[1:] else None
         times = (asked * SECOND, answered * SECOND)
-        found.append(Call(number, f"client {number}", verb, "it", answer, asked, answered, *times, arguments, key))
-    return found
+        calls.append(Call(number, f"client {number}", verb, "it", answer, asked, answered, *times, arguments, key))
+    return calls
 
 
 def a_run(id: str = "r", **more: Any) -> Taken:
@@ -268,13 +268,13 @@ def _run(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
 
 def _schedule(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
     verb = dice.choice(("create", "create", "pause", "resume", "update", "trigger", "backfill", "delete", "look"))
-    given: dict[str, Any] = {"create": {"every": 5, "mark": mark}, "update": {"mark": mark}}.get(verb, {})
+    arguments: dict[str, Any] = {"create": {"every": 5, "mark": mark}, "update": {"mark": mark}}.get(verb, {})
     if verb in ("trigger", "backfill"):
-        given = {"mark": mark}
+        arguments = {"mark": mark}
     if verb in ("pause", "resume"):
-        given = {"note": str(mark)}
+        arguments = {"note": str(mark)}
     fenced = verb not in ("create", "look") and dice.random() < 0.3
-    return verb, given | ({"token": dice.randint(1, 4)} if fenced else {})
+    return verb, arguments | ({"token": dice.randint(1, 4)} if fenced else {})
 
 
 def _journey(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
@@ -291,11 +291,11 @@ def _workflow(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
 def _binding(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
     verb = dice.choice(("schedule", "schedule", "schedule", "look", "cancel"))
     existing = dice.choice(("fail", "upsert", "addAnother"))
-    given: dict[str, dict[str, Any]] = {
+    arguments: dict[str, dict[str, Any]] = {
         "schedule": {"mark": mark, "existing": existing},
         "cancel": {"maker": mark - 1},
     }
-    return verb, given.get(verb, {})
+    return verb, arguments.get(verb, {})
 
 
 def _jobs(dice: random.Random, mark: int) -> tuple[str, Mapping[str, Any]]:
@@ -325,31 +325,31 @@ def made_by(model: Sequential[Any], offer: Offer, dice: random.Random) -> tuple[
             if dice.random() < 0.3:
                 state = drifted
                 break
-        verb, given = offer(dice, 100 + number)
+        verb, arguments = offer(dice, 100 + number)
         key = f"k{dice.randint(1, 3)}" if dice.random() < 0.3 and verb != "look" else None
-        made = Call(
+        call = Call(
             number, "somebody", verb, "it", Lost(), at - dice.randint(1, 25), at + dice.randint(1, 25), at * SECOND,
-            at * SECOND, given, key,
+            at * SECOND, arguments, key,
         )  # fmt: skip
         if dice.random() < 0.1:
-            calls.append(made)  # it never happened
+            calls.append(call)  # it never happened
             continue
-        right: list[tuple[Any, Answer]] = list(model._known(state, made, {"id": f"id {number}"}))
+        right: list[tuple[Any, Answer]] = list(model._known(state, call, {"id": f"id {number}"}))
         if not right:
             continue
         state, answer = dice.choice(right)
-        calls.append(made if dice.random() < 0.15 else replace(made, answer=answer))
+        calls.append(call if dice.random() < 0.15 else replace(call, answer=answer))
     return calls, state
 
 
 def _with_end(model: Sequential[Any], calls: list[Call], state: Any) -> list[Call]:
-    """With a last look at what is there, as far as the model can say it."""
+    """With a last look at the state, as far as the model knows it."""
     for _ in range(10):
         said: dict[str, Any] = {"id": "the one"}
         if isinstance(model, JobsModel):
-            said["runs"] = tuple((mark, id or f"r{n}") for n, (mark, id) in enumerate(state.own))
+            said["runs"] = tuple((mark, id or f"r{n}") for n, (mark, id) in enumerate(state.inner))
         asked = Call(99, "at the end", "end", "it", Taken(said), 900, 901, 900 * SECOND, 901 * SECOND)
-        for _, answer in model.outcomes(state.own, asked, said):
+        for _, answer in model.outcomes(state.inner, asked, said):
             if isinstance(answer, Taken) and isinstance(model, JobsModel):
                 answer = Taken(said)
             return [*calls, replace(asked, answer=answer)]
@@ -369,9 +369,9 @@ def falsified(calls: list[Call], dice: random.Random) -> Iterator[list[Call]]:
         match name:
             case "taken" | "triggers" | "backfills":
                 yield [*before, replace(end, answer=Taken({**end.answer.value, name: (*value, 777)}))]
-                told = {call.arguments.get("mark") for call in before if isinstance(call.answer, Taken)}
+                marks = {call.arguments.get("mark") for call in before if isinstance(call.answer, Taken)}
                 for mark in value:
-                    if mark in told and value.count(mark) == 1:
+                    if mark in marks and value.count(mark) == 1:
                         fewer = tuple(one for one in value if one != mark)
                         yield [*before, replace(end, answer=Taken({**end.answer.value, name: fewer}))]
             case "repeats":

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from ostinato import app as apps
-from ostinato.engine import requests, runs
-from ostinato.faces.temporal import workflows
-from ostinato.journeys import bindings, calls, moves
-from ostinato.journeys.steps import StepNotActive
-from ostinato.schedules import scheduler
+from ostinato.engine import idempotency, runs
+from ostinato.engine.kinds import Kinds
+from ostinato.journeys import bindings
+from ostinato.journeys.api import changes
+from ostinato.journeys.runtime import commit
+from ostinato.journeys.runtime.start_and_submit import StepNotActive
+from ostinato.schedules.operations import edit
 from ostinato.store.contract import Operation
 from tests.histories.generate import plan_of
 from tests.histories.judge import judge
-from tests.histories.test_histories import on_sqlite
+from tests.histories.playing import on_sqlite
 
 Patch = pytest.MonkeyPatch
 
@@ -27,28 +28,20 @@ def _each_time(namespace: str, request: str, what: str, now: int, work: Operatio
     return (yield from work)
 
 
-def keys_of_schedules_are_ignored(patch: Patch) -> None:
-    patch.setattr(requests, "once", _each_time)
-
-
-def keys_of_starts_are_ignored(patch: Patch) -> None:
-    patch.setattr(apps, "once", _each_time)
-
-
-def keys_of_workflows_are_ignored(patch: Patch) -> None:
-    patch.setattr(workflows, "once", _each_time)
+def keys_are_ignored(patch: Patch) -> None:
+    patch.setattr(idempotency, "once", _each_time)
 
 
 def tokens_are_ignored(patch: Patch) -> None:
-    load = scheduler.load_locked
-    patch.setattr(scheduler, "load_locked", lambda call, mends: load(replace(call, token=None), mends))
+    load = edit.load_locked
+    patch.setattr(edit, "load_locked", lambda call, repairs: load(replace(call, token=None), repairs))
 
 
 def a_pause_is_said_and_not_done(patch: Patch) -> None:
-    pausing = scheduler.pausing
+    pause_edit = edit.pause_edit
 
     def said(call: Any, note: str) -> Any:
-        edit = pausing(call, note)
+        edit = pause_edit(call, note)
 
         def changed(schedule: Any, live: Any) -> Operation[Any]:
             after, events, answer = yield from edit(schedule, live)
@@ -56,36 +49,36 @@ def a_pause_is_said_and_not_done(patch: Patch) -> None:
 
         return changed
 
-    patch.setattr(scheduler, "pausing", said)
+    patch.setattr(edit, "pause_edit", said)
 
 
 def what_is_over_is_said_to_be_stopped(patch: Patch) -> None:
     stop_chain = runs.stop_chain
 
-    def stopped(root: str, status: Any, reason: Any, now: int, force: bool) -> Operation[Any]:
-        _, events, ended = yield from stop_chain(root, status, reason, now, force)
+    def stopped(root: str, status: Any, reason: Any, now: int, force: bool, kinds: Kinds) -> Operation[Any]:
+        _, events, ended = yield from stop_chain(root, status, reason, now, force, kinds)
         return status, events, ended
 
     patch.setattr(runs, "stop_chain", stopped)
 
 
 def a_refused_submit_is_acknowledged(patch: Patch) -> None:
-    submit = calls.Journeys.submit
+    submit = changes.Journeys.submit
 
-    async def said(self: calls.Journeys, id: str, step: str, body: Any = None, **given: Any) -> Any:
+    async def said(self: changes.Journeys, id: str, step: str, body: Any = None, **options: Any) -> Any:
         try:
-            return await submit(self, id, step, body, **given)
+            return await submit(self, id, step, body, **options)
         except StepNotActive:
             return await self.status(id)
 
-    patch.setattr(calls.Journeys, "submit", said)
+    patch.setattr(changes.Journeys, "submit", said)
 
 
 def an_open_binding_is_not_seen(patch: Patch) -> None:
-    there = bindings._open_bindings
+    original = bindings._open_bindings
 
-    def none(*given: Any) -> Operation[list[Any]]:
-        yield from there(*given)
+    def none(*args: Any) -> Operation[list[Any]]:
+        yield from original(*args)
         return []
 
     patch.setattr(bindings, "_open_bindings", none)
@@ -95,15 +88,15 @@ def a_binding_carries_nothing_on(patch: Patch) -> None:
     def nothing(*_: Any) -> Operation[None]:
         yield from ()
 
-    patch.setattr(moves, "carry", nothing)
+    patch.setattr(commit, "carry_context", nothing)
 
 
 @pytest.mark.parametrize(
     ("kind", "mistake"),
     [
-        ("schedule", keys_of_schedules_are_ignored),
-        ("jobs", keys_of_starts_are_ignored),
-        ("workflow", keys_of_workflows_are_ignored),
+        ("schedule", keys_are_ignored),
+        ("jobs", keys_are_ignored),
+        ("workflow", keys_are_ignored),
         ("schedule", tokens_are_ignored),
         ("schedule", a_pause_is_said_and_not_done),
         ("run", what_is_over_is_said_to_be_stopped),

@@ -21,16 +21,16 @@ async def test_a_timeout_says_what_the_run_waits_for(world: World) -> None:
     unknown = await world.start("unknown")
     later = await world.app.start("slow", at="2030-01-01T00:00:00Z")
     elsewhere = await world.start("slow", queue="other")
-    told = {}
+    messages = {}
     for run in (running, line, unknown, later, elsewhere):
         with pytest.raises(TimeoutError) as problem:
             await run.result(timeout=5)
-        told[run.id] = str(problem.value)
-    assert told[running.id].startswith(f"run {running.id} is not over: it is running on node ")
-    assert "it stands in line: limit" in told[line.id]
-    assert told[unknown.id].endswith("it waits: no node knows the job 'unknown'")
-    assert told[later.id].endswith("it waits until 2030-01-01T00:00:00Z")
-    assert "in line" in told[elsewhere.id] or "no node serves queue 'other'" in told[elsewhere.id]
+        messages[run.id] = str(problem.value)
+    assert messages[running.id].startswith(f"run {running.id} is not over: it is running on node ")
+    assert "it is queued: limit" in messages[line.id]
+    assert messages[unknown.id].endswith("it waits: no node knows the job 'unknown'")
+    assert messages[later.id].endswith("it waits until 2030-01-01T00:00:00Z")
+    assert "is queued" in messages[elsewhere.id] or "no node serves queue 'other'" in messages[elsewhere.id]
 
 
 async def test_a_queue_that_nobody_serves_is_named(world: World) -> None:
@@ -53,10 +53,10 @@ async def test_waiting_without_a_node_is_a_warning_at_once(world: World, caplog:
     caplog.clear()
     async with world.app.connected():
         run = await world.app.start("work")
-        with pytest.raises(TimeoutError, match="it is ready, and no node is at work on this store; start one"):
+        with pytest.raises(TimeoutError, match="it is ready, and no node is running on this store; start one"):
             await run.result(timeout=5)
         (line,) = [record for record in caplog.records if record.name == "ostinato"]
-        assert "waiting for a run of job 'work', and no node is at work on this store" in line.getMessage()
+        assert "waiting for a run of job 'work', and no node is running on this store" in line.getMessage()
         caplog.clear()
         assert await done.result() == 42  # what is over needs no node
         assert not caplog.records
@@ -72,6 +72,6 @@ def test_the_sync_facade_runs_a_node_unless_it_only_connects(tmp_path: Path) -> 
     with SyncOstinato(app) as sync:
         assert sync.start("add", {"a": 40, "b": 2}).result(timeout=30) == 42
     with SyncOstinato(app).connected() as sync:
-        with pytest.raises(TimeoutError, match="no node is at work on this store"):
+        with pytest.raises(TimeoutError, match="no node is running on this store"):
             sync.start("add", {"a": 1, "b": 1}).result(timeout=0.2)
         assert sync.call(app.nodes()) == ()

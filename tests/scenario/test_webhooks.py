@@ -9,12 +9,12 @@ import orjson
 import pytest
 
 from ostinato import Conflict, NotFound, OstinatoError
-from ostinato.engine import signing
-from ostinato.engine.delivery import webhook_handler
-from ostinato.engine.egress import Answer, Egress, EgressPolicy
+from ostinato.engine.http import signing
+from ostinato.engine.http.egress import Answer, Egress, EgressPolicy
 from ostinato.testing import VirtualLoop, World
+from ostinato.webhooks.delivery import webhook_handler
 from ostinato.when.instants import SECOND
-from tests.service import Received, Reply, Service
+from tests.support.service import Received, Reply, Service
 
 LOOPBACK = EgressPolicy(allow=("127.0.0.0/8",))
 
@@ -25,7 +25,7 @@ class Still(Egress):
     async def request(self, *args: Any, **options: Any) -> Answer:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
-        with loop.standing_still():
+        with loop.freeze_time():
             return await super().request(*args, **options)
 
 
@@ -191,13 +191,13 @@ async def test_a_webhook_without_a_success_for_a_day_is_disabled_and_enabled_los
         assert (await world.app.webhooks.get(hook.id)).state == "active"
         later = await finish(world, 7)
         await world.advance("40h")
-        found = await world.app.webhooks.get(hook.id)
-        assert found.state == "disabled"
-        assert found.reason is not None
-        assert "no delivery has succeeded since" in found.reason
-        assert "500 Internal Server Error: broken" in found.reason
-        told = [one for one in await world.app.events(subject=hook.id) if one.name == "webhook:disabled"]
-        assert [one.data["reason"] for one in told] == [found.reason]
+        webhook = await world.app.webhooks.get(hook.id)
+        assert webhook.state == "disabled"
+        assert webhook.reason is not None
+        assert "no delivery has succeeded since" in webhook.reason
+        assert "500 Internal Server Error: broken" in webhook.reason
+        events = [one for one in await world.app.events(subject=hook.id) if one.name == "webhook:disabled"]
+        assert [one.data["reason"] for one in events] == [webhook.reason]
         meanwhile = await finish(world, 9)
         sent = len(service.received)
         await world.advance("10h")
@@ -205,8 +205,8 @@ async def test_a_webhook_without_a_success_for_a_day_is_disabled_and_enabled_los
         assert {one.status for one in await world.app.webhooks.deliveries(hook.id)} == {"failed"}
 
         service.replies[:] = [Reply(200)]
-        found = await world.app.webhooks.enable(hook.id)
-        assert (found.state, found.reason, found.failing) == ("active", None, None)
+        webhook = await world.app.webhooks.enable(hook.id)
+        assert (webhook.state, webhook.reason, webhook.failing) == ("active", None, None)
         await world.advance("1s")
         arrived = [one["subject"] for one in bodies(service)[sent:]]
     assert sorted(arrived) == sorted([*first, *later, *meanwhile])
@@ -219,10 +219,10 @@ async def test_a_receiver_that_is_gone_is_not_called_again(world: World) -> None
         await finish(world, 1)
         await finish(world, 2)
         assert len(service.received) == 1
-    found = await world.app.webhooks.get(hook.id)
-    assert found.state == "disabled"
-    assert found.reason is not None
-    assert "410 Gone" in found.reason
+    webhook = await world.app.webhooks.get(hook.id)
+    assert webhook.state == "disabled"
+    assert webhook.reason is not None
+    assert "410 Gone" in webhook.reason
 
 
 async def test_what_is_over_is_sent_again_on_request_under_the_same_id(world: World) -> None:
@@ -268,26 +268,26 @@ async def test_the_policy_of_outbound_calls_applies(world: World) -> None:
             hook = await strict.app.webhooks.create(url, ["token:*"])
             await strict.app.create_token("reader")
             await strict.advance("1s")
-            found = await strict.app.webhooks.get(hook.id)
+            webhook = await strict.app.webhooks.get(hook.id)
         finally:
             await strict.close()
     assert service.received == []
-    assert found.state == "disabled"
-    assert found.reason is not None
-    assert "loopback addresses are not called unless allowed" in found.reason
+    assert webhook.state == "disabled"
+    assert webhook.reason is not None
+    assert "loopback addresses are not called unless allowed" in webhook.reason
 
 
 async def test_namespaces_do_not_hear_of_one_another(world: World) -> None:
     await world.up()
     await world.app.create_namespace("other")
     other = world.app.within("other", "ada")
-    with Service() as here, Service() as there:
+    with Service() as here, Service() as service:
         hook = await world.app.webhooks.create(here.url, ["run:*"])
-        await other.webhooks.create(there.url, ["run:*"])
+        await other.webhooks.create(service.url, ["run:*"])
         await other.start("work", {"n": 1})
         await world.advance("1s")
         assert here.received == []
-        assert {one["namespace"] for one in bodies(there)} == {"other"}
+        assert {one["namespace"] for one in bodies(service)} == {"other"}
     with pytest.raises(NotFound):
         await other.webhooks.get(hook.id)
     with pytest.raises(NotFound):
@@ -317,15 +317,15 @@ async def test_a_change_helps_what_waits_and_what_is_deleted_is_given_up(world: 
 
 async def test_a_request_is_done_once(world: World) -> None:
     await world.up()
-    one = await world.app.webhooks.create("https://hooks.example/in", ["*"], request_id="k")
-    assert one == await world.app.webhooks.create("https://hooks.example/in", ["*"], request_id="k")
+    webhook = await world.app.webhooks.create("https://hooks.example/in", ["*"], request_id="k")
+    assert webhook == await world.app.webhooks.create("https://hooks.example/in", ["*"], request_id="k")
     with pytest.raises(Conflict, match="used for another call"):
         await world.app.webhooks.create("https://hooks.example/other", ["*"], request_id="k")
     assert len(await world.app.webhooks.list()) == 1
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("options", "words"),
     [
         ({"url": "ftp://a"}, "only http and https"),
         ({"url": "https://user:pw@a"}, "a user or a password"),
@@ -335,7 +335,7 @@ async def test_a_request_is_done_once(world: World) -> None:
         ({"url": "https://a", "secret": "whsec_abc"}, "never the secret itself"),
     ],
 )
-async def test_what_cannot_be_sent_is_refused_at_the_door(world: World, given: dict[str, Any], words: str) -> None:
+async def test_what_cannot_be_sent_is_refused_at_the_door(world: World, options: dict[str, Any], words: str) -> None:
     await world.up()
     with pytest.raises(OstinatoError, match=words):
-        await world.app.webhooks.create(**given)
+        await world.app.webhooks.create(**options)

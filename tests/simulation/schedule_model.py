@@ -152,8 +152,8 @@ class Model:
 
     @property
     def waiting(self) -> list[Record]:
-        found = [one for one in self.records if one.status == "waiting"]
-        return sorted(found, key=lambda one: (one.filling, one.due, one.order))
+        records = [one for one in self.records if one.status == "waiting"]
+        return sorted(records, key=lambda one: (one.filling, one.due, one.order))
 
     # Time
 
@@ -182,15 +182,15 @@ class Model:
         self._fill(next(one for one in self.fillings if one.state == "running" and one.wake <= self.now))
 
     def go_down(self) -> None:
-        """The node stops in good order: what runs begins anew with the next."""
+        """The node stops in good order: what runs begins again with the next."""
         self.up = False
-        for one in self.going:
-            one.began = None
+        for record in self.going:
+            record.began = None
 
     def crash(self) -> None:
         self.up = False
-        for one in self.going:
-            one.lost, one.began = one.began is not None or one.lost, None
+        for record in self.going:
+            record.lost, record.began = record.began is not None or record.lost, None
 
     def come_up(self, fill_first: bool) -> None:
         """A node is there again: what is overdue is dealt with at once, then bodies begin."""
@@ -203,22 +203,22 @@ class Model:
         for filling in () if fill_first else fills:
             self._fill(filling)
         self.up = True
-        for one in self.going:
-            if not one.lost:
-                one.began = self.now
+        for record in self.going:
+            if not record.lost:
+                record.began = self.now
         self.advance(self.now)
 
     def recover(self) -> None:
         over: list[tuple[Record, str]] = []
-        for one in [one for one in self.going if one.lost]:
-            one.lost = False
-            if one.asked:
-                over.append((one, "cancelled"))
-            elif one.crashes + 1 >= CRASHES:
-                over.append((one, "failed"))
+        for record in [one for one in self.going if one.lost]:
+            record.lost = False
+            if record.asked:
+                over.append((record, "cancelled"))
+            elif record.crashes + 1 >= CRASHES:
+                over.append((record, "failed"))
             else:
-                one.crashes += 1
-                one.began = self.now
+                record.crashes += 1
+                record.began = self.now
         if over:
             self._end(over)
         self.advance(self.now)
@@ -242,21 +242,21 @@ class Model:
             if nominal in self.ahead:
                 self.reached = max(self.reached, nominal)
                 continue
-            one = Record(nominal, actual, seconds=self.seconds, fails=self.fails, wanted=wanted)
+            record = Record(nominal, actual, seconds=self.seconds, fails=self.fails, wanted=wanted)
             if instead is not None and nominal not in self.left_out:
-                one.reason = instead
+                record.reason = instead
             elif nominal in self.left_out:
-                one.reason = "asked"
+                record.reason = "asked"
             elif self.paused:
-                one.reason = "paused"
+                record.reason = "paused"
             elif nominal not in runs:
-                one.reason = "coalesced" if self.catchup["mode"] == "latest" else "catchup_window"
-            if one.reason is None and self.now - actual > GRACE:
+                record.reason = "coalesced" if self.catchup["mode"] == "latest" else "catchup_window"
+            if record.reason is None and self.now - actual > GRACE:
                 paced += 1
                 if paced > PACE and not all_at_once:
                     self.wait_until = self.now + SECOND
                     break
-            fresh.append(one)
+            fresh.append(record)
             self.reached = max(self.reached, nominal)
             self.kept.pop(nominal, None)
         if self.paused or instead is not None:
@@ -284,7 +284,7 @@ class Model:
     # Overlap
 
     def _line_up(self, fresh: list[Record]) -> None:
-        """Who waits and who is new: start, wait on, or be dropped."""
+        """Decide for each waiting and new occurrence: start, wait on, or be dropped."""
         line = [*self.waiting, *(one for one in fresh if one.reason is None)]
         line.sort(key=lambda one: one.filling)  # a backfill stands behind
         self._put_down(fresh)
@@ -293,57 +293,57 @@ class Model:
         going = running if stop else []
         if stop == "terminate" or (stop and not any(one.began or one.lost for one in going)):
             self._restore(line, fresh)
-            for one in going:
-                one.status, one.began = "terminated" if stop == "terminate" else "cancelled", None
+            for record in going:
+                record.status, record.began = "terminated" if stop == "terminate" else "cancelled", None
                 self.facts["canceled"] += 1
             self._judge(line, False)
             going = []
-        for one in line:
-            self._settle(one)
-        for one in going:
-            one.asked = True
-            if one.began is None and not one.lost:  # nobody has begun it
-                one.status = "cancelled"
+        for record in line:
+            self._settle(record)
+        for record in going:
+            record.asked = True
+            if record.began is None and not record.lost:  # nobody has begun it
+                record.status = "cancelled"
                 self.facts["canceled"] += 1
 
     def _put_down(self, fresh: list[Record]) -> None:
-        for number, one in enumerate(fresh):
-            one.order = len(self.records) + number
+        for number, record in enumerate(fresh):
+            record.order = len(self.records) + number
         self.records += fresh
-        for one in fresh:
-            if one.reason is not None:
-                self._drop(one, one.reason)
+        for record in fresh:
+            if record.reason is not None:
+                self._drop(record, record.reason)
 
     def _restore(self, line: list[Record], fresh: list[Record]) -> None:
-        for one in line:
-            if one.status == "start" and not one.manual and self.remaining is not None:
+        for record in line:
+            if record.status == "start" and not record.manual and self.remaining is not None:
                 self.remaining += 1
-            one.status, one.reason = ("new" if one in fresh else "waiting"), None
+            record.status, record.reason = ("new" if record in fresh else "waiting"), None
 
     def _judge(self, line: list[Record], blocked: bool) -> str | None:
         """Marks each of the line with what is to become of it; says whether what runs is to be stopped."""
         slot: Record | None = None
         kept = 0
         stop: set[str] = set()
-        for one in line:
-            refusal = None if one.manual else self._refusal(one)
-            policy = one.overlap or self.overlap
+        for record in line:
+            refusal = None if record.manual else self._refusal(record)
+            policy = record.overlap or self.overlap
             if refusal is not None:
-                one.status, one.reason = "drop", refusal
+                record.status, record.reason = "drop", refusal
             elif policy == "allow_all":
-                self._start(one)
+                self._start(record)
             elif not blocked and slot is None:
-                slot = one
-                self._start(one)
+                slot = record
+                self._start(record)
             elif policy == "buffer_all":
-                full = self.max_buffer is not None and kept >= self.max_buffer and not one.manual
-                one.status, one.reason = ("drop", "buffer_full") if full else ("keep", None)
+                full = self.max_buffer is not None and kept >= self.max_buffer and not record.manual
+                record.status, record.reason = ("drop", "buffer_full") if full else ("keep", None)
                 kept += not full
             elif policy == "buffer_one" and not kept:
-                one.status = "keep"
+                record.status = "keep"
                 kept += 1
             elif policy in ("cancel_other", "terminate_other") and blocked:
-                one.status = "keep"
+                record.status = "keep"
                 kept += 1
                 stop.add(policy)
             elif policy in ("cancel_other", "terminate_other"):
@@ -351,48 +351,48 @@ class Model:
                 slot.status, slot.reason = "drop", "replaced"
                 if not slot.manual and self.remaining is not None:
                     self.remaining += 1
-                slot = one
-                self._start(one)
+                slot = record
+                self._start(record)
             else:
-                one.status, one.reason = "drop", "overlap"
+                record.status, record.reason = "drop", "overlap"
         return "terminate" if "terminate_other" in stop else "cancel" if stop else None
 
-    def _refusal(self, one: Record) -> str | None:
+    def _refusal(self, record: Record) -> str | None:
         window = self.catchup.get("window")
-        if self.catchup["mode"] != "all" or one.wanted:
+        if self.catchup["mode"] != "all" or record.wanted:
             window = None
-        if window is not None and self.now - one.due > max(window, GRACE):
+        if window is not None and self.now - record.due > max(window, GRACE):
             return "catchup_window"
         if self.paused:
             return "paused"
         return "exhausted" if self.exhausted else None
 
-    def _start(self, one: Record) -> None:
-        one.status = "start"
-        if not one.manual and self.remaining is not None:
+    def _start(self, record: Record) -> None:
+        record.status = "start"
+        if not record.manual and self.remaining is not None:
             self.remaining -= 1
 
-    def _settle(self, one: Record) -> None:
-        if one.status == "start":
-            one.status, one.reason, one.started = "going", None, True
-            one.began = self.now if self.up else None
+    def _settle(self, record: Record) -> None:
+        if record.status == "start":
+            record.status, record.reason, record.started = "going", None, True
+            record.began = self.now if self.up else None
             self.counts["actions"] += 1
             self.facts["triggered"] += 1
-        elif one.status == "keep":
-            one.status = "waiting"
-        elif one.status == "drop":
-            self._drop(one, one.reason or "")
+        elif record.status == "keep":
+            record.status = "waiting"
+        elif record.status == "drop":
+            self._drop(record, record.reason or "")
 
-    def _drop(self, one: Record, reason: str) -> None:
-        one.status = "missed" if reason in ("catchup_window", "coalesced") else "skipped"
-        one.reason = reason
+    def _drop(self, record: Record, reason: str) -> None:
+        record.status = "missed" if reason in ("catchup_window", "coalesced") else "skipped"
+        record.reason = reason
         self.counts[reason] += 1
 
     # Ends
 
     def _end(self, ended: list[tuple[Record, str]]) -> None:
-        for one, status in ended:
-            one.status, one.began = status, None
+        for record, status in ended:
+            record.status, record.began = status, None
             if status == "succeeded":
                 self.failures = 0
                 self.facts["run_completed"] += 1
@@ -427,7 +427,7 @@ class Model:
         if not self.exhausted and next((actual for _, actual in self.coming()), FOREVER) <= self.now:
             self._look(all_at_once=True, instead=instead)
 
-    def update(self, *, spec: Spec | None = None, **given: Any) -> None:
+    def update(self, *, spec: Spec | None = None, **options: Any) -> None:
         if spec is not None and spec != self.spec:
             self._settle_before()
             for nominal, actual in self.coming():
@@ -445,9 +445,9 @@ class Model:
                     self.moved[nominal] = at
             self.left_out = {n for n in self.left_out if spec.compiled.matches(n)}
             self.updated, self.wait_until = self.now, None
-        elif self.exhausted and given.get("remaining", self.remaining) != self.remaining:
+        elif self.exhausted and options.get("remaining", self.remaining) != self.remaining:
             self.updated, self.wait_until = self.now, None  # without actions it had no times
-        for name, value in given.items():
+        for name, value in options.items():
             setattr(self, name, value)
         self._changed()
         self._reopen()
@@ -486,11 +486,11 @@ class Model:
 
     def resume(self, catchup: dict[str, Any] | None) -> None:
         if self.paused and not self.exhausted:  # without actions it had no times
-            own = self.catchup
+            declared = self.catchup
             if catchup is not None:
                 self.paused, self.catchup = False, catchup
             self._look(all_at_once=True, wanted=catchup is not None)
-            self.catchup = own
+            self.catchup = declared
         self.paused = False
         self.failures = 0
         self.facts["resumed"] += 1
@@ -499,9 +499,9 @@ class Model:
     def trigger(self, origin: str, overlap: str | None, seconds: float, fails: bool) -> str:
         if self.state == "completed":
             self.state = "running"
-        one = Record(self.now, self.now, origin, overlap, seconds, fails)
-        self._line_up([one])
-        return {"going": "started", "waiting": "buffered", "skipped": "skipped"}.get(one.status, "started")
+        record = Record(self.now, self.now, origin, overlap, seconds, fails)
+        self._line_up([record])
+        return {"going": "started", "waiting": "buffered", "skipped": "skipped"}.get(record.status, "started")
 
     def backfill(self, id: str, first: Micros, last: Micros, overlap: str | None) -> None:
         if self.state == "completed":
@@ -534,8 +534,8 @@ class Model:
             filling.wake = self.now
         if state == "cancelled":
             given_up = [one for one in self.waiting if one.origin == filling.origin]
-            for one in given_up:
-                self._drop(one, "closed")
+            for record in given_up:
+                self._drop(record, "closed")
             if given_up:
                 self._line_up([])
             self._complete()
@@ -550,8 +550,8 @@ class Model:
 
     def fits_back(self, nominal: Micros) -> bool:
         """Its own moment is to come, and no neighbour was moved past it."""
-        own = self.spec.compiled.jittered(nominal, self.seed)
-        return own > self.now and self._between(nominal, own)
+        jittered = self.spec.compiled.jittered(nominal, self.seed)
+        return jittered > self.now and self._between(nominal, jittered)
 
     def put_back(self, nominal: Micros) -> None:
         self.left_out.discard(nominal)
@@ -566,17 +566,17 @@ class Model:
             if filling.state in ("running", "paused"):
                 filling.state = "cancelled"
                 self.facts["backfill_cancelled"] += 1
-        for one in self.waiting:
-            self._drop(one, "closed")
+        for record in self.waiting:
+            self._drop(record, "closed")
         self.state = "closed"
         self.facts["deleted"] += 1
-        for one in self.going if running != "leave" else []:
-            one.asked = True
+        for record in self.going if running != "leave" else []:
+            record.asked = True
             if running == "terminate":
-                one.status, one.began = "terminated", None
+                record.status, record.began = "terminated", None
                 self.facts["canceled"] += 1
-            elif one.began is not None:
-                self._end([(one, "cancelled")])
-            elif not one.lost:
-                one.status = "cancelled"
+            elif record.began is not None:
+                self._end([(record, "cancelled")])
+            elif not record.lost:
+                record.status = "cancelled"
                 self.facts["canceled"] += 1

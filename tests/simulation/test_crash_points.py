@@ -13,9 +13,9 @@ from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _Still
-from tests.postgres import empty
-from tests.simulation.faults import Dropped, DroppingStore, Ledger, check_invariants
+from ostinato.testing.world import _FrozenTimeStore
+from tests.support.faults import Dropped, DroppingStore, Ledger, check_invariants
+from tests.support.postgres import empty
 
 LEASE = 4.0
 
@@ -84,13 +84,14 @@ def test_every_crash_point_on_sqlite(tmp_path: Any, after_commit: bool) -> None:
 
 @pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
 def test_crash_points_on_postgres(postgres_url: str, after_commit: bool) -> None:
-    """The same statements; each point takes a while here, so every third."""
+    """The same statements; each point takes a while here, so every sixth."""
     at = 1
     while True:
         clock = VirtualClock()
-        store = _Still(open_url(postgres_url))
+        store = _FrozenTimeStore(open_url(postgres_url))
         statements = run_virtual(scenario(store, clock, at, after_commit), clock)
         asyncio.run(empty(postgres_url))
         if statements < at:
             break
-        at += 3
+        at += 6
+    assert at > 40

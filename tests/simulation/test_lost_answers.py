@@ -16,11 +16,11 @@ from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _Still
+from ostinato.testing.world import _FrozenTimeStore
 from ostinato.when import cron
-from tests.postgres import empty
-from tests.scenario.journeys.parts import Work, plugins, text
-from tests.simulation.faults import ForgetfulStore
+from tests.support.faults import ForgetfulStore
+from tests.support.journey_parts import Work, plugins, text
+from tests.support.postgres import empty
 
 ASK = """
     ask: {type: wait, wait: {channel: manual, input: {schema: {type: integer}}}, next: done}
@@ -75,18 +75,18 @@ async def stopping(app: Ostinato) -> Any:
 
 
 async def namespaces(app: Ostinato) -> Any:
-    made = await app.create_namespace("team"), await app.create_namespace("team")
+    answers = await app.create_namespace("team"), await app.create_namespace("team")
     await app.delete_namespace("team")
     try:
         await app.delete_namespace("team")
     except NotFound:
-        return made
+        return answers
     return None
 
 
 async def tokens(app: Ostinato) -> Any:
-    _, made = await app.create_token("reader", label="x")
-    await app.revoke_token(made.id)
+    _, token = await app.create_token("reader", label="x")
+    await app.revoke_token(token.id)
     return [(one.label, one.revoked is not None) for one in await app.tokens()]
 
 
@@ -121,11 +121,11 @@ async def declared(app: Ostinato) -> Any:
 
 
 async def webhooks(app: Ostinato) -> Any:
-    made = await app.webhooks.create("https://example.org/x", ["run:*"])
-    changed = await app.webhooks.update(made.id, notes="n")
-    await app.webhooks.disable(made.id)
-    on = await app.webhooks.enable(made.id)
-    await app.webhooks.delete(made.id)
+    webhook = await app.webhooks.create("https://example.org/x", ["run:*"])
+    changed = await app.webhooks.update(webhook.id, notes="n")
+    await app.webhooks.disable(webhook.id)
+    on = await app.webhooks.enable(webhook.id)
+    await app.webhooks.delete(webhook.id)
     return changed.notes, on.state, await app.webhooks.list()
 
 
@@ -157,9 +157,9 @@ async def a_wait_that_waits_again(app: Ostinato) -> Any:
 async def bindings(app: Ostinato) -> Any:
     await app.journeys.deploy(text(BOOKED, start="book"))
     await app.journeys.start("example", {})
-    (one,) = await app.journeys.bindings()
-    done = await app.journeys.cancel_binding(one.id)
-    return one.max_runs, done.state, (await app.journeys.cancel_binding(one.id)).state
+    (binding,) = await app.journeys.bindings()
+    done = await app.journeys.cancel_binding(binding.id)
+    return binding.max_runs, done.state, (await app.journeys.cancel_binding(binding.id)).state
 
 
 CALLS: list[Callable[[Ostinato], Awaitable[Any]]] = [
@@ -197,7 +197,7 @@ def test_a_call_whose_answer_was_lost_says_the_same_and_is_done_once(
         if kind == "sqlite":
             store: Store = SqliteStore(str(tmp_path / f"{forgetful}.db"), inline=True, durable=False)
         else:
-            store = _Still(open_url(request.getfixturevalue("postgres_url")))
+            store = _FrozenTimeStore(open_url(request.getfixturevalue("postgres_url")))
         clock = VirtualClock()
         return run_virtual(said(ForgetfulStore(store) if forgetful else store, clock, calls), clock)
 

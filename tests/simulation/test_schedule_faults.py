@@ -13,19 +13,17 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato, every
-from ostinato.engine.rows import whole_run
 from ostinato.errors import OstinatoError
 from ostinato.ids import Ids
 from ostinato.schedules.model import OverlapName
-from ostinato.schedules.rows import key_range, read_detail
-from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _Still
-from ostinato.when import read_spec
-from tests.postgres import empty
-from tests.simulation.faults import Dropped, DroppingStore, FaultyStore
+from ostinato.testing.world import _FrozenTimeStore
+from tests.simulation.schedule_records import due_by, records_of
+from tests.support.faults import Dropped, DroppingStore, FaultyStore
+from tests.support.postgres import empty
 
 LEASE = 8.0
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -57,8 +55,8 @@ PAUSE = 2.3  # between two calls
 
 
 async def ask(app: Ostinato, number: int) -> Any:
-    verb, args, given = CALLS[number]
-    return await getattr(app.schedules, verb)(*args, **given, request_id=f"call-{number}")
+    verb, args, options = CALLS[number]
+    return await getattr(app.schedules, verb)(*args, **options, request_id=f"call-{number}")
 
 
 async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool) -> int:
@@ -79,7 +77,7 @@ async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: boo
         else:
             await asyncio.sleep(15)
     except (Dropped, OstinatoError):
-        pass
+        assert dropping.broken
     if first._engine is not None:
         await first.engine.kill()
         await first._close_after_crash()
@@ -97,39 +95,26 @@ async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: boo
     return dropping.statements
 
 
-async def records_of(app: Ostinato, id: str) -> list[tuple[int, str, str]]:
-    """What is on record of a schedule, deleted ones too: nominal time, origin, status."""
-
-    def found(_: int) -> Operation[list[Row]]:
-        low, high = key_range(id)
-        return (yield sql("history", namespace=app.namespace, low=low, high=high, limit=100_000))
-
-    runs = [whole_run(row) for row in await app.store.read(found)]
-    details = [read_detail(run.detail) for run in runs]
-    assert all("count" not in detail for detail in details), "no stretch is that long here"
-    return [(one["nominal"], one["origin"], run.status.value) for one, run in zip(details, runs, strict=True)]
-
-
 async def check(app: Ostinato, clock: VirtualClock) -> None:
     events = await app.events(limit=100_000)
-    told = Counter(event.name.removeprefix("schedule:") for event in events if event.name.startswith("schedule:"))
+    counts = Counter(event.name.removeprefix("schedule:") for event in events if event.name.startswith("schedule:"))
     asked = Counter(verb for verb, _, _ in CALLS)
-    assert told["created"] == asked["create"]
-    assert told["backfill_started"] == told["backfill_completed"] == asked["backfill"]
-    assert (told["paused"], told["resumed"]) == (asked["pause"], asked["resume"])
-    assert (told["updated"], told["deleted"]) == (asked["update"], asked["delete"])
+    assert counts["created"] == asked["create"]
+    assert counts["backfill_started"] == counts["backfill_completed"] == asked["backfill"]
+    assert (counts["paused"], counts["resumed"]) == (asked["pause"], asked["resume"])
+    assert (counts["updated"], counts["deleted"]) == (asked["update"], asked["delete"])
     subjects = {event.data["name"]: event.subject for event in events if event.name == "schedule:created"}
     for name, id in subjects.items():
-        own = [event for event in events if event.subject == id]
+        of_schedule = [event for event in events if event.subject == id]
         records = Counter(one[:2] for one in await records_of(app, id))
         passed = Counter(
             (e.data["nominal"], e.data["origin"])
-            for e in own
+            for e in of_schedule
             if e.name in ("schedule:triggered", "schedule:skipped", "schedule:missed")
         )
-        assert passed <= records, "something was told twice"
+        assert passed <= records, "an event came twice"
         autos = sorted(nominal for nominal, origin in records if origin == "auto")
-        assert autos == due_by(own, clock.now()), name
+        assert autos == due_by(of_schedule, clock.now()), name
         assert max(records.values()) == 1, (name, records)
         triggers = {origin for _, origin in records if origin.startswith("trigger-")}
         assert len(triggers) == sum(verb == "trigger" and args[0] == name for verb, args, _ in CALLS)
@@ -138,34 +123,28 @@ async def check(app: Ostinato, clock: VirtualClock) -> None:
     assert await app.check(repair=False) == []
 
 
-def due_by(events: list[Any], now: int) -> list[int]:
-    """The times that were due, by the schedule's own story of what its spec was from when to when."""
-    found: list[int] = []
-    spec, since = None, 0
-    for event in [*events, None]:
-        name = "" if event is None else event.name.removeprefix("schedule:")
-        if name not in ("", "created", "updated", "deleted"):
-            continue
-        at = now if event is None else event.at
-        if spec is not None:
-            found += spec.compiled.between(max(since, *found[-1:], 0) + 1, at)
-        since = at
-        spec = None if event is None or name == "deleted" else read_spec(event.data["spec"])
-    return found
+@pytest.mark.soak
+@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
+def test_every_crash_point_of_schedules_on_sqlite(tmp_path: Path, after_commit: bool) -> None:
+    assert walk(tmp_path, after_commit, 1) > (70 if after_commit else 200)
 
 
 @pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_every_crash_point_of_schedules_on_sqlite(tmp_path: Path, after_commit: bool) -> None:
+def test_crash_points_of_schedules_on_sqlite(tmp_path: Path, after_commit: bool) -> None:
+    assert walk(tmp_path, after_commit, 3) > (23 if after_commit else 66)
+
+
+def walk(tmp_path: Path, after_commit: bool, step: int) -> int:
+    """Crash at every `step`-th point. Returns how many those are."""
     at, walked = 1, 0
     while True:
         clock = VirtualClock()
         store = SqliteStore(str(tmp_path / f"{at}.db"), inline=True, durable=False)
         statements = run_virtual(scenario(store, clock, at, after_commit), clock)
         if statements < at:
-            break
+            return walked
         walked += 1
-        at = statements + 1  # the next statement, or the first of the next transaction
-    assert walked > (70 if after_commit else 200)
+        at = statements + step  # with a step of one: the next statement, or the first of the next transaction
 
 
 @pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
@@ -175,12 +154,13 @@ def test_crash_points_of_schedules_on_postgres(postgres_url: str, after_commit: 
     at = 7
     while True:
         clock = VirtualClock()
-        store = _Still(open_url(postgres_url))
+        store = _FrozenTimeStore(open_url(postgres_url))
         statements = run_virtual(scenario(store, clock, at, after_commit), clock)
         asyncio.run(empty(postgres_url))
         if statements < at:
             break
-        at += 29
+        at += 47
+    assert at > 7 + 47
 
 
 async def ambiguous(path: Path, clock: VirtualClock, seed: int, rate: float) -> tuple[list[Any], Counter[Any], int]:
@@ -209,8 +189,8 @@ async def ambiguous(path: Path, clock: VirtualClock, seed: int, rate: float) -> 
         records: list[Any] = []
         for name in OVERLAPS:
             info = await app.schedules.get(name)
-            found = sorted((n, o.split("-")[0], s) for n, o, s in await records_of(app, info.id))
-            records.append((name, info.state, info.remaining, info.waiting, sorted(info.counts.items()), found))
+            rows = sorted((n, o.split("-")[0], s) for n, o, s in await records_of(app, info.id))
+            records.append((name, info.state, info.remaining, info.waiting, sorted(info.counts.items()), rows))
         events = await app.events(limit=100_000)
     return records, Counter(event.name for event in events), store.faults
 

@@ -1,6 +1,6 @@
 """Random lives of schedules, played by the engine and by a model of plain code: after every step both say the same.
 
-Not in the model, and left to scenarios: what the runs are told (`coalesced`, `previous`, results), actions that cannot
+Not in the model, and left to scenarios: what runs can read (`coalesced`, `previous`, results), actions that cannot
 be made, several backfills of one schedule at once or with a rate, and in which order a schedule's next time and the
 step of a backfill come where both are due and one stops the other.
 """
@@ -29,13 +29,13 @@ from hypothesis.stateful import (
 
 from ostinato import OstinatoError, every, manual
 from ostinato.engine import nodes
-from ostinato.schedules import completing
+from ostinato.schedules.operations import waiting_runs
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, to_datetime
-from tests.postgres import empty
 from tests.simulation.schedule_model import Model
+from tests.support.postgres import empty
 
 OVERLAPS = ["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
 BATCH = 5
@@ -72,8 +72,8 @@ def length(seconds: float, fails: bool) -> float:
     return seconds + fails * 0.00005
 
 
-def given_catchup(one: dict[str, Any]) -> dict[str, Any]:
-    return {**one, **({"window": f"{one['window'] // SECOND}s"} if "window" in one else {})}
+def given_catchup(catchup: dict[str, Any]) -> dict[str, Any]:
+    return {**catchup, **({"window": f"{catchup['window'] // SECOND}s"} if "window" in catchup else {})}
 
 
 class Lives(RuleBasedStateMachine):
@@ -154,8 +154,8 @@ class Lives(RuleBasedStateMachine):
         self.advance_models()
 
     def advance_models(self) -> None:
-        for one in self.everyone:
-            one.advance(self.now)
+        for model in self.everyone:
+            model.advance(self.now)
 
     # Calls
 
@@ -199,7 +199,7 @@ class Lives(RuleBasedStateMachine):
         paused = paused and by_hand % 3 == 0
         seconds = length(seconds, fails)
         id = f"{name}{len(self.gone)}"
-        given = {"pause_after_failures": failures, "max_buffer": buffer, "remaining": remaining}
+        options = {"pause_after_failures": failures, "max_buffer": buffer, "remaining": remaining}
         self.ids.pop(name, None)
         self.tokens.pop(name, None)
         self.call(
@@ -212,7 +212,7 @@ class Lives(RuleBasedStateMachine):
                 catchup=given_catchup(catchup),
                 input={"schedule": id, "seconds": seconds, "fails": fails},
                 paused=paused,
-                **given,
+                **options,
             ),
         )
         info = self.play(self.schedules.get(name))
@@ -231,7 +231,7 @@ class Lives(RuleBasedStateMachine):
             paused=paused,
             up=self.up,
             batch=BATCH,
-            **given,
+            **options,
         )
         self.after()
 
@@ -261,22 +261,22 @@ class Lives(RuleBasedStateMachine):
         name, model = self.pick(name)
         if overlap in ("cancel_other", "terminate_other") and model.waiting:
             overlap = None  # those that wait would stop others with the next call, which may or may not see them gone
-        given: dict[str, Any] = {"notes": "changed"}
-        known: dict[str, Any] = {}
+        options: dict[str, Any] = {"notes": "changed"}
+        expected: dict[str, Any] = {}
         if spec is not None:
-            given["spec"] = known["spec"] = spec
+            options["spec"] = expected["spec"] = spec
         if overlap is not None:
-            given["overlap"] = known["overlap"] = overlap
+            options["overlap"] = expected["overlap"] = overlap
         if remaining is not None:
-            given["remaining"] = known["remaining"] = remaining
+            options["remaining"] = expected["remaining"] = remaining
         if catchup is not None:
-            given["catchup"], known["catchup"] = given_catchup(catchup), catchup
+            options["catchup"], expected["catchup"] = given_catchup(catchup), catchup
         if action is not None:
-            known["seconds"], known["fails"] = length(*action), action[1]
-            given["input"] = {"schedule": model.name, "seconds": known["seconds"], "fails": known["fails"]}
+            expected["seconds"], expected["fails"] = length(*action), action[1]
+            options["input"] = {"schedule": model.name, "seconds": expected["seconds"], "fails": expected["fails"]}
         self.loose[model.name].add(overlap)
-        self.call(name, lambda: self.schedules.update(name, **given))
-        model.update(**known)
+        self.call(name, lambda: self.schedules.update(name, **options))
+        model.update(**expected)
         self.after()
 
     @precondition(lambda self: self.models)
@@ -291,8 +291,8 @@ class Lives(RuleBasedStateMachine):
     @rule(catchup=st.none() | catchups)
     def resume(self, catchup: dict[str, Any] | None) -> None:
         name, model = next((n, m) for n, m in self.models.items() if m.paused)
-        given = None if catchup is None else given_catchup(catchup)
-        self.call(name, lambda: self.schedules.resume(name, catchup=given))
+        policy = None if catchup is None else given_catchup(catchup)
+        self.call(name, lambda: self.schedules.resume(name, catchup=policy))
         model.resume(catchup)
         self.after()
 
@@ -301,9 +301,9 @@ class Lives(RuleBasedStateMachine):
     def trigger(self, name: str, overlap: str | None, seconds: float, fails: bool) -> None:
         name, model = self.pick(name)
         seconds = length(seconds, fails)
-        given = {"schedule": model.name, "seconds": seconds, "fails": fails}
+        options = {"schedule": model.name, "seconds": seconds, "fails": fails}
         self.loose[model.name].add(overlap)
-        answer = self.call(name, lambda: self.schedules.trigger(name, overlap=overlap, input=given))
+        answer = self.call(name, lambda: self.schedules.trigger(name, overlap=overlap, input=options))
         said = model.trigger(answer.run["origin"], overlap, seconds, fails)
         # With those that make place, whether it waits for that depends on whether a body is running.
         if said == "skipped" or answer.run["status"] == "skipped":
@@ -340,13 +340,13 @@ class Lives(RuleBasedStateMachine):
         self.after()
 
     def coming(self, model: Model) -> list[tuple[Micros, Micros]]:
-        found = []
+        times = []
         for nominal, actual in model.coming():
             if nominal not in model.kept and nominal not in model.ahead and actual > self.now:
-                found.append((nominal, actual))
-            if len(found) == 4:
+                times.append((nominal, actual))
+            if len(times) == 4:
                 break
-        return found
+        return times
 
     @precondition(lambda self: any(not one.spec.manual for one in self.models.values()))
     @rule(at=st.integers(0, 2))
@@ -434,8 +434,8 @@ class Lives(RuleBasedStateMachine):
         self.advance_models()
         node = self.world.app.engine.node
         self.play(self.world.crash() if crash else self.world.down())
-        for one in self.everyone:
-            (one.crash if crash else one.go_down)()
+        for model in self.everyone:
+            (model.crash if crash else model.go_down)()
         self.dead = node if crash else None
         self.up = False
         self.play(self._connect())
@@ -462,29 +462,29 @@ class Lives(RuleBasedStateMachine):
         fills = [f.wake for one in self.everyone for f in one.fillings if f.state == "running"]
         self.play(begin())
         self.up = True
-        for one in self.everyone:  # the beat goes by kinds of timers, that of the oldest first
-            one.come_up(min(fills, default=0) < min(looks, default=0))
+        for model in self.everyone:  # the beat goes by kinds of timers, that of the oldest first
+            model.come_up(min(fills, default=0) < min(looks, default=0))
         self.after()
         if self.dead is None:
             return
-        dead, now = self.dead, self.now
+        dead, now, engine = self.dead, self.now, self.world.app.engine
 
         def give_up(_: int) -> Operation[int]:
             yield sql("renew_lease", id=dead, lease_until=now - 1, lease=1, now=now, lapsed=0, ahead=now * 2)
             rescuer = nodes.NodeInfo("rescuer", "rescuer", now - 9, now - 1, (), (), "", "")
             yield from nodes.join(rescuer)
             yield sql("renew_lease", id=rescuer.id, lease_until=now + 8, lease=8, now=now, lapsed=0, ahead=now * 2)
-            found = yield from nodes.recover(dead, rescuer.id, now, self.world.app.engine.ids.new)
+            ended = yield from nodes.recover(dead, rescuer.id, now, engine.ids.new, engine.kinds)
             yield sql("drop_node", id=rescuer.id)
-            return found
+            return ended
 
         self.advance_models()
         while self.play(self.world.app.store.run(give_up)):
             pass  # what a dead node held is recovered a bite at a time
         self.world.app.engine.hint()
         self.dead = None
-        for one in self.everyone:
-            one.recover()
+        for model in self.everyone:
+            model.recover()
         self.after()
 
     # What must hold
@@ -527,13 +527,13 @@ class Lives(RuleBasedStateMachine):
     async def check_facts(self) -> None:
         """An event for each fact, and nothing live that no schedule knows of."""
         for id, model in [*((self.ids[name], one) for name, one in self.models.items()), *self.gone]:
-            told = list(await self.world.app.events(subject=id, limit=100_000))
-            assert [e.seq for e in told] == sorted({e.seq for e in told})
-            found = Counter(e.name.removeprefix("schedule:") for e in told)
+            events = list(await self.world.app.events(subject=id, limit=100_000))
+            assert [e.seq for e in events] == sorted({e.seq for e in events})
+            counts = Counter(e.name.removeprefix("schedule:") for e in events)
             for fact, count in model.facts.items():
-                assert found[fact] == count, (fact, found, model.facts)
+                assert counts[fact] == count, (fact, counts, model.facts)
             passed: dict[tuple[Any, ...], int] = {}
-            for e in told:
+            for e in events:
                 if e.name in ("schedule:skipped", "schedule:missed"):
                     key = (e.data["nominal"], e.data["origin"], e.data["reason"])
                     passed[key] = max(passed.get(key, 0), e.data.get("count", 1))
@@ -546,22 +546,22 @@ class Lives(RuleBasedStateMachine):
 def same_records(history: list[Any], model: Model) -> None:
     """Every due time has exactly one record, and it says the same; a stretch stands for as many as it says."""
     expected: Counter[tuple[Any, ...]] = Counter()
-    for one in model.records:
-        expected[one.nominal, one.origin, one.status, one.reason] += 1
+    for record in model.records:
+        expected[record.nominal, record.origin, record.status, record.reason] += 1
     assert max(expected.values(), default=1) == 1, "the model has a time twice"
-    found: Counter[tuple[Any, ...]] = Counter()
+    counts: Counter[tuple[Any, ...]] = Counter()
     for row in history:
         live = row.status in ("ready", "active", "waiting")
         status = "going" if live else "waiting" if row.status == "buffered" else row.status
         reason = row.reason if status in ("skipped", "missed") else None
         if row.count == 1:
-            found[micros(row.nominal), row.origin, status, reason] += 1
+            counts[micros(row.nominal), row.origin, status, reason] += 1
             continue
         first, last = micros(row.nominal), micros(row.last)
         inside = [key for key in expected if first <= key[0] <= last and key[1:] == ("auto", status, reason)]
         assert len(inside) == row.count, (row, len(inside))
-        found.update(inside)
-    assert found == expected, f"only in the store: {found - expected}; only in the model: {expected - found}"
+        counts.update(inside)
+    assert counts == expected, f"only in the store: {counts - expected}; only in the model: {expected - counts}"
 
 
 SETTINGS: dict[str, Any] = {
@@ -575,7 +575,7 @@ SETTINGS: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def a_buffer_is_soon_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completing, "FIRST", 3)
+    monkeypatch.setattr(waiting_runs, "FIRST", 3)
 
 
 def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = False) -> None:

@@ -17,10 +17,10 @@ from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _Still
-from tests.scenario.journeys.parts import Work, plugins, text
-from tests.simulation.faults import Ledger, SharedStore, check_invariants
-from tests.simulation.test_schedule_faults import due_by, records_of
+from ostinato.testing.world import _FrozenTimeStore
+from tests.simulation.schedule_records import due_by, records_of
+from tests.support.faults import Ledger, SharedStore, check_invariants
+from tests.support.journey_parts import Work, plugins, text
 
 ERRAND = text(
     """
@@ -115,15 +115,26 @@ async def check(client: Ostinato, ledger: Ledger, clock: VirtualClock) -> None:
     assert not any("cannot start" in (run.reason or "") for run in runs)
     events = await client.events(limit=100_000)
     for created in [event for event in events if event.name == "schedule:created"]:
-        own = [event for event in events if event.subject == created.subject]
-        paused = next(event.at for event in own if event.name == "schedule:paused")
+        of_schedule = [event for event in events if event.subject == created.subject]
+        paused = next(event.at for event in of_schedule if event.name == "schedule:paused")
         autos = sorted(nominal for nominal, _, _ in await records_of(client, created.subject))
-        assert autos == due_by(own, paused), created.data["name"]
+        assert autos == due_by(of_schedule, paused), created.data["name"]
 
 
 @pytest.mark.parametrize("count", [1, 3], ids=["alone", "several"])
 def test_stops_leave_no_trace_on_sqlite(tmp_path: Path, count: int) -> None:
-    for seed in range(12):
+    play(tmp_path, count, range(5))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("count", [1, 3], ids=["alone", "several"])
+def test_many_stops_leave_no_trace_on_sqlite(tmp_path: Path, count: int) -> None:
+    play(tmp_path, count, range(5, 500))
+
+
+def play(tmp_path: Path, count: int, seeds: range) -> None:
+    for seed in seeds:
         clock = VirtualClock()
         store = SqliteStore(str(tmp_path / f"{seed}.db"), inline=True, durable=False)
         run_virtual(simulate(store, clock, seed, count), clock)
@@ -132,4 +143,4 @@ def test_stops_leave_no_trace_on_sqlite(tmp_path: Path, count: int) -> None:
 @pytest.mark.parametrize("count", [1, 3], ids=["alone", "several"])
 def test_stops_leave_no_trace_on_postgres(postgres_url: str, count: int) -> None:
     clock = VirtualClock()
-    run_virtual(simulate(_Still(open_url(postgres_url)), clock, 100 + count, count), clock)
+    run_virtual(simulate(_FrozenTimeStore(open_url(postgres_url)), clock, 100 + count, count), clock)

@@ -26,7 +26,7 @@ def test_a_node_that_is_not_on_record_claims_nothing(store_url: str) -> None:
         async with app.connected():
             run = await app.start("work")
             with pytest.raises(NodeLost):
-                await app.store.run(lambda tries: claim("given-up", 1, "default", 10, FAR, frozenset(), tries))
+                await app.store.run(lambda tries: claim("gone", 1, "default", 10, FAR, '["job"]', frozenset(), tries))
             assert (await run.info()).status == "ready"
 
     asyncio.run(main())

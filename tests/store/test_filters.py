@@ -19,10 +19,12 @@ from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.rows import insert_schedule_row
-from ostinato.store import crossing as module
+from ostinato.store import intersect as module
 from ostinato.store import migrate
+from ostinato.store.columns import SCHEDULE_COLUMNS, TABLES
 from ostinato.store.contract import Operation, Statement, sql
-from ostinato.store.crossing import crossing
+from ostinato.store.intersect import intersect_keys
+from ostinato.store.sql import Statements
 from ostinato.store.urls import open_url
 
 KEYS = st.sets(st.integers(0, 60).map(lambda n: f"{n:02}"), max_size=60)
@@ -34,16 +36,16 @@ def answered(sources: Sequence[Sequence[str]], down: bool, limit: int, start: st
     def source(number: int) -> Callable[[str, str, int], Statement]:
         return lambda start, skip, limit: sql(str(number), start=start, skip=skip, limit=limit)
 
-    work = crossing([source(n) for n in range(len(sources))], start, skip, limit, down=down)
+    work = intersect_keys([source(n) for n in range(len(sources))], start, skip, limit, down=down)
     asked = 0
     statement = next(work)
     while True:
         asked += 1
-        given = statement.params
+        params = statement.params
         keys = sorted(sources[int(statement.name)], reverse=down)
-        beyond = [k for k in keys if (k <= given["start"] if down else k >= given["start"]) and k != given["skip"]]
+        beyond = [k for k in keys if (k <= params["start"] if down else k >= params["start"]) and k != params["skip"]]
         try:
-            statement = work.send([(key,) for key in beyond[: given["limit"]]])
+            statement = work.send([(key,) for key in beyond[: params["limit"]]])
         except StopIteration as done:
             return done.value, asked
 
@@ -52,15 +54,15 @@ def answered(sources: Sequence[Sequence[str]], down: bool, limit: int, start: st
 def test_pages_of_a_crossing_are_what_all_sources_have(sources: list[set[str]], down: bool, limit: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PAGE", 4)
-        found: list[str] = []
+        keys: list[str] = []
         cursor = "~" if down else ""
         while True:
             page, _ = answered([list(one) for one in sources], down, limit, cursor, cursor)
-            found += page
+            keys += page
             if len(page) < limit:
                 break
             cursor = page[-1]
-    assert found == sorted(set.intersection(*sources), reverse=down)
+    assert keys == sorted(set.intersection(*sources), reverse=down)
 
 
 @pytest.mark.parametrize("order", [0, 1])
@@ -69,8 +71,8 @@ def test_what_is_rare_makes_a_crossing_short(order: int) -> None:
     few = ["000007", "050000", "099999"]
     both = [many, few] if order else [few, many]
     for down in (False, True):
-        found, asked = answered(both, down, 100, "~" if down else "", "")
-        assert (sorted(found), asked <= 8) == (few, True)
+        keys, asked = answered(both, down, 100, "~" if down else "", "")
+        assert (sorted(keys), asked <= 8) == (few, True)
 
 
 def connected(url: str, main: Callable[[Ostinato], Awaitable[None]]) -> None:
@@ -83,11 +85,11 @@ def connected(url: str, main: Callable[[Ostinato], Awaitable[None]]) -> None:
 
 async def pages(find: Callable[[str | None], Awaitable[list[str]]], more: Callable[[], Awaitable[None]]) -> list[str]:
     """All that a list has, page by page; something is added between two of them."""
-    found: list[str] = []
-    while page := await find(found[-1] if found else None):
-        found += page
+    names: list[str] = []
+    while page := await find(names[-1] if names else None):
+        names += page
         await more()
-    return found
+    return names
 
 
 def test_schedules_are_found_by_every_combination(store_url: str) -> None:
@@ -113,20 +115,20 @@ def test_schedules_are_found_by_every_combination(store_url: str) -> None:
 
         tags_asked, jobs_asked = [None, "often", "rare", long, long + "x"], [None, "usual", "seldom"]
         for tag, job, state, match in product(tags_asked, jobs_asked, [None, "paused", "running"], ["*", "s2*", "s*7"]):
-            given: dict[str, Any] = {"tag": tag, "job": job, "state": state, "match": match}
+            filters: dict[str, Any] = {"tag": tag, "job": job, "state": state, "match": match}
 
-            async def find(after: str | None, given: dict[str, Any] = given) -> list[str]:
-                return [one.name for one in await schedules.list(**given, after=after or "b", limit=3)]
+            async def find(after: str | None, options: dict[str, Any] = filters) -> list[str]:
+                return [one.name for one in await schedules.list(**options, after=after or "b", limit=3)]
 
             wanted = [
-                one.name
-                for one in whole
-                if (tag is None or tag in one.tags)
-                and job in (None, one.job)
-                and state in (None, one.state)
-                and (one.name.startswith("s2") if match == "s2*" else match == "*" or one.name.endswith("7"))
+                schedule.name
+                for schedule in whole
+                if (tag is None or tag in schedule.tags)
+                and job in (None, schedule.job)
+                and state in (None, schedule.state)
+                and (schedule.name.startswith("s2") if match == "s2*" else match == "*" or schedule.name.endswith("7"))
             ]
-            assert await pages(find, more) == wanted, given
+            assert await pages(find, more) == wanted, filters
         assert await schedules.list(tag="\x00") == []
 
     connected(store_url, main)
@@ -136,9 +138,9 @@ def test_runs_are_found_by_every_combination(store_url: str) -> None:
     async def main(app: Ostinato) -> None:
         ids = Ids()
 
-        def put(n: int, status: Status, **given: Any) -> Run:
+        def put(n: int, status: Status, **options: Any) -> Run:
             id = ids.new(1_700_000_000_000_000 + n)
-            return Run(id, f"job{n % 3}", root_id=id, status=status, parent_id="p" if n % 5 == 0 else None, **given)
+            return Run(id, f"job{n % 3}", root_id=id, status=status, parent_id="p" if n % 5 == 0 else None, **options)
 
         statuses = [*Status, Status.SUCCEEDED, Status.SUCCEEDED]
         runs = [put(n, statuses[n % len(statuses)]) for n in range(90)]
@@ -164,11 +166,11 @@ def test_runs_are_found_by_every_combination(store_url: str) -> None:
         for status, name, parent, attempts in product(
             [None, *Status], [None, "job1"], [None, "p", "q"], [False, True]
         ):  # fmt: skip
-            given: dict[str, Any] = {"status": status, "name": name, "parent": parent, "attempts": attempts}
+            filters: dict[str, Any] = {"status": status, "name": name, "parent": parent, "attempts": attempts}
 
-            async def find(before: str | None, given: dict[str, Any] = given) -> list[str]:
-                found = await app.runs(**given, before=before or strange.id, limit=4)
-                return [run.run_id for run in found]
+            async def find(before: str | None, options: dict[str, Any] = filters) -> list[str]:
+                runs = await app.runs(**options, before=before or strange.id, limit=4)
+                return [run.run_id for run in runs]
 
             wanted = [
                 id
@@ -178,7 +180,7 @@ def test_runs_are_found_by_every_combination(store_url: str) -> None:
                 and parent in (None, by_id[id].parent_id)
                 and (attempts or id not in earlier)
             ]
-            assert await pages(find, more) == wanted, given
+            assert await pages(find, more) == wanted, filters
 
     connected(store_url, main)
 
@@ -200,6 +202,11 @@ def test_schedules_from_before_there_were_labels_are_found(
     bare_store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = migrate.migrations
+    columns = {"old_schedule": TABLES["schedule"].without("companion")}
+    text = "-- insert_old: schedules as version 8 wrote them.\nINSERT INTO ostinato_schedules ({old_schedule_columns}) "
+    insert_old = Statements(
+        f"{text}SELECT {{old_schedule_columns}} FROM {{rows r(old_schedule_columns)}} WHERE true", columns
+    )
 
     def before(dialect: Literal["sqlite", "postgres"]) -> tuple[tuple[int, str], ...]:
         return tuple(one for one in whole(dialect) if one[0] < 9)
@@ -207,15 +214,16 @@ def test_schedules_from_before_there_were_labels_are_found(
     def fill(_: int) -> Operation[None]:
         spec = cron("0 9 * * *")
         nul = Action("report", {"text": "a\x00b"})
-        made = [
+        schedules = [
             Schedule("1", "plain", spec, action=nul, tags=("billing", "größe")),
             Schedule("2", "paused", spec, action=Action("j" * 300), paused=5),
             Schedule("3", "closed", spec, action=Action("report"), closed=5),
             Schedule("4", "broken", spec, action=Action("report")),
         ]
-        rows = [list(insert_schedule_row(one)) for one in made]
-        rows[3][4] = "{no json"
-        yield sql("insert_schedules", rows)
+        rows = [list(insert_schedule_row(schedule)) for schedule in schedules]
+        rows[3][SCHEDULE_COLUMNS.index("action")] = "{no json"
+        newer = SCHEDULE_COLUMNS.index("companion")
+        yield insert_old("insert_old", [row[:newer] + row[newer + 1 :] for row in rows])
 
     async def main() -> None:
         with monkeypatch.context() as patch:
@@ -226,8 +234,8 @@ def test_schedules_from_before_there_were_labels_are_found(
             await store.close()
 
     async def looked(app: Ostinato) -> None:
-        async def names(**given: Any) -> list[str]:
-            return [one.name for one in await app.schedules.list(**given)]
+        async def names(**options: Any) -> list[str]:
+            return [one.name for one in await app.schedules.list(**options)]
 
         assert await names(job="report") == ["plain"]
         assert await names(tag="größe") == await names(tag="billing") == ["plain"]

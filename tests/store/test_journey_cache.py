@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ostinato.errors import OstinatoError
-from ostinato.journeys.caching import LARGEST, StoreCache
+from ostinato.journeys.runtime.cache import LARGEST, StoreCache
 from ostinato.store.urls import open_url
 
 
@@ -19,16 +19,16 @@ def test_a_value_is_there_until_it_runs_out_and_only_in_its_namespace(store_url:
         cache, other = (StoreCache(store, lambda: now[0], one) for one in ("a", "b"))
         assert await cache.get("k") is None
         await cache.put("k", {"x": [1, None]}, 10)
-        await cache.put("for ever", "ü", None)
+        await cache.put("endless", "ü", None)
         assert (await cache.get("k"), await other.get("k")) == ({"x": [1, None]}, None)
         now[0] += 9_999_999
         await cache.put("k2", 1, 1)
         assert (await cache.get("k"), await cache.get("k2")) == ({"x": [1, None]}, 1)
         now[0] += 1
-        assert (await cache.get("k"), await cache.get("for ever")) == (None, "ü")
+        assert (await cache.get("k"), await cache.get("endless")) == (None, "ü")
         await cache.put("k", 2, 10)
         assert await cache.get("k") == 2
-        with pytest.raises(OstinatoError, match="at most"):
+        with pytest.raises(OstinatoError, match="the maximum is"):
             await cache.put("k", "x" * LARGEST, 1)
         await store.close()
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
+from ostinato.journeys.bindings import Binding, binding_row
+from ostinato.journeys.definitions import DefinitionRow, definition_info
 from ostinato.store.contract import Operation, Rows, Statement, Store, sql
 from ostinato.store.urls import open_url
 
@@ -14,8 +17,8 @@ def carried_out(store: Store, *statements: Statement) -> Any:
 
     def operation() -> Operation[Rows]:
         rows: Rows = []
-        for one in statements:
-            rows = yield one
+        for statement in statements:
+            rows = yield statement
         return rows
 
     return store.run(lambda _: operation())
@@ -25,24 +28,25 @@ def instance(id: str, definition: str = "pay", phase: str = "RUNNING") -> tuple[
     return (id, "default", definition, "1.0.0", phase, "a", "{}", "{}", None, None, None, None, 1, 1, None)
 
 
-def binding(id: str, subject: str | None) -> tuple[Any, ...]:
-    return (id, "default", "pay", "1.0.0", "run", subject, 5, "P1D", 3, 0, "{}", 1, "active", "j1", 1, 1, None)
+def binding(id: str, subject: str | None) -> Binding:
+    return Binding(id, "default", "pay", "1.0.0", "run", subject, 5, "P1D", 3, 0, 1, "active", "j1", 1, 1, None, "{}")
 
 
 def test_definitions_are_kept_once_for_each_version(store_url: str) -> None:
     async def main() -> None:
         store = open_url(store_url)
         await store.open()
-        row = ("default", "pay", "1.0.0", "Journey", "pay.journey.yaml", "text", "d1", 1, None, None)
-        newer = (*row[:2], "1.1.0", *row[3:7], 2, None, None)
+        row = DefinitionRow("default", "pay", "1.0.0", "Journey", "pay.journey.yaml", "d1", 1, None, "text", None)
+        newer = row._replace(version="1.1.0", created=2)
         assert len(await carried_out(store, sql("insert_definitions", [row, newer]))) == 2
-        assert await carried_out(store, sql("insert_definitions", [(*row[:5], "other", "d2", 3, None, None)])) == []
-        found = await carried_out(store, sql("definition", namespace="default", name="pay", version="1.0.0"))
-        assert tuple(found[0]) == row
+        other = row._replace(source="other", digest="d2", created=3)
+        assert await carried_out(store, sql("insert_definitions", [other])) == []
+        rows = await carried_out(store, sql("definition", namespace="default", name="pay", version="1.0.0"))
+        assert tuple(rows[0]) == row
         versions = await carried_out(store, sql("definition_versions", namespace="default", name="pay"))
-        assert [one[2] for one in versions] == ["1.1.0", "1.0.0"]
+        assert [definition_info(one).version for one in versions] == ["1.1.0", "1.0.0"]
         page = sql("list_definitions", namespace="default", name="pay", version="1.0.0", limit=9)
-        assert [one[2] for one in await carried_out(store, page)] == ["1.1.0"]
+        assert [definition_info(one).version for one in await carried_out(store, page)] == ["1.1.0"]
         await store.close()
 
     asyncio.run(main())
@@ -59,11 +63,11 @@ def test_instances_are_listed_by_what_they_are_and_by_labels(store_url: str) -> 
                 "label_journeys", [("default", "tag:vip", "j1"), ("default", "tag:vip", "j3"), ("default", "n=1", "j1")]
             ),
             sql("label_journeys", [("default", "tag:vip", "j1")]),
-            sql("move_journeys", [("j2", "SUCCEEDED", "done", '{"x":1}', "{}", '{"n":"2"}', 9, 9)]),
+            sql("update_journeys", [("j2", "SUCCEEDED", "done", '{"x":1}', "{}", '{"n":"2"}', 9, 9)]),
         )
 
-        async def listed(name: str, before: str = "~", **given: str) -> list[str]:
-            asked = {"namespace": "default", "start": before, "skip": before, "limit": 10, **given}
+        async def listed(name: str, before: str = "~", **options: str) -> list[str]:
+            asked = {"namespace": "default", "start": before, "skip": before, "limit": 10, **options}
             return [one[0] for one in await carried_out(store, sql(name, **asked))]
 
         assert await listed("list_journeys") == ["j3", "j2", "j1"]
@@ -73,9 +77,9 @@ def test_instances_are_listed_by_what_they_are_and_by_labels(store_url: str) -> 
         assert await listed("journeys_in_phase", phase="RUNNING") == ["j3", "j1"]
         assert await listed("labelled_journeys", label="tag:vip") == ["j3", "j1"]
         assert await listed("labelled_journeys", label="n=1") == ["j1"]
-        for name in ("journeys_by_ids", "lock_journeys"):
-            found = await carried_out(store, sql(name, [("j2",), ("none",)]))
-            assert [(one[0], one[4], one[6], one[14]) for one in found] == [("j2", "SUCCEEDED", '{"x":1}', 9)]
+        for name in ("journeys_by_ids",):
+            rows = await carried_out(store, sql(name, [("j2",), ("none",)]))
+            assert [(one[0], one[4], one[6], one[14]) for one in rows] == [("j2", "SUCCEEDED", '{"x":1}', 9)]
         await store.close()
 
     asyncio.run(main())
@@ -106,7 +110,7 @@ def test_a_cached_value_runs_out(store_url: str) -> None:
 
         async def cached(now: int) -> dict[str, str]:
             return {
-                one[0]: one[1] for one in await carried_out(store, sql("cached", keys, namespace="default", now=now))
+                row[0]: row[1] for row in await carried_out(store, sql("cached", keys, namespace="default", now=now))
             }
 
         assert await cached(19) == {"a": "4", "b": "2"}
@@ -121,19 +125,21 @@ def test_bindings_are_found_by_identity_and_listed_without_their_contexts(store_
     async def main() -> None:
         store = open_url(store_url)
         await store.open()
-        await carried_out(
-            store, sql("insert_bindings", [binding("s1", "u1"), binding("s2", "u1"), binding("s3", None)])
-        )
+        bindings = [binding("s1", "u1"), binding("s2", "u1"), binding("s3", None)]
+        await carried_out(store, sql("insert_bindings", list(map(binding_row, bindings))))
         identity = {"namespace": "default", "definition": "pay", "version": "1.0.0", "start": "run"}
         assert [one[0] for one in await carried_out(store, sql("same_bindings", **identity, subject="u1"))] == [
             "s2",
             "s1",
         ]
-        await carried_out(store, sql("change_bindings", [("s2", "u1", 5, "P1D", 3, 3, '{"t":1}', 2, "exhausted", 9)]))
+        changed = replace(
+            bindings[1], runs_executed=3, last_context='{"t":1}', generation=2, state="exhausted", updated=9
+        )
+        await carried_out(store, sql("change_bindings", [binding_row(changed)]))
         assert [one[0] for one in await carried_out(store, sql("same_bindings", **identity, subject="u1"))] == ["s1"]
         assert [one[0] for one in await carried_out(store, sql("same_bindings", **identity, subject=""))] == ["s3"]
         held = await carried_out(store, sql("lock_bindings", [("s2",)]))
-        assert list(held[0])[9:13] == [3, '{"t":1}', 2, "exhausted"]
+        assert Binding(*held[0]) == changed
         page = {"namespace": "default", "definition": "", "subject": "u1", "after": "", "limit": 9}
         listed = await carried_out(store, sql("list_bindings", **page))
         assert [one[0] for one in listed] == ["s1", "s2"]

@@ -16,9 +16,9 @@ from ostinato import cron
 from ostinato.engine.rows import insert_row, timer_row
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
-from ostinato.schedules.carrying import next_timer
-from ostinato.schedules.finding import relabel
 from ostinato.schedules.model import Schedule
+from ostinato.schedules.operations.search import relabel
+from ostinato.schedules.operations.write import next_timer
 from ostinato.schedules.rows import insert_schedule_row
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.store.postgres import SETTINGS
@@ -29,7 +29,11 @@ END = ("id", 1, "succeeded", None, None, None, 1, 0, None, None)
 LIST = {"namespace": "default", "limit": 10}
 FROM = {"start": "~", "skip": "~"}
 HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
-    "claim_ready": ({"node": "n", "token": 1, "now": 1, "queue": "default", "limit": 100}, None, "ostinato_runs_ready"),
+    "claim_ready": (
+        {"node": "n", "token": 1, "now": 1, "queue": "default", "limit": 100, "kinds": '["job"]'},
+        None,
+        "ostinato_runs_ready",
+    ),
     "finish_runs": ({"node": "n", "now": 1}, ("id", 1, "succeeded", None, None, None), "ostinato_runs_pkey"),
     "wake_runs": ({"now": 1}, ("id",), "ostinato_runs_pkey"),
     "started_events": ({"node": "n", "token": 1, "now": 1}, None, "ostinato_runs_active"),
@@ -41,7 +45,7 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "claimed_by_token": ({"node": "n", "token": 1}, None, "ostinato_runs_active"),
     "serial_heads": ({}, ("default", "k"), "ostinato_runs_serial"),
     "limit_heads": ({}, ("default", "k", 1), "ostinato_runs_limit"),
-    "unpark": ({"limit": 10}, ("name",), "ostinato_runs_parked"),
+    "unpark": ({"limit": 10, "kinds": '["job", "journey"]'}, ("name",), "ostinato_runs_parked"),
     "runs_by_keys": ({}, ("default", "key"), "ostinato_runs_key"),
     "runs_by_ids": ({}, ("id",), "ostinato_runs_pkey"),
     "take_due": ({"now": 1, "limit": 100}, None, "ostinato_timers_due"),
@@ -71,10 +75,14 @@ HOT: dict[str, tuple[dict[str, Any], Sequence[Any] | None, str]] = {
     "backfills_of": ({"schedule": "s", "before": "~", "limit": 10}, None, "ostinato_backfills_schedule"),
     "stale_schedules": ({"rules": "0", "limit": 10}, None, "ostinato_schedules_rules"),
     "schedules_by_name": ({}, ("default", "name"), "ostinato_schedules_name"),
-    "name_workflows": ({}, ("run", "schedule", "2026-01-01T00:00:00Z", "request"), "ostinato_forms_pkey"),
-    "workflows_of": ({}, ("run",), "ostinato_workflows_pkey"),
-    "workflow_by_id": ({"namespace": "default", "id": "w"}, None, "ostinato_workflows_id"),
-    "workflows_by_id": ({"namespace": "default", "id": "w", "limit": 10}, None, "ostinato_workflows_id"),
+    "name_temporal_executions": ({}, ("run", "schedule", "2026-01-01T00:00:00Z", "request"), "ostinato_forms_pkey"),
+    "temporal_executions_of": ({}, ("run",), "ostinato_temporal_executions_pkey"),
+    "temporal_execution_by_id": ({"namespace": "default", "id": "w"}, None, "ostinato_temporal_executions_id"),
+    "temporal_executions_by_id": (
+        {"namespace": "default", "id": "w", "limit": 10},
+        None,
+        "ostinato_temporal_executions_id",
+    ),
     "recent_actions": ({"limit": 10}, ("default", "key1", "key2"), "ostinato_runs_key"),
     "lock_serials": ({}, ("default", "k"), "ostinato_serials_pkey"),
     "lock_limits": ({}, ("default", "k"), "ostinato_limits_pkey"),
@@ -111,7 +119,7 @@ OWN = {
     "ostinato_events_pkey": "INTEGER PRIMARY KEY",
     "ostinato_schedules_pkey": "sqlite_autoindex_ostinato_schedules_1",
     "ostinato_forms_pkey": "PRIMARY KEY",
-    "ostinato_workflows_pkey": "PRIMARY KEY",
+    "ostinato_temporal_executions_pkey": "PRIMARY KEY",
     "ostinato_serials_pkey": "PRIMARY KEY",
     "ostinato_limits_pkey": "PRIMARY KEY",
     "ostinato_schedule_labels_pkey": "PRIMARY KEY",
@@ -125,12 +133,12 @@ async def schedules(store: Store) -> None:
 
     def fill(_: int) -> Operation[None]:
         for begin in range(0, 5_000, 500):
-            made = [
+            schedules = [
                 Schedule(f"id{n:05d}", f"name{n:05d}", cron("0 9 * * *"), next=n) for n in range(begin, begin + 500)
             ]
-            yield sql("insert_schedules", [insert_schedule_row(one) for one in made])
-            yield sql("label_schedules", [row for one in made for row in relabel(None, one)[1]])
-            yield sql("set_timers", [timer_row(next_timer(one, one.next or 0)) for one in made])
+            yield sql("insert_schedules", [insert_schedule_row(one) for one in schedules])
+            yield sql("label_schedules", [row for one in schedules for row in relabel(None, one)[1]])
+            yield sql("set_timers", [timer_row(next_timer(one, one.next or 0)) for one in schedules])
 
     await store.run(fill)
 
@@ -220,8 +228,8 @@ def literal(value: Any) -> str:
 async def planned(connection: asyncpg.Connection, text: str, values: Sequence[Any]) -> str:
     """The plan for any values, as the store has it: with these in view another might be made."""
     await connection.execute(f"PREPARE looked_at AS {text}")
-    given = ", ".join(map(literal, values))
-    rows = await connection.fetch("EXPLAIN EXECUTE looked_at" + (f"({given})" if values else ""))
+    arguments = ", ".join(map(literal, values))
+    rows = await connection.fetch("EXPLAIN EXECUTE looked_at" + (f"({arguments})" if values else ""))
     await connection.execute("DEALLOCATE looked_at")
     return "\n".join(row[0] for row in rows)
 

@@ -14,7 +14,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from ostinato.engine.claims import Hands
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.kinds import Kinds
 from ostinato.engine.nodes import NodeInfo, join, recover
 from ostinato.engine.rows import timer_row
 from ostinato.errors import StoreError, StoreUnavailable
@@ -71,13 +72,13 @@ def test_one_failing_operation_harms_no_other_in_its_batch(store_url: str) -> No
             raise ValueError("poison")
 
         tasks = [store.run(lambda _, n=n: set_timer(100 + n, f"o{n}")) for n in range(20)]  # type: ignore[misc]
-        found = await asyncio.gather(*tasks[:10], store.run(bad), *tasks[10:], return_exceptions=True)
+        result = await asyncio.gather(*tasks[:10], store.run(bad), *tasks[10:], return_exceptions=True)
         assert await store.read(next_due) == 100
         await store.close()
-        return found
+        return result
 
-    found = asyncio.run(main())
-    assert [type(f) for f in found if f is not None] == [ValueError]
+    results = asyncio.run(main())
+    assert [type(f) for f in results if f is not None] == [ValueError]
 
 
 def test_a_cancelled_operation_ends_wherever_it_is(store_url: str) -> None:
@@ -154,6 +155,22 @@ def test_a_newer_schema_is_left_alone(store_url: str) -> None:
     asyncio.run(main())
 
 
+def test_a_schema_that_is_not_a_number_is_refused(tmp_path: Path) -> None:
+    async def main() -> None:
+        path = tmp_path / "store.db"
+        store = open_url(f"sqlite:///{path}")
+        await store.open()
+        await store.close()
+        connection = sqlite3.connect(path)
+        connection.execute("UPDATE ostinato_meta SET value = 'twelve' WHERE key = 'schema'")
+        connection.commit()
+        connection.close()
+        with pytest.raises(StoreError, match="'twelve', which is not a number; restore a backup"):
+            await open_url(f"sqlite:///{path}").open()
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize(
     ("url", "words"),
     [
@@ -210,9 +227,9 @@ def test_a_file_that_cannot_be_written_is_said_so() -> None:
         path = Path(folder, "store.db")
         asyncio.run(_touch(path))
         path.chmod(0o444)
-        found = _opened_by_nobody(path)
-    assert "StoreError" in found
-    assert "cannot be written" in found or "cannot be opened" in found
+        message = _opened_by_nobody(path)
+    assert "StoreError" in message
+    assert "cannot be written" in message or "cannot be opened" in message
 
 
 def _opened_by_nobody(path: Path) -> str:
@@ -294,15 +311,15 @@ def test_what_rows_have_in_common_is_written_for_each_of_them(store_url: str, co
             yield sql("set_timers", rows)
             return (yield sql("list_timers", after=0, namespace="default", limit=1000))
 
-        found = await store.run(put)
+        result = await store.run(put)
         await store.close()
-        return found
+        return result
 
-    assert sorted(tuple(row[:6]) for row in asyncio.run(main())) == rows
+    assert sorted(map(tuple, asyncio.run(main()))) == rows
 
 
 def test_who_drops_a_timer_does_not_wait_for_the_beat_that_fires_it(postgres_url: str) -> None:
-    """The beat holds the timer and waits for its owner, whom the other holds: that would be for ever."""
+    """The beat holds the timer and waits for its owner, which the other transaction holds: a deadlock."""
 
     async def main() -> list[str]:
         store = open_url(postgres_url)
@@ -352,7 +369,7 @@ def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> N
 
         def left(_: int) -> Operation[list[Row]]:
             yield from steady(10**9)
-            yield from recover("frozen", "steady", 10**9, lambda _: "new")
+            yield from recover("frozen", "steady", 10**9, lambda _: "new", Kinds())
             return (yield sql("list_nodes"))
 
         assert [row[0] for row in await store.run(left)] == ["steady"]
@@ -363,7 +380,7 @@ def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> N
 
 
 def test_who_gives_a_node_up_is_not_waited_for(postgres_url: str) -> None:
-    """A firing that waited, holding its schedules, for one who waits for them would wait for ever."""
+    """A firing that holds its schedules and waits for a transaction that waits for them would be a deadlock."""
 
     async def main() -> None:
         store = open_url(postgres_url)
@@ -372,13 +389,13 @@ def test_who_gives_a_node_up_is_not_waited_for(postgres_url: str) -> None:
         rescuer = await asyncpg.connect(postgres_url)
         await rescuer.execute("BEGIN")
         await store.run(lambda _: steady(99))
-        given = {"id": "slow", "by": "steady", "now": 99}
-        text, values = queries("postgres")["gone_node"].render("dollar", given, None)
+        params = {"id": "slow", "by": "steady", "now": 99}
+        text, values = queries("postgres")["gone_node"].render("dollar", params, None)
         assert len(await rescuer.fetch(text, *values)) == 1
-        hands = Hands("slow", 1, 10, ("default",), {"work"})
-        assert not await asyncio.wait_for(store.run(lambda _: hands.free()), 10)
+        direct = DirectClaim("slow", 1, 10, ("default",), {"work"})
+        assert not await asyncio.wait_for(store.run(lambda _: direct.is_free()), 10)
         await rescuer.execute("ROLLBACK")
-        assert await store.run(lambda _: hands.free())
+        assert await store.run(lambda _: direct.is_free())
         await rescuer.close()
         await store.close()
 

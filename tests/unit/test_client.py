@@ -19,7 +19,7 @@ Answer = httpx.Response | Exception
 
 
 class Fake:
-    """A server that answers as it is told, one after the other, and remembers what it was asked."""
+    """A server that gives these answers, one after the other, and remembers the requests."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -87,9 +87,9 @@ def test_what_cannot_be_repeated_is_not() -> None:
     with pytest.raises(Unreachable):
         ask(fake, lambda client: client.create_token("reader"))
     assert len(fake.asked) == 1
-    made = {"id": "1", "token": "ost_…"}
-    fake = Fake(httpx.ConnectError("refused"), httpx.Response(201, json=made))  # certainly not heard: try again
-    assert ask(fake, lambda client: client.create_token("reader")) == made
+    token = {"id": "1", "token": "ost_…"}
+    fake = Fake(httpx.ConnectError("refused"), httpx.Response(201, json=token))  # certainly not heard: try again
+    assert ask(fake, lambda client: client.create_token("reader")) == token
 
 
 def test_patience_ends() -> None:
@@ -100,7 +100,7 @@ def test_patience_ends() -> None:
     fake = Fake(problem(503, **{"retry-after": "60"}))
     with pytest.raises(Unreachable, match="it is 503"):
         ask(fake, lambda client: client.nodes(), patience=5)
-    assert len(fake.asked) == 1  # it was told to wait for longer than it is willing to
+    assert len(fake.asked) == 1  # the server asks for a longer wait than its patience
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,12 @@ def test_a_stream_that_breaks_off_is_taken_up_where_it_was() -> None:
     fake = Fake(last, httpx.ReadError("reset"), said(5, 6), said(7))
 
     async def three(client: Client) -> list[int]:
-        found = []
+        events = []
         async for event in client.follow(pattern="a:*"):
-            found.append(event["seq"])
-            if len(found) == 3:
+            events.append(event["seq"])
+            if len(events) == 3:
                 break
-        return found
+        return events
 
     assert ask(fake, three) == [5, 6, 7]
     assert [request.url.params.get("after") for request in fake.asked[1:]] == ["4", "4", "6"]

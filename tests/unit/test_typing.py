@@ -4,12 +4,34 @@ mypy --strict; the mistakes in `WRONG` are shown to mypy when the test runs."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, assert_type
 
 from mypy import api
 
-from ostinato import Context, Ostinato, RunHandle, SyncContext, cron, every
+from ostinato import Context, Limit, Ostinato, Retry, RunHandle, SyncContext, SyncOstinato, cron, every
+from ostinato.functions import FunctionInfo, StepInfo
+from ostinato.functions.api import Functions
+from ostinato.journeys.api.changes import Journeys
+from ostinato.journeys.api.views import JourneyStatus
+from ostinato.schedules.api.changes import Changed, Schedules
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.views import ScheduleInfo
+from ostinato.sync import (
+    SyncFunctionRun,
+    SyncFunctions,
+    SyncJourneys,
+    SyncRun,
+    SyncSchedules,
+    SyncWebhooks,
+    SyncWorkflows,
+)
+from ostinato.views import RunInfo
+from ostinato.webhooks.api import Webhooks
+from ostinato.workflows.api import Workflows
+from ostinato.workflows.views.overview import WorkflowDetail
 
 app = Ostinato("sqlite:///:memory:")
 
@@ -20,7 +42,7 @@ async def charge(ctx: Context, account: str, cents: int) -> str:
     return f"{account} {cents}"
 
 
-@app.job
+@app.job(retry=Retry(3, delay="5s", longest=timedelta(minutes=5)), concurrency=Limit("words", rate=10, per="1m"))
 def count(ctx: SyncContext, words: list[str]) -> int:
     ctx.progress(0.5)
     return len(words)
@@ -40,8 +62,48 @@ async def typed() -> None:
     await app.schedules.update("c", spec=every("2h"), overlap="allow_all")
 
 
+def typed_without_await() -> None:
+    with SyncOstinato(app) as sync:
+        run = sync.start(charge, {"account": "ada", "cents": 1}, id="once", priority=2)
+        assert_type(run, SyncRun[str])
+        assert_type(run.result(timeout="5s"), str)
+        assert_type(sync.start_many(count, [{"words": []}])[0].result(), int)
+        assert_type(sync.start("charge"), SyncRun[Any])
+        assert_type(sync.runs(status="failed", limit=5), list[RunInfo])
+        assert_type(sync.schedules.create("c", every("1h"), charge, overlap="skip"), Changed)
+        assert_type(sync.schedules.list(match="c*"), list[ScheduleInfo])
+        assert_type(sync.schedules.draft("d", every("1h"), charge), Schedule)
+        assert_type(sync.journeys.status("id"), JourneyStatus)
+        assert_type(sync.workflows.get("inbox"), WorkflowDetail)
+        assert_type(sync.functions.get("id"), FunctionInfo)
+        assert_type(sync.functions.start("onboard", {"user": "ada"}, id="ada"), SyncFunctionRun)
+        assert_type(sync.functions.list(status="waiting"), Sequence[FunctionInfo])
+        assert_type(sync.functions.steps("id"), Sequence[StepInfo])
+
+
+def test_every_call_is_there_without_await() -> None:
+    for with_await, without in (
+        (Schedules, SyncSchedules),
+        (Webhooks, SyncWebhooks),
+        (Journeys, SyncJourneys),
+        (Workflows, SyncWorkflows),
+        (Functions, SyncFunctions),
+    ):
+        of_nodes = {
+            "within",
+            "settings",
+            "deploy_declared",
+            "declared_names",
+            "fix",
+            "codes",
+        }  # for the app and its faces
+        of_nodes |= {"find", "prepare"} if with_await is Functions else set()
+        public = {name for name in dir(with_await) if not name.startswith("_")} - of_nodes
+        assert public == {name for name in dir(without) if not name.startswith("_")}
+
+
 WRONG = """
-from ostinato import Ostinato, every
+from ostinato import Ostinato, SyncOstinato, every
 app = Ostinato()
 
 @app.job(timeot="5s")
@@ -58,6 +120,11 @@ async def main() -> None:
 @app.job
 async def two() -> int:
     return 2
+
+with SyncOstinato(app) as sync:
+    sync.schedules.create("c", every("1h"), two, overlap="bufer_one")
+    sync.schedules.creat("c")
+    text: str = sync.start(two).result()
 """
 
 
@@ -67,4 +134,4 @@ def test_a_type_checker_finds_a_users_mistakes(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]  # with the project's own settings, so that what `make check` has read is known
     output, _, _ = api.run(["--config-file", str(root / "pyproject.toml"), str(script)])
     lines = sorted(int(line) for line in re.findall(r"user\.py:(\d+): error", output))
-    assert set(lines) >= {5, 10, 11, 12, 13, 14}, output
+    assert set(lines) >= {5, 10, 11, 12, 13, 14, 21, 22, 23}, output

@@ -1,11 +1,12 @@
-"""A client for a server: the calls of the HTTP API as Python calls, each done once however often it must be tried.
+"""A client for a server: the calls of the HTTP API as Python calls. It retries calls, and the server does each of them
+once.
 
-What goes in is checked by the server; what comes out is the API's own JSON, as dicts and lists. It depends on httpx
-and on nothing else of Ostinato but its errors.
+Answers are the JSON of the API, as dicts and lists. The server checks the arguments. The package needs httpx, and of
+Ostinato only `errors` and `blocking`.
 """
 
+from ostinato.client.blocking import SyncClient
 from ostinato.client.calling import Answered, Denied, Json, ServerFailed, Unreachable
 from ostinato.client.client import DEFAULT_SERVER, Client
-from ostinato.client.waiting import SyncClient
 
 __all__ = ["DEFAULT_SERVER", "Answered", "Client", "Denied", "Json", "ServerFailed", "SyncClient", "Unreachable"]

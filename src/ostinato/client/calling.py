@@ -1,7 +1,7 @@
-"""One call of the API: how it is sent, when it is tried again, and what its errors are.
+"""Send calls of the API, retry them, and raise their errors.
 
-Every call that changes something carries an `Idempotency-Key` that is made once for the call, so a try whose answer
-was lost is answered as the first one was.
+Every call that changes something has an `Idempotency-Key`, the same for all its tries, so a retry after a lost answer
+gets the answer of the first try.
 """
 
 from __future__ import annotations
@@ -13,35 +13,38 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
+from ostinato.backoff import backoff
 from ostinato.errors import Conflict, NotFound, OstinatoError
 
-if TYPE_CHECKING:  # loaded when a call is sent: a command that looks at a store sends none
+if TYPE_CHECKING:  # loaded when a call is sent: commands on a store send none
     import httpx
 
 Json: TypeAlias = dict[str, Any]
 Moment: TypeAlias = datetime | str
 _AGAIN = frozenset({429, 502, 503, 504})
-_LONGEST = 5.0  # seconds between two tries
+_MAILBOX_FULL = "urn:ostinato:mailbox-is-full"  # the only 429 that is no matter of tokens
+_LONGEST = 5.0  # most seconds between two tries
 _PAGE = 500
 
 
 class Unreachable(OstinatoError):
-    """The server did not answer, or answered that it cannot for now, for as long as the client was willing to try."""
+    """Raised if the server did not answer, or was unavailable, until the client gave up."""
 
 
 class Denied(OstinatoError):
-    """The token is missing or wrong, or its role does not allow this."""
+    """Raised if the token is missing or wrong, or if its role does not allow the call."""
 
 
 class ServerFailed(OstinatoError):
-    """The server made a mistake; its log says which."""
+    """Raised if the server failed with an internal error. Its log has the details."""
 
 
 class Answered(Exception):
-    """What the server said, whole: the cause of an error that came from it."""
+    """The status and the body of an error response. It is the `__cause__` of the error that the client raises."""
 
     def __init__(self, status: int, body: Json) -> None:
         super().__init__(f"HTTP status {status}")
@@ -50,28 +53,16 @@ class Answered(Exception):
 
 
 class Calling:
-    """Calls to one server, each tried again for up to `patience` seconds."""
+    """Calls to one server, each retried for up to `patience` seconds."""
 
     def __init__(self, server: str, http: httpx.AsyncClient, patience: float) -> None:
         self.server = server
         self.http = http
         self.patience = patience
 
-    async def call(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        *,
-        key: str | None = None,
-        once: bool = True,
-        if_match: int | None = None,
-        headers: Mapping[str, str] | None = None,
-        **params: Any,
-    ) -> Any:
-        """Any call of the API. `key` is its idempotency key, made here unless given; without `once` it is a call that
-        cannot be repeated, and is tried again only where it certainly was not heard."""
-        response = await self.ask(method, path, body, key=key, once=once, if_match=if_match, headers=headers, **params)
+    async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
+        """Make a call, and return its JSON; None for status 204. Takes the arguments of `ask`."""
+        response = await self.ask(method, path, body, **how)
         return None if response.status_code == 204 else response.json()
 
     async def ask(
@@ -86,39 +77,38 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """The same, with the answer as it came."""
+        """Make a call, and return the response. Raises the error that `app` would raise.
+
+        `key` is the idempotency key; without it a new one is generated. A call without `once` must not be repeated: it
+        is retried only if it certainly did not reach the server. Other keywords become query parameters.
+        """
         import httpx
 
-        told = dict(headers or {}) if if_match is None else {**(headers or {}), "If-Match": f'"{if_match}"'}
-        if method != "GET":
-            told["Idempotency-Key"] = key or secrets.token_hex(16)
-        request = {name: said(value) for name, value in params.items() if value is not None}
-        content = None if body is None else json.dumps(body, default=written).encode()
-        if content is not None:
-            told["Content-Type"] = "application/json"
+        sent_headers = headers_of(method, body, key, if_match, headers)
+        request, content = query_of(params), content_of(body)
         loop = asyncio.get_running_loop()
-        deadline, pause = loop.time() + self.patience, 0.1
-        while True:
-            wait = pause
+        deadline = loop.time() + self.patience
+        for failures in count(1):
+            pause = wait = backoff(failures, 0.1, _LONGEST)
             try:
-                response = await self.http.request(method, path, params=request, content=content, headers=told)
+                response = await self.http.request(method, path, params=request, content=content, headers=sent_headers)
             except httpx.TransportError as problem:
                 unheard = isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout)
-                trouble: OstinatoError = Unreachable(f"{self.server} does not answer: {problem or type(problem)}")
+                error: OstinatoError = Unreachable(f"{self.server} does not answer: {problem or type(problem)}")
                 if not (once or unheard):
-                    raise trouble from problem
+                    raise error from problem
             else:
                 if response.status_code < 400:
                     return response
-                trouble = error_of(response)
+                error = error_of(response)
                 if response.status_code not in _AGAIN:
-                    raise trouble
+                    raise error
                 with suppress(ValueError):
                     wait = max(pause, float(response.headers.get("retry-after", 0)))
             if loop.time() + wait > deadline:
-                raise trouble
+                raise error
             await asyncio.sleep(wait * random.uniform(0.8, 1.0))
-            pause = min(pause * 2, _LONGEST)
+        raise AssertionError
 
     async def one(self, method: str, path: str, body: Mapping[str, Any] | None = None, **more: Any) -> Json:
         return dict(await self.call(method, path, body, **more))
@@ -127,29 +117,54 @@ class Calling:
         return list((await self.call("GET", path, **params))["items"])
 
     async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
-        """Items of page after page, until there are enough of them."""
-        found: list[Any] = []
-        while len(found) < limit:
-            size = min(_PAGE, limit - len(found))
+        """Read pages until there are `limit` items, or no more."""
+        items: list[Any] = []
+        while len(items) < limit:
+            size = min(_PAGE, limit - len(items))
             page = await self.call("GET", path, **{cursor: begin or None, "limit": size, **filters})
-            found += page["items"]
+            items += page["items"]
             begin = page["next"]
             if begin is None:
                 break
-        return found
+        return items
+
+
+def headers_of(
+    method: str, body: Any, key: str | None, if_match: int | None, headers: Mapping[str, str] | None
+) -> dict[str, str]:
+    """Return the headers of a call: the given ones, the idempotency key, the conflict token for `If-Match`, and the
+    content type."""
+    sent = dict(headers or {}) if if_match is None else {**(headers or {}), "If-Match": f'"{if_match}"'}
+    if method != "GET":
+        sent["Idempotency-Key"] = key or secrets.token_hex(16)
+    if body is not None:
+        sent["Content-Type"] = "application/json"
+    return sent
+
+
+def query_of(params: Mapping[str, Any]) -> Json:
+    return {name: time_text(value) for name, value in params.items() if value is not None}
+
+
+def content_of(body: Any) -> bytes | None:
+    return None if body is None else json.dumps(body, default=to_json_text).encode()
 
 
 def error_of(response: httpx.Response) -> OstinatoError:
-    """A problem as the error that `app` would have raised."""
+    """Return the error that `app` would have raised, for an error response."""
     try:
         body = dict(response.json())
         words = str(body["detail"])
     except (ValueError, KeyError, TypeError):
         body = {}
         words = f"the server answered {response.status_code}: {response.text[:200]}"
-    made = _kind(response.status_code)(words)
-    made.__cause__ = Answered(response.status_code, body)
-    return made
+    return error_by_status(response.status_code, words, body)
+
+
+def error_by_status(status: int, words: str, body: Json) -> OstinatoError:
+    error = (Conflict if body.get("type") == _MAILBOX_FULL else _kind(status))(words)
+    error.__cause__ = Answered(status, body)
+    return error
 
 
 def _kind(status: int) -> type[OstinatoError]:
@@ -169,7 +184,7 @@ def _kind(status: int) -> type[OstinatoError]:
 
 
 def part(name: str) -> str:
-    """A name as one part of a path, slashes included."""
+    """Quote a name as one segment of a path, including its slashes."""
     return quote(name, safe="")
 
 
@@ -177,7 +192,7 @@ def without_none(**parts: Any) -> Json:
     return {name: value for name, value in parts.items() if value is not None}
 
 
-def said(value: Any) -> Any:
+def time_text(value: Any) -> Any:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise OstinatoError(f"the time {value.isoformat()} has no zone; give it one")
@@ -185,7 +200,7 @@ def said(value: Any) -> Any:
     return value
 
 
-def written(value: Any) -> str:
+def to_json_text(value: Any) -> str:
     if isinstance(value, datetime):
-        return str(said(value))
+        return str(time_text(value))
     raise OstinatoError(f"{value!r} cannot be sent: it is not JSON")

@@ -1,4 +1,4 @@
-"""A client for a server: the calls of the HTTP API as Python calls, each done once however often it must be tried."""
+"""The client for a server: the calls of the HTTP API as Python calls."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ostinato.client.calling import Calling, Json, Moment, Unreachable, error_of, part, without_none
+from ostinato.client.functions import Functions
 from ostinato.client.journeys import Journeys
 from ostinato.client.schedules import Schedules
 from ostinato.client.webhooks import Webhooks
+from ostinato.client.workflows import Workflows
 from ostinato.errors import OstinatoError
 
 if TYPE_CHECKING:
@@ -18,16 +20,16 @@ if TYPE_CHECKING:
 
 DEFAULT_SERVER = "http://127.0.0.1:8471"
 _ALL = 1_000_000
-_SILENCE = 60.0  # seconds without a sign of life before a stream is taken up anew
-# A name on this machine is never reached through a proxy.
+_SILENCE = 60.0  # seconds of silence before a stream is opened again
+# Connect to this machine without a proxy.
 _DIRECT: dict[str, None] = {f"all://{name}": None for name in ("localhost", "127.0.0.1", "[::1]")}
 
 
 class Client:
-    """`async with Client("http://127.0.0.1:8471", token=…) as client:`.
+    """Use it as `async with Client("http://127.0.0.1:8471", token=…) as client:`.
 
-    `patience` is how long, in seconds, a call is tried again while the server is away or asks to wait. `verify` is as
-    httpx takes it: an `ssl.SSLContext` for a certificate authority of your own.
+    `patience` is the number of seconds for which a call is retried while the server does not answer or asks to wait.
+    `verify` is passed to httpx, for example an `ssl.SSLContext` with your own certificate authority.
     """
 
     def __init__(
@@ -62,6 +64,8 @@ class Client:
         self.schedules = Schedules(calling)
         self.webhooks = Webhooks(calling)
         self.journeys = Journeys(calling)
+        self.workflows = Workflows(calling)
+        self.functions = Functions(calling)
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,8 +74,8 @@ class Client:
         await self._calling.http.aclose()
 
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
-        """Any call of the API. `key` is its idempotency key, made here unless given; `if_match` the token it depends
-        on; what else is named goes into the query."""
+        """Make any call of the API. `key` is the idempotency key; without it a new one is generated. `if_match` is the
+        conflict token that the call depends on. Other keywords become query parameters."""
         return await self._calling.call(method, path, body, **how)
 
     # Runs and jobs
@@ -86,7 +90,7 @@ class Client:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """Runs, newest first."""
+        """List runs, the newest first."""
         filters = {"name": name, "status": status, "parent": parent, "attempts": attempts or None}
         return await self._calling.pages("/runs", "before", before, limit, **filters)
 
@@ -100,14 +104,14 @@ class Client:
         return await self._calling.pages(f"/runs/{part(id)}/log", "after", None, _ALL)
 
     async def cancel(self, id: str, reason: str = "") -> str:
-        """Ask a run to stop; returns where it stands after that."""
+        """Ask a run to stop, and return its status after that."""
         return str((await self._calling.one("POST", f"/runs/{part(id)}/cancel", {"reason": reason}))["status"])
 
     async def terminate(self, id: str, reason: str = "") -> str:
         return str((await self._calling.one("POST", f"/runs/{part(id)}/terminate", {"reason": reason}))["status"])
 
     async def retry(self, id: str, *, key: str | None = None) -> Json:
-        """Do a run that is over once more; the answer has the new run's id."""
+        """Start a new run with the input of a run that has ended. The answer has the id of the new run."""
         return await self._calling.one("POST", f"/runs/{part(id)}/retry", key=key)
 
     async def jobs(self) -> list[Json]:
@@ -123,7 +127,7 @@ class Client:
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Start a job, now or `at` a moment. `options` as in `Ostinato.start`."""
+        """Start a job, now or at the time `at`. Takes the options of `Ostinato.start`."""
         body = without_none(input=dict(input or {}), id=id, at=at, **options)
         return await self._calling.one("POST", f"/jobs/{part(job)}/start", body, key=key)
 
@@ -138,7 +142,7 @@ class Client:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Json]:
-        """Facts in the order of their commits, after a number; with `newest` the last ones."""
+        """List events after the number `after`, in the order of their commits; with `newest` the last ones."""
         if newest:
             return await self._calling.items("/events", newest=True, limit=min(limit, 1000))
         return await self._calling.pages("/events", "after", after, limit, subject=subject)
@@ -146,20 +150,20 @@ class Client:
     async def follow(
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
     ) -> AsyncIterator[Json]:
-        """Facts as they happen, for ever. A stream that breaks off is taken up where it was; nothing is missed."""
+        """Yield events as they happen, without end. A broken stream is resumed without missing an event."""
         import httpx
 
         loop = asyncio.get_running_loop()
-        if after is None:  # asked for, not left to the stream: one that breaks off before the first fact loses nothing
-            found = await self.events(newest=True, limit=1)
-            after = int(found[-1]["seq"]) if found else 0
+        if after is None:  # read now, so that a stream that breaks before its first event misses nothing
+            newest = await self.events(newest=True, limit=1)
+            after = int(newest[-1]["seq"]) if newest else 0
         heard = loop.time()
         while True:
             try:
                 async for event in self._stream(pattern, subject, after):
                     after = event["seq"]
                     yield event
-                heard = loop.time()  # it ended in good order: the server stops, and another may take its place
+                heard = loop.time()  # it ended regularly: the server stops, and another may replace it
             except (httpx.TransportError, Unreachable) as problem:
                 if loop.time() - heard > self._calling.patience:
                     raise Unreachable(f"{self.server} does not answer: {problem or type(problem)}") from problem
@@ -195,7 +199,7 @@ class Client:
     async def create_token(
         self, role: str = "reader", *, namespace: str | None = None, label: str = "", expires_in: str | None = None
     ) -> Json:
-        """Make a token, shown in this one answer. It is not tried again where the answer may have been lost."""
+        """Create a token, which only this answer shows. The call is not retried if its answer may have been lost."""
         body = without_none(role=role, namespace=namespace, label=label, expires_in=expires_in)
         return dict(await self._calling.call("POST", "/tokens", body, once=False))
 
@@ -206,10 +210,10 @@ class Client:
         return await self._calling.pages("/nodes", "after", None, _ALL)
 
     async def diagnose(self, *, repair: bool = False) -> Json:
-        """What is the matter with the store and its nodes, and what to do."""
+        """Check the store and its nodes. The answer says what is wrong and what to do."""
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:
-        """Whether the server does its work on time, and what is the matter where it does not."""
+        """Return whether the server is ready, and the reason if it is not."""
         response = await self._calling.http.get("/health/ready")
         return dict(response.json())

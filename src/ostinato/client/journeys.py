@@ -9,8 +9,8 @@ from ostinato.client.calling import Calling, Json, part
 
 
 class Journeys:
-    """What goes in and comes out is as the journey has it: fields have the names of the language. `headers` are what a
-    journey sees of the request. Changes take `key`, the idempotency key, where the caller would rather make it."""
+    """Bodies and answers have the field names of the journey language. The journey sees the `headers` of a call.
+    Changes take an idempotency key, `key`; without it a new one is generated."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -28,17 +28,17 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Start a journey. The answer is its outcome (it has `status`), its status (`currentState`), or, where it is
-        still at work after `wait` seconds or is to be answered `at_once`, where to look (`statusUrl`)."""
-        told = _preferring(headers, wait, at_once)
+        """Start a journey. The answer is its outcome (with `status`) or its status (with `currentState`). With
+        `at_once`, or if it is still active after `wait` seconds, the answer is the URL of its status (`statusUrl`)."""
+        sent_headers = _with_preferences(headers, wait, at_once)
         path = f"/journeys/{part(name)}/start"
-        return await self._calling.one("POST", path, dict(input or {}), key=key, headers=told, version=version)
+        return await self._calling.one("POST", path, dict(input or {}), key=key, headers=sent_headers, version=version)
 
     async def status(self, id: str, *, headers: Mapping[str, str] | None = None) -> Json:
         return await self._calling.one("GET", _path(id), headers=headers)
 
     async def result(self, id: str, *, headers: Mapping[str, str] | None = None) -> Json:
-        """How it ended; `Conflict` while it has not."""
+        """Return the outcome of a journey. Raises `Conflict` while it is running."""
         return await self._calling.one("GET", _path(id, "result"), headers=headers)
 
     async def step(
@@ -51,21 +51,21 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Give it the input that a step waits for; the answer is its status after that."""
-        told = _preferring(headers, wait, False)
-        return await self._calling.one("POST", _path(id, "steps", step), body, key=key, headers=told)
+        """Send the input that a step waits for. The answer is the status after that."""
+        sent_headers = _with_preferences(headers, wait, False)
+        return await self._calling.one("POST", _path(id, "steps", step), body, key=key, headers=sent_headers)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> Json:
         return await self._calling.one("POST", _path(id, "steps", "cancel"), {"reason": reason}, key=key)
 
     async def draw(self, id: str) -> str:
-        """Its states as an SVG picture, with the way it took and where it is."""
+        """Draw the states of a journey as SVG, with the path it took and its current state."""
         return (await self._calling.ask("GET", _path(id, "diagram.svg"))).text
 
     async def call(
         self, name: str, body: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
     ) -> Any:
-        """Call an API. It is not tried again where it may have been heard."""
+        """Call an API. The call is not retried if it may have reached the server."""
         return await self._calling.call("POST", f"/apis/{part(name)}", dict(body or {}), once=False, headers=headers)
 
     # Definitions
@@ -78,14 +78,14 @@ class Journeys:
         documents: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Put a definition on record; `documents` are the texts that it refers to, by reference."""
+        """Deploy a definition. `documents` are the texts that it refers to, by reference."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions", body, key=key)
 
     async def validate(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
     ) -> Json:
-        """Everything that is to be said about a text, as the server's own kinds and languages have it."""
+        """Check a definition with the server's task kinds and languages. The answer has all errors and warnings."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions:validate", body)
 
@@ -96,22 +96,22 @@ class Journeys:
         return await self._calling.pages(_definition(name), "after", None, 1_000_000)
 
     async def definition(self, name: str, version: str = "latest") -> Json:
-        """A version with its text."""
+        """Read a version with its text."""
         return await self._calling.one("GET", _definition(name, version))
 
     async def openapi(self, name: str, version: str = "latest") -> Json:
-        """The journey's own API."""
+        """Read the OpenAPI description of the journey's own API."""
         return await self._calling.one("GET", _definition(name, version, "openapi.json"))
 
     async def draw_definition(self, name: str, version: str = "latest") -> str:
         return (await self._calling.ask("GET", _definition(name, version, "diagram.svg"))).text
 
-    # What journeys have scheduled
+    # Bindings: the schedules that journeys made for themselves
 
     async def bindings(
         self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
     ) -> list[Json]:
-        """Bindings of a journey, of a subject, or of both; without their contexts."""
+        """List bindings of a journey, of a subject, or of both, without their contexts."""
         filters = {"journeyName": name, "subjectId": subject}
         return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
 
@@ -119,7 +119,7 @@ class Journeys:
         return await self._calling.one("GET", f"/journey-bindings/{part(id)}")
 
     async def cancel_binding(self, id: str, *, key: str | None = None) -> Json:
-        """Let it start nothing more; a run that is going finishes."""
+        """Cancel a binding. It starts no further runs; an active run finishes."""
         return await self._calling.one("POST", f"/journey-bindings/{part(id)}/cancel", key=key)
 
     async def list(
@@ -133,16 +133,16 @@ class Journeys:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """Instances, newest first, that have all of these."""
+        """List instances that match all filters, the newest first."""
         labels = [f"{name}={value}" for name, value in (attributes or {}).items()]
         filters = {"journeyName": name, "phase": phase, "subjectId": subject}
         several = {"tag": list(tags) or None, "attribute": labels or None}
         return await self._calling.pages("/journeys", "before", before, limit, **filters, **several)
 
 
-def _preferring(headers: Mapping[str, str] | None, wait: float | None, at_once: bool) -> dict[str, str]:
-    said = [*(["respond-async"] if at_once else []), *([] if wait is None else [f"wait={int(wait)}"])]
-    return {**(headers or {}), **({"Prefer": ", ".join(said)} if said else {})}
+def _with_preferences(headers: Mapping[str, str] | None, wait: float | None, at_once: bool) -> dict[str, str]:
+    preferences = [*(["respond-async"] if at_once else []), *([] if wait is None else [f"wait={int(wait)}"])]
+    return {**(headers or {}), **({"Prefer": ", ".join(preferences)} if preferences else {})}
 
 
 def _path(*parts: str) -> str:

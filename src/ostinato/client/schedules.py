@@ -9,8 +9,8 @@ from ostinato.client.calling import Calling, Json, Moment, part, without_none
 
 
 class Schedules:
-    """Changes take `if_match`, the token that they depend on, and
-    `key`, the idempotency key, where the caller would rather make it."""
+    """Changes take `if_match`, the conflict token that they depend on, and an idempotency key, `key`; without it a new
+    one is generated."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -27,19 +27,19 @@ class Schedules:
         paused: bool = False,
         trigger: bool = False,
         key: str | None = None,
-        **given: Any,
+        **options: Any,
     ) -> Json:
-        body = without_none(name=name, spec=spec, action=action, paused=paused, trigger=trigger, **given)
+        body = without_none(name=name, spec=spec, action=action, paused=paused, trigger=trigger, **options)
         return await self._calling.one("POST", "/schedules", body, key=key)
 
-    async def put(self, name: str, *, key: str | None = None, **given: Any) -> Json:
-        """Create it, or make it as given; `done` in the answer says which."""
-        return await self._calling.one("PUT", _path(name), given, key=key)
+    async def put(self, name: str, *, key: str | None = None, **definition: Any) -> Json:
+        """Create a schedule, or replace its definition. `done` in the answer says which of the two was done."""
+        return await self._calling.one("PUT", _path(name), definition, key=key)
 
-    async def update(self, name: str, **given: Any) -> Json:
-        """Change what is given, leave the rest."""
-        how = {part: given.pop(part, None) for part in ("key", "if_match")}
-        return await self._calling.one("PATCH", _path(name), given, **how)
+    async def update(self, name: str, **changes: Any) -> Json:
+        """Change the given fields."""
+        how = {part: changes.pop(part, None) for part in ("key", "if_match")}
+        return await self._calling.one("PATCH", _path(name), changes, **how)
 
     async def pause(self, name: str, note: str = "", **how: Any) -> Json:
         return await self._calling.one("POST", _path(name, "pause"), {"note": note}, **how)
@@ -69,11 +69,11 @@ class Schedules:
         return await self._calling.one("POST", _path(name, "backfills"), body, **how)
 
     async def backfills(self, name: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
-        """Its backfills with their progress, newest first."""
+        """List the backfills of a schedule with their progress, the newest first."""
         return await self._calling.pages(_path(name, "backfills"), "before", before, limit)
 
     async def turn_backfill(self, name: str, id: str, to: str, reason: str = "") -> Json:
-        """`to`: pause, resume or cancel."""
+        """Pause, resume or cancel a backfill: `to` is "pause", "resume" or "cancel"."""
         body = {"reason": reason} if to == "cancel" else None
         return await self._calling.one("POST", f"{_path(name, 'backfills')}/{part(id)}/{to}", body)
 
@@ -84,7 +84,7 @@ class Schedules:
         return await self._calling.one("POST", _path(name, "move"), {"at": at, "to": to}, **how)
 
     async def put_back(self, name: str, at: Moment, **how: Any) -> Json:
-        """Take back a skip or a move."""
+        """Undo the skip or the move of an occurrence."""
         return await self._calling.one("POST", _path(name, "put-back"), {"at": at}, **how)
 
     async def delete(self, name: str, *, running: str = "leave", **how: Any) -> Json:
@@ -99,49 +99,50 @@ class Schedules:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """What became of its times, the newest first."""
+        """List past occurrences and their outcomes, the newest first."""
         return await self._calling.pages(_path(name, "history"), "before", before, limit, first=first, last=last)
 
     async def times(self, name: str, first: Moment, last: Moment, *, limit: int = 1000) -> list[str]:
-        """The nominal times of its spec in a period, both ends included."""
+        """List the nominal times of a schedule's spec in a period, both ends included."""
         return await self._calling.pages(_path(name, "times"), "after", None, limit, first=first, last=last)
 
     async def explain(self, name: str, at: Moment) -> Json:
         return await self._calling.one("GET", _path(name, "explain"), at=at)
 
-    async def upcoming(self, limit: int = 50) -> list[Json]:
-        return await self._calling.items("/upcoming", limit=limit)
+    async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Json]:
+        """List the next times of all schedules, the soonest first, and at most `each` times of one schedule."""
+        return await self._calling.items("/upcoming", limit=limit, each=each)
 
     async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
-        """What applying a file of schedules would do: its text, or `{"schedules": {…}}`. `name` is what they are known
-        to come from, `file` what errors call it."""
+        """Return what `apply` would do with a file of schedules, given as its text or as `{"schedules": {…}}`. `name`
+        is the origin to record, `file` the name of the file in errors."""
         return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
 
     async def apply(
         self, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
     ) -> Json:
-        """Make the schedules say what a file says, all of it or nothing."""
+        """Create and update schedules so that they match a file: all of them, or none."""
         body = _file(document, prune=prune, take=take, **named)
         return await self._calling.one("POST", "/schedules:apply", body, key=key)
 
     async def export(self, *, match: str = "*", tag: str | None = None) -> Json:
-        """Schedules as a file that `apply` takes."""
-        found: Json = {}
+        """Export schedules as a file that `apply` takes."""
+        schedules: Json = {}
         after = None
         while True:
             page = await self._calling.call("GET", "/schedules:export", match=match, tag=tag, after=after)
-            found |= page["schedules"]
+            schedules |= page["schedules"]
             after = page["next"]
             if after is None:
-                return {"schedules": found}
+                return {"schedules": schedules}
 
-    async def simulate(self, first: Moment, last: Moment, **given: Any) -> Json:
-        """`schedule` or `draft`; run_time, outages, pauses, seed."""
-        return await self._calling.one("POST", "/simulate", without_none(first=first, last=last, **given))
+    async def simulate(self, first: Moment, last: Moment, **options: Any) -> Json:
+        """Simulate a `schedule`, by name, or a `draft`. Further options: run_time, outages, pauses, seed."""
+        return await self._calling.one("POST", "/simulate", without_none(first=first, last=last, **options))
 
-    async def draw(self, first: Moment, last: Moment, **given: Any) -> str:
-        """The same as an SVG picture."""
-        body = without_none(first=first, last=last, **given)
+    async def draw(self, first: Moment, last: Moment, **options: Any) -> str:
+        """Simulate as `simulate` does, and return the picture as SVG."""
+        body = without_none(first=first, last=last, **options)
         return (await self._calling.ask("POST", "/simulate.svg", body)).text
 
     async def list(

@@ -1,1 +1,1 @@
-"""The clockwork: timers, runs, claims, commits, events, and the loops that move them."""
+"""The engine: timers, runs, claims, commits, events, and the loops that move them."""

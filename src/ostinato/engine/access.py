@@ -1,7 +1,7 @@
-"""Who may do what: tokens with a role and a namespace, and the namespaces there are.
+"""Access: tokens with a role and a namespace, and the list of namespaces.
 
-A token is shown once, when it is made; what is stored is a hash that it can be checked by and not be found from. It is
-256 bits of chance, so no slow hash is needed to keep it from being guessed.
+A token is shown once, when it is created; only its hash is stored. A token is 256 random bits, so a fast hash is safe:
+nobody can guess it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from enum import StrEnum
 
 import orjson
 
+from ostinato.engine.tables import NamespaceTables
 from ostinato.errors import NotFound, OstinatoError, did_you_mean
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.columns import TOKEN_COLUMNS, reader
+from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
 PREFIX = "ost_"  # every token begins with it
@@ -25,7 +27,8 @@ _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class Role(StrEnum):
-    """Each may do what those after it may, `agent` apart: an agent acts for one user through tools of its own."""
+    """Each role includes the permissions of the roles listed after it. `agent` is the exception: an agent acts for one
+    user, through the tools that it was given."""
 
     ADMIN = "admin"
     OPERATOR = "operator"
@@ -37,7 +40,7 @@ _RANK = {Role.ADMIN: 3, Role.OPERATOR: 2, Role.READER: 1, Role.AGENT: 0}
 
 
 def allows(has: Role, needs: Role) -> bool:
-    """Whether someone with the one role may do what needs the other."""
+    """Return whether the role `has` includes the permissions of the role `needs`."""
     if Role.AGENT in (has, needs):
         return has is needs
     return _RANK[has] >= _RANK[needs]
@@ -45,7 +48,7 @@ def allows(has: Role, needs: Role) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TokenInfo:
-    """What is known about a token. Without a `namespace` it is good for all of them."""
+    """A token without its secret. A token without a `namespace` is valid in every namespace."""
 
     id: str
     namespace: str | None
@@ -82,7 +85,7 @@ def read_namespace(value: str) -> str:
 
 
 def make_token(id: str) -> tuple[str, str]:
-    """A new token for an id, and its hash."""
+    """Return a new token for an id, and the hash to store."""
     secret = secrets.token_urlsafe(32)
     return f"{PREFIX}{id}_{secret}", _hash(secret)
 
@@ -102,26 +105,27 @@ def add_token(
     actor: str | None,
     bound: dict[str, str] | None = None,
 ) -> Operation[None]:
-    told = None if bound is None else orjson.dumps(bound).decode()
-    yield sql("add_token", [(id, namespace, role.value, hash, label, told, now, expires, actor)])
+    bound_text = None if bound is None else orjson.dumps(bound).decode()
+    yield sql("add_token", [(id, namespace, role.value, hash, label, bound_text, now, expires, actor)])
 
 
-def check_token(given: str, now: Micros) -> Operation[TokenInfo | None]:
-    """What a token stands for, or None. Whether it is unknown, expired or revoked is nobody's business who has none."""
-    match = _TOKEN.fullmatch(given)
+def check_token(text: str, now: Micros) -> Operation[TokenInfo | None]:
+    """Return the token that has this text. Returns None if the token is unknown, expired or revoked, without saying
+    which of them."""
+    match = _TOKEN.fullmatch(text)
     rows = (yield sql("token", id=match["id"])) if match else []
-    stored = rows[0][3] if rows else "0" * 64
+    stored, *row = rows[0] if rows else ("0" * 64,)
     same = hmac.compare_digest(stored, _hash(match["secret"] if match else ""))
     if not rows or not same:
         return None
-    token = _info(rows[0])
+    token = _info(row)
     return token if _good(token, now) else None
 
 
 def still_good(id: str, now: Micros) -> Operation[bool]:
-    """Whether a token that was checked before may still be used."""
+    """Return whether a token that was checked before is still valid."""
     rows = yield sql("token", id=id)
-    return bool(rows) and _good(_info(rows[0]), now)
+    return any(_good(_info(row), now) for _, *row in rows)
 
 
 def _good(token: TokenInfo, now: Micros) -> bool:
@@ -133,16 +137,17 @@ def list_tokens() -> Operation[list[TokenInfo]]:
 
 
 def revoke_token(id: str, now: Micros) -> Operation[bool]:
-    """Returns whether that changed anything."""
+    """Revoke a token. Returns whether it was valid before. Raises `NotFound`."""
     if not (yield sql("token", id=id)):
         raise NotFound(f"there is no token {id!r}")
     return bool((yield sql("revoke_token", id=id, now=now)))
 
 
-def _info(row: Row) -> TokenInfo:
-    id, namespace, role, _, label, bound, created, expires, used, revoked, actor = row
-    told = None if bound is None else orjson.loads(bound)
-    return TokenInfo(id, namespace, Role(role), label, told, created, expires, used, revoked, actor)
+def _read_bound(text: str | None) -> dict[str, str] | None:
+    return None if text is None else orjson.loads(text)
+
+
+_info = reader(TokenInfo, TOKEN_COLUMNS, role=Role, bound=_read_bound)
 
 
 def list_namespaces() -> Operation[list[NamespaceInfo]]:
@@ -150,16 +155,19 @@ def list_namespaces() -> Operation[list[NamespaceInfo]]:
 
 
 def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Operation[bool]:
-    """Returns whether it is new. A new one has no tokens, whatever was left of one by the same name."""
+    """Add a namespace, and delete tokens that a deleted namespace of the same name has left. Returns whether the
+    namespace is new."""
     new = bool((yield sql("add_namespaces", [(name, notes, now, actor)])))
     if new:
         yield sql("drop_tokens_of", namespace=name)
     return new
 
 
-def drop_namespace(name: str) -> Operation[bool]:
-    """Remove one that nothing is left of, and its tokens. Returns whether it went."""
-    gone = bool((yield sql("drop_namespace", name=name)))
-    if gone:
-        yield sql("drop_tokens_of", namespace=name)
-    return gone
+def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
+    """Delete a namespace and its rows. If it still has rows that must not be deleted with it, such as runs, this
+    deletes nothing and returns what they are called."""
+    left = yield from tables.left(name)
+    if not left:
+        yield from tables.drop(name)
+        yield sql("drop_namespace", name=name)
+    return left

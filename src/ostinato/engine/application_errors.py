@@ -1,5 +1,7 @@
-"""What an exception says of itself beyond its class: temporalio's `ApplicationError`, or any with the same attributes.
-A job that comes from there goes on working, and a client of Temporal's gets back what was raised."""
+"""Read the attributes of temporalio's `ApplicationError`, or of any exception that has the same ones.
+
+So jobs that were written for Temporal work unchanged, and a Temporal client gets the error that the job raised.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ _LARGEST = 64 << 10  # bytes of details that are kept
 
 
 def application_error(problem: BaseException) -> dict[str, Any]:
-    """`type`, `message`, `details` as JSON, `non_retryable` and `seconds` until the next attempt; empty for any other
-    exception."""
+    """Return `type`, `message`, `details` as JSON, `non_retryable`, and `seconds` until the next attempt. Returns an
+    empty dict for any other exception."""
     if not isinstance(getattr(problem, "non_retryable", None), bool):
         return {}
     delay = getattr(problem, "next_retry_delay", None)
@@ -31,5 +33,5 @@ def _json(details: Any) -> list[Any]:
         text = orjson.dumps(list(details), default=repr)
     except TypeError:
         return []
-    found: list[Any] = orjson.loads(text) if len(text) <= _LARGEST else []
-    return found
+    values: list[Any] = orjson.loads(text) if len(text) <= _LARGEST else []
+    return values

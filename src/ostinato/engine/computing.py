@@ -1,10 +1,10 @@
-"""What is computed for callers: bounded in time and memory, beside the event loop, and shared fairly.
+"""Run computations for callers without blocking the event loop, with limits on time and memory, and fair shares.
 
-A node keeps its lease, its timers and its connections on one event loop. So what a caller asks to be worked out (a
-simulation, a file, thousands of times of a spec) either runs in a child process, which can be killed and has a memory
-limit, or on the loop in slices of a few milliseconds. What can do neither (a check that asks what users registered)
-has a thread, and is bounded by its size. Callers of one namespace share one place, and no namespace has
-all places, so that the others always find one or wait for a single turn.
+A node renews its lease, fires its timers and serves its connections on one event loop. So a computation that a caller
+requests (a simulation, a file, thousands of times of a spec) runs in a child process, which has a memory limit and can
+be killed, or on the loop in slices of a few milliseconds. A check that needs objects of this process, such as
+registered jobs, runs in a thread; its caller limits the size of its input. A namespace never gets all places, so
+callers of other namespaces find a free one, or wait for one turn only.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ main(line, seconds, memory)
 
 
 class Busy(OstinatoError):
-    """So much is being computed already that this was not begun. It may be tried again."""
+    """Raised if a computation was not started, because too many others are waiting. The caller may try again."""
 
 
 class TooMuch(OstinatoError):
-    """A computation that was ended because it took too long or wanted too much memory."""
+    """Raised if a computation was stopped, because it took too long or needed too much memory."""
 
 
 class Turns:
-    """Places that callers take in turns. One caller has at most all but one of them."""
+    """A limited number of places, given to callers in turn. One caller gets at most all places but one."""
 
     def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
         self._free = places
@@ -73,7 +73,8 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[None]:
-        """Wait for a place and hold it. Raises `Busy` if too many wait already."""
+        """Wait for a place, and hold it inside the `async with` block. Raises `Busy` if too many callers wait
+        already."""
         if self._free and self._taken[caller] < self._each:
             self._take(caller)
         else:
@@ -118,9 +119,10 @@ class Turns:
 
 
 class Computing:
-    """The computations of one process. Children are started when they are first needed, and end when idle.
+    """The computations of one process. It starts child processes when they are first needed, and ends them when they
+    are idle.
 
-    `alone`: this process has no other caller and no node, so that nothing needs to be shared or ended.
+    `alone` means that this process has no other callers and no node, so it needs neither turns nor limits.
     """
 
     def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
@@ -139,9 +141,10 @@ class Computing:
         self._ending: asyncio.TimerHandle | None = None
 
     async def call(self, caller: str, function: Callable[..., T], *args: Any) -> T:
-        """Call a function of a module in a child process. What it takes and returns must be picklable.
+        """Call a module-level function in a child process, and return its result. Arguments and result must be
+        picklable.
 
-        Raises what the function raises, `TooMuch` when it was ended, `Busy` when it was not begun.
+        Raises what the function raises, `TooMuch` if the function was stopped, and `Busy` if it was not started.
         """
         if self.alone:
             return await asyncio.to_thread(function, *args)
@@ -158,9 +161,10 @@ class Computing:
                 self._end_idle_later(loop)
 
     async def in_thread(self, caller: str, function: Callable[..., T], *args: Any) -> T:
-        """Call a function in a thread. It cannot be ended, so whoever calls this bounds what the function is given.
+        """Call a function in a thread, and return its result. A thread cannot be stopped, so the caller must limit the
+        size of the arguments.
 
-        Raises what the function raises, and `Busy` when it was not begun.
+        Raises what the function raises, and `Busy` if it was not started.
         """
         if self.alone:
             return await asyncio.to_thread(function, *args)
@@ -173,29 +177,30 @@ class Computing:
             return await answer
 
     async def each(self, caller: str, items: Iterable[T]) -> list[T]:
-        """The items of a lazy computation, worked out on the event loop with pauses in between.
+        """Return the items of a lazy iterable. The items are computed on the event loop, with pauses for other tasks.
 
-        What takes one slice is done at once; longer ones take turns. Raises `TooMuch` beyond the deadline, `Busy` when
-        too many others wait. A single item is not interrupted: whoever calls this keeps each of them small.
+        Items that fit in one slice are computed at once; if there are more, the caller waits for its turn. Raises
+        `TooMuch` after the deadline, and `Busy` if too many callers wait. The computation of a single item is not
+        interrupted, so every item must be cheap.
         """
         if self.alone:
             return list(items)
-        left, found = iter(items), list[T]()
-        spent = _advance(left, found)
+        left, collected = iter(items), list[T]()
+        spent = _advance(left, collected)
         if spent is None:
-            return found
+            return collected
         async with self._here.turn(caller):
             while True:
                 await asyncio.sleep(0)
-                more = _advance(left, found)
+                more = _advance(left, collected)
                 if more is None:
-                    return found
+                    return collected
                 spent += more
                 if spent > self._deadline_s:
                     raise TooMuch(f"this took longer than {self._deadline_s:g} s to work out; ask for less at once")
 
     def open(self) -> None:
-        """Take calls again, after a `close`."""
+        """Accept calls again after `close`."""
         self._closed = False
 
     def _refuse_if_closed(self) -> None:
@@ -203,7 +208,7 @@ class Computing:
             raise Busy("this process stops, and computes no more; try again elsewhere")
 
     def close(self) -> None:
-        """End all children, whatever they do, and begin nothing more."""
+        """Kill all child processes, even busy ones, and refuse further calls."""
         if self._ending is not None:
             self._ending.cancel()
             self._ending = None
@@ -211,14 +216,14 @@ class Computing:
             self._closed = True
             children, idle = self._all, self._idle
             self._all, self._idle = set(), []
-            threads = [one for one in (self._threads, self._own) if one is not None]
+            threads = [pool for pool in (self._threads, self._own) if pool is not None]
             self._threads = self._own = None
         for child in children.difference(idle):
             child.end()  # the thread that talks with it sees it gone, and cleans up
         for child in idle:
             child.kill()
-        for one in threads:
-            one.shutdown(wait=False, cancel_futures=True)
+        for pool in threads:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def pids(self) -> list[int]:
         with self._lock:
@@ -272,11 +277,12 @@ class Computing:
             child.kill()
 
 
-def _advance(left: Iterator[T], found: list[T]) -> float | None:
-    """Work for one slice. Returns how long that took; None when nothing is left."""
+def _advance(left: Iterator[T], collected: list[T]) -> float | None:
+    """Compute items for one slice of time, and append them to `collected`. Returns the time spent, or None when no
+    items are left."""
     begin = time.perf_counter()
     for item in left:
-        found.append(item)
+        collected.append(item)
         spent = time.perf_counter() - begin
         if spent > SLICE_S:
             return spent
@@ -284,17 +290,18 @@ def _advance(left: Iterator[T], found: list[T]) -> float | None:
 
 
 class _Child:
-    """One child process, seen from a thread of ours. Its environment is empty, but for where zones are found."""
+    """One child process, used by one thread of this process at a time. Its environment is empty, except for the path of
+    the time zones."""
 
     def __init__(self, seconds: float, memory: int) -> None:
         from multiprocessing.connection import Connection  # only what computes pays for loading it
 
         ours, theirs = socket.socketpair()
         with theirs:
-            given = [[os.path.abspath(folder) for folder in sys.path], theirs.fileno(), seconds, memory]
+            settings = [[os.path.abspath(folder) for folder in sys.path], theirs.fileno(), seconds, memory]
             zones = os.environ.get("PYTHONTZPATH")
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(given).decode()],
+                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(settings).decode()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -314,8 +321,10 @@ class _Child:
         return self._process.pid
 
     def ask(self, request: bytes, seconds: float) -> tuple[bool, Any]:
-        """Whether the function failed, and what it returned or raised. An error comes in parts: not every one can be
-        made again from its words."""
+        """Send a pickled call. Returns whether the function failed, and its result or its exception.
+
+        The child sends an exception in parts, because some classes cannot be built again from `args`.
+        """
         try:
             self._line.send_bytes(request)
             if not self._line.poll(seconds * _BUSY_MACHINE):
@@ -331,11 +340,12 @@ class _Child:
         return failed, value
 
     def end(self) -> None:
-        """Have it end, from any thread."""
+        """Kill the process. Any thread may call this."""
         self._process.kill()
 
     def kill(self) -> None:
-        """End it, and leave nothing behind. Only for the thread that talks with it."""
+        """Kill the process, wait for its end, and close the connection. Only the thread that uses the child may call
+        this."""
         self._process.kill()
         self._process.wait()
         self._line.close()

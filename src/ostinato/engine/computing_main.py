@@ -1,7 +1,7 @@
-"""The inside of a process that computes for callers: calls one function after the other, within limits.
+"""The main program of a child process that computes for callers: it calls one function after another, within limits.
 
-An alarm ends it when a function has used up its CPU time, whether or not anyone still waits for the answer, and the
-end of its connection ends it, too.
+An alarm ends the process when a function has used up its CPU time, even if no caller waits for the result any more. The
+process also ends when its connection is closed.
 """
 
 from __future__ import annotations

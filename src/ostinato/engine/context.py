@@ -1,10 +1,10 @@
-"""What a running function can know and say: its run, what it saved before, progress, log lines, signs of life."""
+"""The context of a running job, `ctx`: its run, checkpoints, progress, heartbeats and log lines."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -18,16 +18,18 @@ from ostinato.when.instants import Micros, to_datetime
 LOG_LINES = 1000
 LOG_BYTES = 4096
 LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
-DEEPEST = 100  # levels of one: it is written again within others, and must not be too deep for that
+_CONTAINERS = (dict, list, tuple)
+DEEPEST = 100  # levels of nesting in one of them: it is stored within other values, which add levels
 
 
 def clean(text: str) -> str:
-    """A text that every store takes: no NUL, no half of a surrogate pair."""
+    """Replace characters that a store refuses: NUL, and half of a surrogate pair."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def to_json(value: Any, what: str) -> str:
-    """JSON for the store; what cannot be JSON, or is too large or too deep, is refused with its reason."""
+    """Write a value as JSON for the store. Raises `OstinatoError` if it is not JSON, too large or nested too deep;
+    `what` begins the message."""
     try:
         data = written(value)
     except ValueError as problem:
@@ -38,7 +40,7 @@ def to_json(value: Any, what: str) -> str:
 
 
 def written(value: Any) -> bytes:
-    """JSON of what comes in, by whatever door. Raises `ValueError` with why it cannot be kept: "is not JSON: …"."""
+    """Return a value as JSON. Raises `ValueError` with a reason such as "is not JSON: …" if that is impossible."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
@@ -46,34 +48,40 @@ def written(value: Any) -> bytes:
             raise ValueError(f"is nested more than {DEEPEST} levels deep") from None
         raise ValueError(f"is not JSON: {problem}") from None
     if b"null" in data and not _finite(value):
-        raise ValueError("is not JSON: it holds a number that is none, NaN or infinite")
+        raise ValueError("is not JSON: it holds a number that is NaN or infinite")
     if data.count(b"[") + data.count(b"{") > DEEPEST and deeper_than(value):
         raise ValueError(f"is nested more than {DEEPEST} levels deep")
     return data
 
 
 def _finite(value: Any) -> bool:
-    """Whether every number in it is one. What writes JSON would make null of another without a word."""
+    """Return whether every number in a value is finite. orjson would silently write null for NaN and infinity."""
     left = [value]
     while left:
-        one = left.pop()
-        if isinstance(one, float) and not math.isfinite(one):
+        part = left.pop()
+        if isinstance(part, float) and not math.isfinite(part):
             return False
-        if isinstance(one, dict):
-            left += one.values()
-        elif isinstance(one, list | tuple):
-            left += one
+        if isinstance(part, dict):
+            left += part.values()
+        elif isinstance(part, list | tuple):
+            left += part
     return True
 
 
 def deeper_than(value: Any, most: int = DEEPEST) -> bool:
-    """Whether lists and objects stand within each other more than so many levels deep."""
-    level, depth = [value], 0
-    while level := list({id(one): one for one in level if isinstance(one, dict | list | tuple)}.values()):
+    """Return whether lists and objects are nested more than `most` levels deep."""
+    level: Iterable[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    depth = 0
+    while level:
         depth += 1
         if depth > most:
             return True
-        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        below = {}  # by identity: a value that occurs several times is visited once
+        for container in level:
+            for inner in container.values() if isinstance(container, dict) else container:
+                if isinstance(inner, _CONTAINERS):
+                    below[id(inner)] = inner
+        level = list(below.values())
     return False
 
 
@@ -82,13 +90,14 @@ def _moment(instant: Micros | None) -> datetime | None:
 
 
 class Occurrence:
-    """What a run of a schedule can know about its due time; nothing of it for a run that nobody scheduled."""
+    """The due time of a run, and the schedule that started it. Every property is None or 0 for a run without a
+    schedule."""
 
     __slots__ = ()
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        """All of it, as it is stored."""
+        """The stored values of all properties below."""
         return {}
 
     @property
@@ -98,38 +107,38 @@ class Occurrence:
 
     @property
     def origin(self) -> str | None:
-        """What of the schedule brought it: `auto`, or the id of a trigger or a backfill."""
+        """What started this run: `auto` for the schedule's spec, or the id of a trigger or a backfill."""
         return self.detail.get("origin")
 
     @property
     def nominal(self) -> datetime | None:
-        """The time of the spec that this run is for; `due` is that time with its jitter."""
+        """The time of the spec that this run is for. `due` is this time plus jitter."""
         return _moment(self.detail.get("nominal"))
 
     @property
     def previous(self) -> datetime | None:
-        """The nominal time before: `previous` to `nominal` is the run's data window. Where it stands for others that
-        came too late, the window begins before the first of them."""
+        """The nominal time before this one: the run's data window is `previous` to `nominal`. If this run replaces
+        earlier ones that were too late, the window begins before the first of them."""
         return _moment(self.detail.get("previous"))
 
     @property
     def coalesced(self) -> int:
-        """How many earlier times, which came too late, this run stands for."""
+        """How many earlier times this run replaces, because they were too late."""
         return int(self.detail.get("coalesced", 0))
 
     @property
     def last_result(self) -> Any:
-        """What the schedule's last successful run before this one returned."""
+        """The result of the schedule's last successful run before this one."""
         return self.detail.get("last_result")
 
     @property
     def last_failure(self) -> Any:
-        """How the schedule's last run before this one failed, if none has succeeded since."""
+        """The error of the schedule's last run before this one, if that run failed and no run has succeeded since."""
         return self.detail.get("last_failure")
 
 
 class _Done:
-    """An awaitable that is done."""
+    """An awaitable that completes immediately."""
 
     def __await__(self) -> Generator[None, None, None]:
         return
@@ -140,8 +149,8 @@ _DONE = _Done()
 
 
 class Context(Occurrence):
-    """Handed to a function that has a parameter `ctx`. Its methods work in async functions; in plain ones,
-    which run in a thread, the same names block until it is done."""
+    """The `ctx` argument of an async function. Plain functions, which run in a thread, get a `SyncContext` with the
+    same methods."""
 
     __slots__ = ("_closed", "_dropped", "_lines", "_run", "_save", "clock", "last_sign", "saved")
 
@@ -149,7 +158,7 @@ class Context(Occurrence):
         self._run = run
         self.clock = clock
         self._save = save
-        self._lines: list[tuple[Micros, str, str]] | None = None  # most bodies say nothing
+        self._lines: list[tuple[Micros, str, str]] | None = None  # None until the first: most jobs log nothing
         self._dropped = 0
         self._closed = False
         self.last_sign: Micros = run.started or 0
@@ -183,31 +192,31 @@ class Context(Occurrence):
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        found: dict[str, Any] = orjson.loads(self._run.detail) if self._run.detail else {}
-        return found
+        stored: dict[str, Any] = orjson.loads(self._run.detail) if self._run.detail else {}
+        return stored
 
     async def checkpoint(self, value: Any) -> None:
-        """Keep a value; when this returns it is durable, and the next attempt finds it in `ctx.saved`."""
+        """Store a value for the next attempt, which finds it in `ctx.saved`. Returns when the value is committed."""
         text = to_json(value, "the checkpoint")
         self.sign()
         await self._save(self._run, text, None)
         self.saved = value
 
     async def progress(self, done: float, note: str = "") -> None:
-        """How far it is, from 0 to 1."""
+        """Store how much is done, from 0 to 1."""
         self.sign()
         await self._save(self._run, None, to_json({"done": done, "note": note}, "the progress"))
 
     async def heartbeat(self) -> None:
-        """A sign of life, for jobs that declare `heartbeat=…`."""
+        """Show that the job is alive, if it declares `heartbeat=…`."""
         self.sign()
 
     def sign(self) -> None:
         self.last_sign = self.clock.now()
 
     def log(self, message: str, level: str = "info") -> Awaitable[None]:
-        """Keep a line with the run: the first thousand, each up to 4 KiB. There is nothing to wait for; `await` is
-        allowed, because the other methods need it."""
+        """Store a log line with the run: the first 1,000 lines, up to 4 KiB each. This does not wait; `await` is
+        accepted for symmetry with the other methods."""
         if self._closed:
             return _DONE
         if self._lines is None:
@@ -219,7 +228,7 @@ class Context(Occurrence):
         return _DONE
 
     def close(self) -> None:
-        """The attempt is over: what something that it began still logs is not kept."""
+        """End the attempt: drop log lines of tasks and threads that it has left behind."""
         self._closed = True
 
     @property
@@ -235,7 +244,7 @@ class Context(Occurrence):
 
 
 class SyncContext(Occurrence):
-    """What a plain function sees as `ctx`: the same names as `Context`, each call blocking until it is done."""
+    """The `ctx` argument of a plain function: the methods of `Context`, each of which blocks until it is done."""
 
     def __init__(self, context: Context, loop: asyncio.AbstractEventLoop) -> None:
         self._context = context

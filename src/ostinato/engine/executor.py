@@ -1,7 +1,7 @@
-"""The in-process executor: coroutines as tasks, plain functions in threads, killable ones in child processes.
+"""The executor: it runs coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes.
 
-It says how a run went; what follows from that is decided elsewhere. A function in a thread cannot be stopped: its
-run ends all the same, its late result is refused by the fence, and its thread is counted until it is done.
+It returns how an attempt went; `retries.py` decides what follows. A function in a thread cannot be stopped: if its run
+is stopped, the fence refuses its late result, and its thread counts as busy until the function returns.
 """
 
 from __future__ import annotations
@@ -16,33 +16,39 @@ from typing import Any
 import orjson
 
 from ostinato.engine.application_errors import application_error
-from ostinato.engine.child import ChildFailed, ChildStopped, run_in_child
 from ostinato.engine.context import Context, SyncContext, clean, to_json
-from ostinato.engine.handlers import Handler
+from ostinato.engine.jobs import Handler
+from ostinato.engine.subprocess.parent import ChildFailed, ChildStopped, run_in_child
 from ostinato.engine.tracebacks import job_traceback
 from ostinato.errors import OstinatoError
-from ostinato.model import Run, Status
+from ostinato.model import Run, Status, read_length
+from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
+
+_BLOCKED = 1.0  # seconds by which the event loop is late when something has blocked it
 
 
 class Fatal(OstinatoError):
-    """Raised by a job: fail now, do not try again."""
+    """A job raises this to fail without another attempt."""
 
 
 class RetryLater(OstinatoError):
-    """Raised by a job: try again after this many seconds, whatever the backoff would be."""
+    """Raised by a job or a step: try again after this time, whatever the backoff would be. It counts as an attempt.
 
-    def __init__(self, seconds: float, message: str = "") -> None:
-        super().__init__(message or f"asked to be tried again in {seconds} s")
-        self.seconds = seconds
+    The time is a number of seconds, a timedelta, or a text such as `"5m"`. Raises `OstinatoError` if it is none."""
+
+    def __init__(self, seconds: Length, message: str = "") -> None:
+        self.seconds = read_length(seconds, "RetryLater") / SECOND
+        super().__init__(message or f"asked to be tried again in {self.seconds:g} s")
 
 
-THREAD_NAMES = "ostinato-job"  # what the names of threads begin with that run functions
+THREAD_NAMES = "ostinato-job"  # prefix of the names of threads that run functions
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt went. `retry`: None as the policy says, False never, a number: after so many microseconds."""
+    """The outcome of an attempt. `retry` is None to follow the retry policy, False for no retry, or a pause in
+    microseconds."""
 
     status: Status
     result: str | None = None
@@ -55,7 +61,8 @@ _DONE = Outcome(Status.SUCCEEDED)
 
 
 class Stop(Exception):
-    """Why a task is being cancelled, by us: cancelled by someone, terminated, out of time, or handed back."""
+    """The reason why the engine cancels a task. `status` is the new status of the run: `ready` if it is handed back,
+    `crashed` if the claim is lost, `cancelled`, and so on."""
 
     def __init__(self, status: Status, reason: str | None) -> None:
         self.status = status
@@ -64,31 +71,31 @@ class Stop(Exception):
 
 class Executor:
     def __init__(self, threads: int = 16) -> None:
-        self.in_thread: dict[tuple[str, int], str] = {}  # functions that threads are in, late ones included: run, claim
+        self.in_thread: dict[tuple[str, int], str] = {}  # jobs that are in a thread, by run and claim; late ones, too
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=THREAD_NAMES)
         self._free = asyncio.Semaphore(threads)
 
     @property
     def threads_busy(self) -> int:
-        """Late ones included."""
+        """Return how many threads are executing a function, including functions whose run was stopped."""
         return len(self.in_thread)
 
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
-        """Run the function once. Never raises, but for a cancellation of its task."""
+        """Run the function once. Raises only if its task is cancelled."""
         try:
             try:
-                given = handler.arguments(run.input)
+                arguments = handler.arguments(run.input)
             except OstinatoError as problem:  # another attempt would get the same input
                 return replace(self._failed(problem), reason=str(problem)[:500], retry=False)
             if handler.mode == "thread":
-                await self._free.acquire()  # its time begins when there is a thread for it
+                await self._free.acquire()  # the timeout begins when there is a free thread
                 context.last_sign = context.clock.now()
             if handler.plain and timeout is None:
-                value = await handler.function(**given)
+                value = await handler.function(**arguments)
             elif timeout is None and handler.heartbeat is None:
-                value = await self._call(run, handler, context, given)
+                value = await self._call(run, handler, context, arguments)
             else:
-                value = await self._call_in_time(run, handler, context, given, timeout)
+                value = await self._call_in_time(run, handler, context, arguments, timeout)
             return _DONE if value is None else Outcome(Status.SUCCEEDED, result=to_json(value, "the result"))
         except TimeoutError as problem:
             if isinstance(problem, _OutOfTime):
@@ -102,15 +109,17 @@ class Executor:
             return self._failed(problem)
 
     def _failed(self, problem: BaseException) -> Outcome:
-        own = problem.own if isinstance(problem, ChildFailed) else application_error(problem)
-        kind = str(own.get("type") or (problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__))
-        seconds = problem.seconds if isinstance(problem, RetryLater | ChildFailed) else own.get("seconds")
+        application = problem.application if isinstance(problem, ChildFailed) else application_error(problem)
+        kind = str(
+            application.get("type") or (problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__)
+        )
+        seconds = problem.seconds if isinstance(problem, RetryLater | ChildFailed) else application.get("seconds")
         retry: Micros | bool | None = None
-        if isinstance(problem, Fatal) or kind == "Fatal" or own.get("non_retryable"):
+        if isinstance(problem, Fatal) or kind == "Fatal" or application.get("non_retryable"):
             retry = False
         elif seconds is not None:
             retry = int(seconds * SECOND)
-        text = clean(str(own.get("message") or problem))
+        text = clean(str(application.get("message") or problem))
         return Outcome(
             Status.FAILED,
             error=describe_error(problem),
@@ -118,41 +127,45 @@ class Executor:
             retry=retry,
         )
 
-    async def _call(self, run: Run, handler: Handler, context: Context, given: dict[str, Any]) -> Any:
+    async def _call(self, run: Run, handler: Handler, context: Context, arguments: dict[str, Any]) -> Any:
         if handler.mode == "async":
             if handler.context is not None:
-                given[handler.context] = context
-            return await handler.function(**given)
+                arguments[handler.context] = context
+            return await handler.function(**arguments)
         if handler.mode == "process":
-            return await run_in_child(handler, context, given)
+            return await run_in_child(handler, context, arguments)
         loop = asyncio.get_running_loop()
         if handler.context is not None:
-            given[handler.context] = SyncContext(context, loop)
-        # The thread belongs to the same run: its context says so, to its log lines and its spans.
-        return await loop.run_in_executor(self._pool, copy_context().run, self._in_thread, run, handler, given, loop)
+            arguments[handler.context] = SyncContext(context, loop)
+        # Copy the context variables, so that log lines and spans of the thread belong to this run.
+        return await loop.run_in_executor(
+            self._pool, copy_context().run, self._in_thread, run, handler, arguments, loop
+        )
 
-    def _in_thread(self, run: Run, handler: Handler, given: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
+    def _in_thread(self, run: Run, handler: Handler, arguments: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
         self.in_thread[run.id, run.claim] = run.name
         try:
-            return handler.function(**given)
+            return handler.function(**arguments)
         finally:
             del self.in_thread[run.id, run.claim]
             with suppress(RuntimeError):  # the loop may be gone before a late thread
                 loop.call_soon_threadsafe(self._free.release)
 
     async def _call_in_time(
-        self, run: Run, handler: Handler, context: Context, given: dict[str, Any], timeout: Micros | None
+        self, run: Run, handler: Handler, context: Context, arguments: dict[str, Any], timeout: Micros | None
     ) -> Any:
-        """With a limit on the whole, or on the silence between two signs of life."""
+        """Call the function with a timeout, which applies to the whole call, or to the time between two heartbeats."""
         loop = asyncio.get_running_loop()
         begin = loop.time()
         context.sign()
         scope = asyncio.timeout(None)
         watch: asyncio.TimerHandle | None = None
         reason = ""
+        expected = begin  # when `look` should be called next
 
         def look() -> None:
-            nonlocal watch, reason
+            nonlocal watch, reason, expected
+            blocked = loop.time() - expected > _BLOCKED
             limits = []
             if timeout is not None:
                 limits.append((begin + timeout / SECOND, "timeout"))
@@ -160,16 +173,20 @@ class Executor:
                 silent = (context.last_sign - started) / SECOND
                 limits.append((begin + silent + handler.heartbeat / SECOND, "no heartbeat"))
             at, reason = min(limits)
+            if blocked and reason == "no heartbeat" and handler.heartbeat is not None:
+                # The event loop was blocked, so that the body could not send a heartbeat: it gets its time again.
+                at = max(at, loop.time() + handler.heartbeat / SECOND)
             if at <= loop.time():
                 scope.reschedule(loop.time())
             else:
+                expected = at
                 watch = loop.call_at(at, look)
 
         started = context.last_sign
         try:
             async with scope:
                 look()
-                return await self._call(run, handler, context, given)
+                return await self._call(run, handler, context, arguments)
         except TimeoutError:
             if scope.expired():
                 raise _OutOfTime(reason) from None
@@ -189,17 +206,21 @@ class _OutOfTime(TimeoutError):
 
 
 def describe_error(problem: BaseException) -> str:
-    """An exception as JSON: its kind, its words, and the end of its traceback."""
+    """Describe an exception as JSON: its type, its message, and the end of its traceback."""
     if isinstance(problem, ChildFailed):
-        own, kind, trace = problem.own, problem.kind, problem.trace
+        application, kind, trace = problem.application, problem.kind, problem.trace
     else:
-        own, kind, trace = application_error(problem), type(problem).__name__, clean(job_traceback(problem))[-8000:]
-    told = {
-        "type": own.get("type", kind),
-        "message": clean(str(own.get("message") or problem))[:2000],
+        application, kind, trace = (
+            application_error(problem),
+            type(problem).__name__,
+            clean(job_traceback(problem))[-8000:],
+        )
+    description = {
+        "type": application.get("type", kind),
+        "message": clean(str(application.get("message") or problem))[:2000],
         "traceback": trace,
     }
-    more = {name: own[name] for name in ("details", "non_retryable") if own.get(name)}
+    more = {name: application[name] for name in ("details", "non_retryable") if application.get(name)}
     if isinstance(problem, Fatal) or kind == "Fatal":
         more["non_retryable"] = True
-    return orjson.dumps({**told, **more}).decode()
+    return orjson.dumps({**description, **more}).decode()

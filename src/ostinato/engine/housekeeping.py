@@ -1,4 +1,4 @@
-"""Keeping the store small: what is over and old is removed, a bounded bite at a time, by a timer like any other."""
+"""Delete old runs, events and limits, a bounded number at a time. A timer starts it every few hours."""
 
 from __future__ import annotations
 
@@ -6,36 +6,38 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from ostinato.engine.claims import Hands
-from ostinato.engine.kinds import RULES
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.invariants import scan
+from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row
-from ostinato.engine.scanner import scan
 from ostinato.engine.timers import Fire
 from ostinato.model import DEFAULT_NAMESPACE, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-_BITE = 2000
-_OFTEN: Micros = 6 * 3600 * SECOND
-_SOON: Micros = SECOND // 10
+_BITE = 2000  # rows of each table to delete in one transaction
+_OFTEN: Micros = 6 * 3600 * SECOND  # between two rounds
+_SOON: Micros = SECOND // 10  # before the next transaction of a round
 
 
 def first_timers(now: Micros) -> Operation[None]:
-    """Housekeeping begins with the first node, and every later one finds it there."""
+    """Set the timers of housekeeping and of the invariant scanner, unless they exist."""
     begin = [Timer("engine", "store", "housekeeping", now + _OFTEN), Timer("engine", "store", "scan", now + _OFTEN)]
     yield sql("add_timers", [timer_row(timer) for timer in begin])
 
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
-    def fire(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
-        removed = yield from prune(now - keep_runs, now - keep_events, now)
+    """Return the functions that fire the timers of `first_timers`."""
+
+    def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+        removed = yield from prune(now - keep_runs, now - keep_events, now, kinds)
         again = now + (_SOON if removed >= _BITE else _OFTEN)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "housekeeping", again))])
         return []
 
-    def look(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
-        """The invariant scanner, by itself: what it finds is mended where that is safe, and always an event."""
-        findings = yield from scan(now, True, new_id)
+    def look(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+        """Run the invariant scanner. It repairs what is safe; each finding is an event."""
+        findings = yield from scan(now, True, new_id, kinds)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "scan", now + _OFTEN))])
         return [
             (now, DEFAULT_NAMESPACE, "engine:invariant_broken", f.subject, orjson.dumps(f.as_dict()).decode(), None)
@@ -45,24 +47,25 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
     return {("engine", "housekeeping"): fire, ("engine", "scan"): look}
 
 
-def prune(runs_before: Micros, events_before: Micros, now: Micros) -> Operation[int]:
-    """Remove up to a bite of runs that ended, and of events, before these moments, and of limits that are not in use.
-    Whole chains only."""
-    rows = yield sql("old_runs", before=runs_before, limit=_BITE)
+def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds) -> Operation[int]:
+    """Delete up to `_BITE` rows each: runs of chains that ended before `runs_before`, events before `events_before`,
+    and limits that are not in use. Returns the largest of the three counts."""
+    rows = yield sql("old_runs", before=runs_before, limit=_BITE, kinds=kinds.names)
     if rows:
-        yield from remove(rows)
+        yield from remove(rows, kinds)
     events = yield sql("drop_events", before=events_before, limit=_BITE)
     limits = yield sql("drop_limits", now=now, limit=_BITE)
     return max(len(rows), len(events), len(limits))
 
 
-def remove(rows: Sequence[Row]) -> Operation[None]:
-    """Runs that are over, by id and kind, and all that is kept of them."""
+def remove(rows: Sequence[Row], kinds: Kinds) -> Operation[None]:
+    """Delete ended runs, each an (id, kind), and everything that is stored about them."""
     ids = [(row[0],) for row in rows]
     yield sql("drop_logs", ids)
-    yield sql("drop_workflows", ids)
-    for kind, rule in RULES.items():
-        own = [row[0] for row in rows if row[1] == kind]
-        if own:
-            yield from rule.forget(own)
+    for forget_runs in kinds.forget:
+        yield from forget_runs([row[0] for row in rows])
+    for name, kind in kinds.runs.items():
+        ids_of_kind = [row[0] for row in rows if row[1] == name]
+        if ids_of_kind:
+            yield from kind.forget(ids_of_kind)
     yield sql("drop_runs", ids)

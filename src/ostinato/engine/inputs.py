@@ -1,7 +1,8 @@
-"""The type hints of a job's function as a check of its input, and as the types its arguments arrive in.
+"""Check the input of a job by the type hints of its function, and convert arguments to the hinted types.
 
-An input is JSON. `count: int` refuses the text `"five"`, and the text `"5"`, too; `when: datetime` takes an RFC 3339
-text, and the function gets a datetime. A hint that pydantic cannot read, or that cannot be resolved, checks nothing.
+An input is JSON. `count: int` refuses the texts `"five"` and `"5"`; `when: datetime` accepts an RFC 3339 text, and the
+function gets a datetime. A hint that pydantic cannot read, or that cannot be resolved, checks nothing. `declared_types`
+writes the check as text for processes that do not have the function; `read_declared_types` reads it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import orjson
 
-from ostinato.errors import OstinatoError
+from ostinato.engine.portable_types import read_types, write_types
+from ostinato.errors import InputError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _SHOWN = 80
@@ -25,24 +28,26 @@ _SHOWN = 80
 class InputTypes:
     """The typed parameters of one function."""
 
-    def __init__(self, adapter: TypeAdapter[Any]) -> None:
-        from pydantic import ValidationError
+    def __init__(self, adapter: TypeAdapter[Any] | SchemaValidator) -> None:
+        from pydantic_core import ValidationError
 
-        self._adapter = adapter
+        self.adapter = adapter
         self._error = ValidationError
 
     def read(self, text: bytes | str, job: str) -> dict[str, Any]:
-        """The arguments of an input in JSON. Raises an error that names every argument that does not fit."""
+        """Return the arguments that an input in JSON contains. Raises `InputError`, which names every argument of a
+        wrong type."""
         try:
-            arguments: dict[str, Any] = self._adapter.validate_json(text, strict=True)
+            arguments: dict[str, Any] = self.adapter.validate_json(text, strict=True)
         except self._error as problem:
-            faults = [_fault(fault) for fault in problem.errors(include_url=False, include_context=False)]
-            raise OstinatoError(f"job {job!r}: {'; '.join(faults)}") from None
+            errors = problem.errors(include_url=False, include_context=False)
+            faults = [(error["loc"], _fault(error)) for error in errors]
+            raise InputError(f"job {job!r}: {'; '.join(fault for _, fault in faults)}", faults) from None
         return arguments
 
 
 def _fault(fault: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in fault["loc"])
+    place = ".".join(str(part) for part in fault["loc"]) or "the input"
     value = orjson.dumps(fault["input"], default=repr).decode()
     shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
     message = str(fault["msg"])
@@ -51,7 +56,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def input_types(function: Callable[..., Any], context: str | None) -> InputTypes | None:
-    """What the hints of a function say about its input; None where they say nothing. `context` is no input."""
+    """Return the check that the type hints of a function describe; None if they check nothing. `context` names the
+    parameter that is not part of the input."""
     function = inspect.unwrap(function)
     parameters = inspect.signature(function).parameters
     try:
@@ -67,6 +73,25 @@ def input_types(function: Callable[..., Any], context: str | None) -> InputTypes
         hints = {name: hint for name, hint in hints.items() if _adapter({name: hint}) is not None}
         adapter = _adapter(hints) if hints else None
     return None if adapter is None else InputTypes(adapter)
+
+
+@lru_cache(maxsize=4096)
+def declared_types(function: Callable[..., Any], context: str | None) -> str | None:
+    """Return the check of `input_types` as text, for processes that do not have the function; None if there is no
+    check."""
+    try:
+        types = input_types(function, context)
+        return None if types is None else write_types(types.adapter.core_schema)  # type: ignore[union-attr]
+    except Exception:  # of a hint's own code, which a node must not fail to start for: its runs say it
+        return None
+
+
+@lru_cache(maxsize=4096)
+def read_declared_types(text: str) -> InputTypes | None:
+    """Return the check that another process wrote as text; None if this process has another version of
+    pydantic_core."""
+    validator = read_types(text)
+    return None if validator is None else InputTypes(validator)
 
 
 def _adapter(hints: Mapping[str, Any]) -> TypeAdapter[Any] | None:

@@ -1,8 +1,8 @@
-"""What a job writes with standard `logging` is kept with its run, beside the lines of `ctx.log`.
+"""Store the lines that a job writes with standard `logging`, like those of `ctx.log`.
 
-A context variable says which run the code at hand belongs to: a job's task has its own context, and a job's thread is
-given a copy of it. Records are noticed where they are made, so the process's loggers, handlers and levels stay as the
-process configured them; a line that is below its logger's level is neither shown nor kept.
+A context variable holds the current run: a job's task has its own context, and a job's thread gets a copy of it. A
+record factory sees each record when it is created, so the loggers, handlers and levels of the process stay as they are
+configured. A line below its logger's level is neither shown nor stored.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ _LONGEST = 1 << 16  # characters of a line that a child hands to its parent
 
 
 def install() -> None:
-    """Begin to notice records; once in a process."""
+    """Install the record factory. Does nothing if the process has it already."""
     global _installed
     if _installed:
         return
     _installed = True
     make = logging.getLogRecordFactory()
 
-    def noticed(*given: Any, **named: Any) -> logging.LogRecord:
-        record = make(*given, **named)
+    def make_and_keep(*arguments: Any, **named: Any) -> logging.LogRecord:
+        record = make(*arguments, **named)
         keep = current.get()
         if keep is not None and not _is_ours(record.name):
             try:
                 keep(text_of(record), record.levelname.lower())
-            except Exception:  # a line that cannot be put together: `logging` itself reports it when it is written
+            except Exception:  # the arguments do not fit the message: `logging` reports that when it writes the line
                 return record
         return record
 
-    logging.setLogRecordFactory(noticed)
+    logging.setLogRecordFactory(make_and_keep)
 
 
 def text_of(record: logging.LogRecord) -> str:
-    """A record's message, with its traceback if it has one."""
+    """Return a record's message, with its traceback if it has one."""
     text = record.getMessage()
     if record.exc_info and record.exc_info[1] is not None:
         text += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip("\n")
@@ -55,7 +55,7 @@ def _is_ours(name: str) -> bool:
 
 
 class Forward(logging.Handler):
-    """In a child process: hand records to the parent, which writes them as its own."""
+    """In a child process: send records to the parent, which writes them to its own log."""
 
     def __init__(self, send: Callable[..., None]) -> None:
         super().__init__()

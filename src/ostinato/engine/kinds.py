@@ -1,47 +1,89 @@
-"""Kinds of runs other than jobs. A run of such a kind keeps its id from its beginning to its end: it waits, is claimed
-again, and goes on from what its kind has kept of it. Its kind says what else is different, in two places: `Rule` is
-what happens to its runs in transactions, wherever they are written; `Body` is what a node does with one it has claimed.
+"""Kinds of runs other than jobs.
+
+Such a run keeps its id for its whole life: it waits, is claimed again, and continues from what its kind has stored.
+`RunKind` holds the functions that change its runs within transactions; `Body` is what a node does with a claimed run. A
+process knows the kinds of its ways (`Kinds`), and leaves runs of other kinds to nodes that know them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+import orjson
+
+from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row
 from ostinato.when.instants import Micros
 
 if TYPE_CHECKING:
-    from ostinato.engine.runs import Ended
-    from ostinato.engine.scanner import Finding
+    from ostinato.engine.invariants import Finding
+    from ostinato.engine.runs import After, Ended
 
-# Somebody, or a deadline, ends a run, which is locked, wherever it stands: where it stands then, events to write, and
-# whether it is over.
-Stopping: TypeAlias = Callable[[Run, Status, str | None, Micros], Operation[tuple[Status, "list[Row]", "list[Ended]"]]]
-# Runs whose node is gone: they go on, or end.
-Recovering: TypeAlias = Callable[[Sequence[Run], str, Micros], Operation[None]]
-# Runs that are removed, being old: what the kind has kept of them goes with them.
-Forgetting: TypeAlias = Callable[[Sequence[str]], Operation[None]]
+JOB = "job"
 
-# Look for what must never be of runs of this kind; with the second, repair what is safe.
-Scanning: TypeAlias = Callable[[Micros, bool], Operation["list[Finding]"]]
+# Stop a locked run, whatever its status. Returns its status then, events to write, and the chains that ended.
+Stop: TypeAlias = Callable[
+    [Run, Status, str | None, Micros, "Kinds"], Operation[tuple[Status, "list[Row]", "list[Ended]"]]
+]
+# Resume or end runs whose node is gone.
+Recover: TypeAlias = Callable[[Sequence[Run], str, Micros, "Kinds"], Operation[None]]
+# Delete what the kind has stored of runs that are being deleted.
+Forget: TypeAlias = Callable[[Sequence[str]], Operation[None]]
+# Look for broken invariants of runs of this kind; with True, repair what is safe.
+Scan: TypeAlias = Callable[[Micros, bool, "Kinds"], Operation["list[Finding]"]]
+# Act on ended child runs, in the transaction that ends them. The parents, of this kind, are locked.
+ChildEnded: TypeAlias = Callable[[Sequence[Run], Sequence["Ended"], Micros, "Kinds"], Operation["After"]]
+# Act on ended runs of schedules, in the transaction that ends them. The schedules are locked.
+ScheduleEnded: TypeAlias = Callable[[Sequence[Row], Sequence["Ended"], Micros, "Kinds"], Operation["After"]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    stop: Stopping
-    recover: Recovering
-    forget: Forgetting
-    scan: Scanning
+class RunKind:
+    stop: Stop
+    recover: Recover
+    forget: Forget
+    scan: Scan | None = None
+    child_ended: ChildEnded | None = None
 
 
-RULES: dict[str, Rule] = {}
+class Kinds:
+    """The kinds of runs that a process knows besides jobs.
+
+    `schedule_ended` is called when a schedule's run ends. `forget` are functions that are called when runs of any kind
+    are deleted; each deletes the rows that its owner has stored about these runs. A process creates one `Kinds` when it
+    opens a store, and passes it to every operation that stops, ends or recovers runs.
+    """
+
+    __slots__ = ("forget", "names", "parents", "runs", "schedule_ended")
+
+    def __init__(
+        self,
+        runs: Mapping[str, RunKind] | None = None,
+        schedule_ended: ScheduleEnded | None = None,
+        forget: Sequence[Forget] = (),
+    ) -> None:
+        if runs and JOB in runs:
+            raise OstinatoError(f"a kind of run cannot be called {JOB!r}; choose another name")
+        self.runs: Mapping[str, RunKind] = runs or {}
+        self.schedule_ended = schedule_ended
+        self.forget = forget
+        self.names = _json([JOB, *self.runs])  # all kinds as JSON, for statements
+        parents = [name for name, kind in self.runs.items() if kind.child_ended is not None]
+        self.parents = _json(parents) if parents else ""  # JSON of the kinds that act on the end of a child; "" if none
+
+    def knows(self, kind: str) -> bool:
+        return kind == JOB or kind in self.runs
+
+
+def _json(names: Sequence[str]) -> str:
+    return orjson.dumps(names).decode()
 
 
 class Body(Protocol):
     async def __call__(self, run: Run) -> None:
-        """Work on a claimed run until it waits or is over, and put that on record, under the claim. Cancelled, it
-        stops where it is and writes nothing: the run goes on from what was written last."""
+        """Work on a claimed run until it waits or ends, and write its new status, fenced by the claim. When cancelled,
+        stop and write nothing: the run continues later from the last state that was written."""
         ...

@@ -1,7 +1,7 @@
-"""Hearing of what happened: waiting for a chain to end, and functions called for events.
+"""Wait for chains to end, and call functions for events.
 
-A function with a name of its own has a durable place: it is called for every event at least once, by one node at a
-time. One without hears what happens from now on, in this process.
+A listener with a name has a cursor in the store: it is called at least once for every event, on one node at a time. A
+listener without a name is called for the events from now on, in this process.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ostinato.model import DEFAULT_NAMESPACE, Event
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
 
-_BATCH = 500
-_POLL = 1.0
-_HOLD: Micros = 30 * SECOND
+_BATCH = 500  # events or chains to read at once
+_POLL = 1.0  # seconds between two looks for events
+_HOLD: Micros = 30 * SECOND  # how long a node holds the cursor of a named listener without renewing it
 Callback = Callable[[Event], Awaitable[None] | None]
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
-    """Until the event, or so many seconds. (`asyncio.wait_for` may swallow a cancellation that comes together with
-    the event, and a part that does not hear of its end never ends.)"""
+    """Wait for the event, at most so many seconds. (`asyncio.wait_for` can swallow a cancellation that arrives together
+    with the event; the cancelled task would then never end.)"""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
@@ -38,7 +38,7 @@ async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a chain ended."""
+    """The end of a chain."""
 
     status: str
     reason: str | None
@@ -47,7 +47,8 @@ class Ended:
 
 
 class Waiters:
-    """Who waits for which chain. Ends in this process are told at once; others are looked for."""
+    """The callers that wait for chains to end. An end in this process wakes them at once. For ends in other processes,
+    the store is read every `poll` seconds and after each `hint`."""
 
     def __init__(self, store: Store, poll: float | None) -> None:
         self._store = store
@@ -57,10 +58,11 @@ class Waiters:
         self._task: asyncio.Task[None] | None = None
 
     async def wait(self, root: str) -> Ended:
+        """Wait until a chain has ended. Raises `OstinatoError` if the app is closed before."""
         future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(root, []).append(future)
         try:
-            await self.look([root])  # it may be over already
+            await self.look([root])  # it may have ended already
             if self._task is None:
                 self._task = asyncio.create_task(self._loop())
             return await future
@@ -74,18 +76,22 @@ class Waiters:
         return root in self._waiting
 
     def ended(self, root: str, end: Ended) -> None:
+        """Wake the callers that wait for this chain."""
         for future in self._waiting.pop(root, ()):
             if not future.done():
                 future.set_result(end)
 
     def hint(self) -> None:
+        """Read the store soon: chains may have ended elsewhere."""
         self._look.set()
 
     async def look(self, roots: list[str]) -> None:
-        def ended(_: int) -> Operation[list[Any]]:
+        """Read which of these chains have ended, and wake their callers."""
+
+        def select(_: int) -> Operation[list[Any]]:
             return (yield sql("chains_ended", [(root,) for root in roots]))
 
-        for root, status, reason, result, error, _ in await self._store.read(ended):
+        for root, status, reason, result, error, _ in await self._store.read(select):
             self.ended(root, Ended(status, reason, result, error))
 
     async def _loop(self) -> None:
@@ -97,7 +103,8 @@ class Waiters:
                 for at in range(0, len(roots), _BATCH):
                     await self.look(roots[at : at + _BATCH])
             except StoreError as trouble:
-                log.warning("waiting for runs: the store is away", action="waiters_trouble", problem=str(trouble))
+                words = "cannot see whether runs have ended: the store is unavailable"
+                log.warning(words, action="waiters_trouble", problem=str(trouble))
         self._task = None
 
     async def stop(self) -> None:
@@ -107,19 +114,18 @@ class Waiters:
         for futures in self._waiting.values():
             for future in futures:
                 if not future.done():
-                    future.set_exception(OstinatoError("the app was closed before the run was over"))
+                    future.set_exception(OstinatoError("the app was closed before the run ended"))
         self._waiting.clear()
 
 
 class Listeners:
-    """Functions called for events, each with its own place in the order."""
+    """Functions that are called for events, each with its own position in the order of events."""
 
     def __init__(self, store: Store, clock: Clock, node: Callable[[], str]) -> None:
         self._store = store
         self._clock = clock
         self._node = node
         self._listeners: list[_Listener] = []
-        self._some = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._running = False
         self._watchers: set[asyncio.Event] = set()
@@ -127,25 +133,27 @@ class Listeners:
 
     @contextmanager
     def watching(self) -> Iterator[asyncio.Event]:
-        """An event that is set whenever there may be new facts to read."""
-        some = asyncio.Event()
-        self._watchers.add(some)
+        """Yield an `asyncio.Event` that is set whenever there may be new events to read."""
+        news = asyncio.Event()
+        self._watchers.add(news)
         try:
-            yield some
+            yield news
         finally:
-            self._watchers.discard(some)
+            self._watchers.discard(news)
 
     def add(self, pattern: str, callback: Callback, name: str | None) -> None:
+        """Add a listener for events whose name matches the pattern, as `fnmatch` does."""
         listener = _Listener(pattern, callback, name)
         self._listeners.append(listener)
         if self._running:
             self._tasks.append(asyncio.create_task(self._follow(listener, None)))
 
     def hint(self) -> None:
+        """Wake all listeners: there may be new events."""
         for listener in self._listeners:
-            listener.some.set()
-        for some in self._watchers:
-            some.set()
+            listener.news.set()
+        for news in self._watchers:
+            news.set()
 
     async def start(self) -> None:
         self._running = True
@@ -164,36 +172,41 @@ class Listeners:
                     await self._store.run(lambda _, name=listener.name: _release(name, self._node()))  # type: ignore[misc]
 
     async def _last(self) -> int:
-        def last(_: int) -> Operation[int]:
+        """Return the number of the last event."""
+
+        def select(_: int) -> Operation[int]:
             return int((yield sql("last_event"))[0][0])
 
-        return await self._store.read(last)
+        return await self._store.read(select)
 
     async def _follow(self, listener: _Listener, last: int | None) -> None:
+        """Call a listener for events until cancelled, from the event after `last` or after the newest one. A named
+        listener that has a cursor already begins there."""
         after = last if last is not None else await self._last()
         if listener.name is not None:
             await self._store.run(lambda _: _open(listener.name or "", after))
         while True:
-            listener.some.clear()
+            listener.news.clear()
             try:
                 reached = await self._step(listener, after)
                 held_elsewhere = reached is None
                 after, more = reached or (after, False)
             except StoreError as trouble:
-                log.warning("reading events: the store is away", action="listener_trouble", problem=str(trouble))
+                words = "cannot read events: the store is unavailable"
+                log.warning(words, action="listener_trouble", problem=str(trouble))
                 held_elsewhere = more = False
             if not more:
                 wait = _HOLD / SECOND if held_elsewhere else None if self._clock.virtual else _POLL
-                await wait_for_event(listener.some, wait)
+                await wait_for_event(listener.news, wait)
 
     async def _step(self, listener: _Listener, after: int) -> tuple[int, bool] | None:
-        """Call for the next batch. Returns the place reached, and whether there may be more; None where another
-        node is the one to be called."""
+        """Call the listener for the next batch of events. Returns the number of the last event, and whether there may
+        be more; None if another node holds the listener's cursor."""
         if listener.name is not None:
-            held = await self._store.run(lambda _: _take(listener.name or "", self._node(), self._clock.now()))
-            if held is None:
+            position = await self._store.run(lambda _: _take(listener.name or "", self._node(), self._clock.now()))
+            if position is None:
                 return None
-            after = held
+            after = position
         rows = await self._store.read(lambda _: _read(after))
         renewed = self._clock.now()
         for number, row in enumerate(rows, 1):
@@ -204,13 +217,13 @@ class Listeners:
             if listener.name is not None and (number == len(rows) or self._clock.now() - renewed > SECOND):
                 renewed = self._clock.now()
                 if not await self._move(listener.name, after, renewed):
-                    return None  # another node is the one to be called now
+                    return None  # another node has taken the cursor
         return after, len(rows) == _BATCH
 
     async def _move(self, name: str, seq: int, now: Micros) -> bool:
-        """Everything up to here is dealt with; the place is held for a while longer."""
+        """Move the cursor to an event whose call is done, and hold it for longer. Returns whether this node held it."""
         node = self._node()
-        return await self._store.run(lambda _: _moved(name, node, seq, now + _HOLD))
+        return await self._store.run(lambda _: _move_cursor(name, node, seq, now + _HOLD))
 
 
 class _Listener:
@@ -218,10 +231,10 @@ class _Listener:
         self.pattern = pattern
         self.callback = callback
         self.name = name
-        self.some = asyncio.Event()
+        self.news = asyncio.Event()  # there may be new events
 
     async def call(self, event: Event) -> None:
-        """One failing callback must not silence the others; it is logged and the order goes on."""
+        """Call the function. Its errors are logged, so that it is called for the following events all the same."""
         try:
             answer = self.callback(event)
             if inspect.isawaitable(answer):
@@ -243,7 +256,7 @@ def _release(name: str, node: str) -> Operation[None]:
     yield sql("release_cursor", name=name, node=node)
 
 
-def _moved(name: str, node: str, seq: int, until: Micros) -> Operation[bool]:
+def _move_cursor(name: str, node: str, seq: int, until: Micros) -> Operation[bool]:
     return bool((yield sql("move_cursor", name=name, node=node, seq=seq, until=until)))
 
 

@@ -1,9 +1,9 @@
 """Ostinato's log: lines with named values, written through standard `logging` under the logger `ostinato`.
 
-The process's own configuration decides where a line goes, and with none of its own Python prints warnings to standard
-error. A line's message reads well by itself. Its parts are on the record, for formatters that write JSON: `words`, and
-`values` with the `action` to filter by. A traceback never shows the values of variables: those are what callers sent,
-tokens among them.
+The logging configuration of the process decides where a line goes; without one, Python prints warnings to standard
+error. The message of a line is complete. Its parts are also attributes of the record, for formatters that write JSON:
+`words`, and `values` with the `action` to filter by. A traceback never shows the values of variables, which may hold
+tokens and data of callers.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class Log:
-    """Write lines. `exc_info` is an exception, or true for the one being handled; `traceback` is one as text."""
+    """Writes log lines. `exc_info` is an exception, or true for the exception being handled; `traceback` is a traceback
+    as text."""
 
     def __init__(self, name: str = NAME) -> None:
         self._logger = logging.getLogger(name)
 
     @property
     def debugging(self) -> bool:
-        """Whether debug lines are wanted: ask before a line that costs something to put together."""
+        """Return whether debug lines are written. Check this before building an expensive line."""
         return self._logger.isEnabledFor(logging.DEBUG)
 
     def debug(self, words: str, /, **values: Any) -> None:
@@ -44,7 +45,7 @@ class Log:
         self._write(logging.CRITICAL, words, values)
 
     def exception(self, words: str, /, **values: Any) -> None:
-        """An error, with the traceback of the exception being handled."""
+        """Write an error with the traceback of the exception being handled."""
         self._write(logging.ERROR, words, {"exc_info": True, **values})
 
     def _write(self, level: int, words: str, values: dict[str, Any]) -> None:
@@ -62,16 +63,18 @@ class Log:
         record = logger.makeRecord(logger.name, level, file, line, text, (), exc_info or None, function)
         record.words, record.values = words, values
         if traceback:
-            record.exc_text = traceback.rstrip("\n")  # where a formatter looks for one that is written out already
+            record.exc_text = traceback.rstrip("\n")  # formatters use it as the formatted traceback
         logger.handle(record)
 
 
 def pairs(values: Mapping[str, Any]) -> list[str]:
-    """Values as `name=value`, without the action; quoted where it takes quotes to see the end of one."""
-    return [f"{name}={_shown(value)}" for name, value in values.items() if name != "action" and value is not None]
+    """Return values as `name=value`, without the action. A value with spaces or the like is quoted."""
+    return [
+        f"{name}={_quote_if_needed(value)}" for name, value in values.items() if name != "action" and value is not None
+    ]
 
 
-def _shown(value: Any) -> str:
+def _quote_if_needed(value: Any) -> str:
     text = str(value)
     return text if text and _PLAIN.issuperset(text) else repr(text)
 

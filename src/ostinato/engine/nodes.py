@@ -1,23 +1,32 @@
-"""Nodes and their leases: joining, renewing, leaving, and taking over from those that are gone."""
+"""Nodes and their leases: join, renew, leave, recognise a dead node, and recover its runs.
+
+A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back.
+Only a node that has renewed its own lease without a break, for the length of both leases, may declare another one dead:
+after an outage of the store all leases have expired, and the nodes that are alive need time to renew theirs. `is_gone`
+in store/sql/nodes.sql is this rule as a condition; `gone` and `recover` apply it. engine/lease.py renews the lease of
+this process.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
 
-from ostinato.engine import outcomes
+from ostinato.engine import retries
+from ostinato.engine.kinds import JOB, Kinds
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, end
 from ostinato.model import Status
+from ostinato.store.columns import TABLES, reader
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
-_BITE = 500
-# Leases are renewed five times in their length. After this share of one, in per cent, without a renewal, others may
-# have been kept from it, too, and may take a little longer to come back. (An outage that ends a lease lasts at least
-# four fifths of it.)
+_BITE = 500  # runs to recover or hand back in one transaction
+# A lease is renewed five times in its length. If a node has not renewed for this share of the lease, in per cent, the
+# store may have been unavailable for all nodes, and the others may need a moment longer to come back. (An outage that
+# lets a lease expire lasts at least four fifths of it.)
 _BREAK = 50
 
 
@@ -31,11 +40,12 @@ class NodeInfo:
     handlers: tuple[str, ...]
     version: str
     zone_rules: str
+    kinds: tuple[str, ...] = (JOB,)
 
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """What a heartbeat learns. Not `alive`: the node was given up for dead, and its claims are gone."""
+    """The result of a heartbeat. `alive` is false if other nodes have taken over the runs of this node."""
 
     alive: bool
     nodes: tuple[NodeInfo, ...] = ()
@@ -43,7 +53,7 @@ class Pulse:
 
 
 def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
-    """Become a node. `jobs` are the names of its jobs and what a start must know about them."""
+    """Insert the row of a new node. `jobs` are the names and declarations of its jobs."""
     if jobs:
         yield sql("declare_jobs", jobs)
     yield sql(
@@ -57,11 +67,13 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
         handlers=orjson.dumps(node.handlers).decode(),
         version=node.version,
         zone_rules=node.zone_rules,
+        kinds=orjson.dumps(node.kinds).decode(),
     )
 
 
 def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
-    """Renew the lease, from the moment of the write on, however long that was waited for; learn who else is there."""
+    """Renew the lease and read the list of nodes. The lease counts from this transaction, not from the time at which it
+    was requested."""
     now = clock()
     lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
     renewed = yield sql(
@@ -78,44 +90,63 @@ def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operatio
 
 def list_nodes() -> Operation[tuple[NodeInfo, ...]]:
     rows = yield sql("list_nodes")
-    return tuple(
-        NodeInfo(id, name, started, until, tuple(orjson.loads(queues)), tuple(orjson.loads(handlers)), version, rules)
-        for id, name, started, until, queues, handlers, version, rules in rows
-    )
+    return tuple(map(_read_node, rows))
+
+
+def _read_tuple(text: str | None) -> tuple[str, ...]:
+    return tuple(orjson.loads(text)) if text else ()
+
+
+_read_node = reader(NodeInfo, TABLES["node"].columns, queues=_read_tuple, handlers=_read_tuple, kinds=_read_tuple)
 
 
 def gone(by: str, now: Micros) -> Operation[list[str]]:
-    """Nodes that the node `by` may give up for dead."""
+    """Return the ids of the dead nodes, as the node `by` may declare them: see the rule above."""
     rows = yield sql("gone_nodes", by=by, now=now)
     return [row[0] for row in rows]
 
 
-def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
-    """Take over from a node that is gone: its runs follow their kind's own rule. A bounded bite; returns how many runs
-    were recovered, and leaves the node on record until it has none."""
+def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[int]:
+    """Recover up to `_BITE` runs of a dead node by the rules of their kinds, and return how many. Delete the row of the
+    node when it has no runs left. Runs of kinds that this process does not know are left to other nodes."""
     still = yield sql("gone_node", id=node, by=by, now=now)
     if not still:
         return 0
-    rows = yield sql("active_of_node", node=node, limit=_BITE)
-    if len(rows) < _BITE:
-        yield sql("drop_node", id=node)
+    rows = yield sql("active_of_node", node=node, limit=_BITE, kinds=kinds.names)
     if rows:
-        yield from outcomes.recover([whole_run(row) for row in rows], node, now, new_id)
+        yield from retries.recover([whole_run(row) for row in rows], node, now, new_id, kinds)
+    if len(rows) < _BITE:
+        yield sql("drop_idle_node", id=node)
     return len(rows)
 
 
-def leave(node: str, begun: Mapping[str, int], now: Micros, new_id: Callable[[Micros], str]) -> Operation[int]:
-    """Give up what this node still holds, a bite of it, and go when nothing is left; returns how much it was. What has
-    never begun (a claim may have been committed while the node was stopping) is handed back. What has `begun` (run,
-    claim) and whose outcome could not be written, or which does not heed its cancellation, has crashed: handed back,
-    the same attempt would be executed twice."""
-    runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=_BITE))]
+def leave(
+    node: str,
+    begun: Mapping[str, int],
+    in_thread: Container[tuple[str, int]],
+    now: Micros,
+    new_id: Callable[[Micros], str],
+    kinds: Kinds,
+) -> Operation[int]:
+    """Give up the runs that this node still holds, up to `_BITE`, and delete its row when it holds no more. Returns how
+    many it gave up if more may be left, else 0.
+
+    Runs that have not begun are handed back; their claim was committed while the node was stopping. Runs in `begun` (id
+    and claim) could not write their outcome, or ignored their cancellation. They count as crashed, because handing them
+    back would execute the same attempt twice. Those in `in_thread` get another reason.
+    """
+    runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=_BITE, kinds=kinds.names))]
     if len(runs) < _BITE:
         yield sql("drop_node", id=node)
     crashed = [run for run in runs if begun.get(run.id) == run.claim]
     unbegun = [run for run in runs if begun.get(run.id) != run.claim]
-    if crashed:
-        yield from outcomes.recover(crashed, node, now, new_id)
+    lost = [run for run in crashed if (run.id, run.claim) not in in_thread]
+    if lost:
+        yield from retries.recover(lost, node, now, new_id, kinds)
+    left = [run for run in crashed if (run.id, run.claim) in in_thread]
+    if left:
+        yield from retries.recover(left, node, now, new_id, kinds, retries.THREAD_LEFT)
     if unbegun:
-        yield from end([End(run, Status.READY, finished=False, event="run:handed_back") for run in unbegun], node, now)
+        handed_back = [End(run, Status.READY, finished=False, event="run:handed_back") for run in unbegun]
+        yield from end(handed_back, node, now, kinds)
     return len(runs) if len(runs) == _BITE else 0

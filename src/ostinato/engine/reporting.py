@@ -1,4 +1,5 @@
-"""Log lines about runs: every failed attempt with its traceback and what follows; at debug, each start and end."""
+"""Write log lines about runs: for each failed attempt its traceback and the next step, and at debug level each start
+and end."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from ostinato.when.instants import SECOND, Micros
 if TYPE_CHECKING:
     from ostinato.engine.runs import End
 
-_FAILURES = {Status.FAILED: "failed", Status.TIMED_OUT: "timed out"}
+_FAILURES = {Status.FAILED: "failed", Status.TIMED_OUT: "timed out", Status.CRASHED: "crashed"}
 _REASON = 200  # characters of a reason; the traceback has the rest
 
 
@@ -25,7 +26,7 @@ def report_start(run: Run) -> None:
 
 
 def report_ends(ends: Sequence[End], now: Micros) -> None:
-    """Log ends that are committed. A success is a debug line, a failure a warning."""
+    """Log committed ends. A success is a debug line, a failure a warning."""
     debugging = log.debugging
     for end in ends:
         if end.status in _FAILURES:
@@ -56,7 +57,7 @@ def report_failure(
 
 
 def what_follows(end: End, now: Micros) -> str:
-    """What becomes of the run after a failed attempt."""
+    """Return a description of what happens after a failed attempt: the time of a retry, or that there is none."""
     if end.following is not None:
         pause = max(0, end.following.due - now) / SECOND
         return tried_again(pause)
@@ -91,8 +92,8 @@ def _ended(end: End) -> str:
 
 
 def _values(run: Run) -> dict[str, Any]:
-    """What identifies an attempt; values that say nothing are left out."""
-    found = {
+    """Return the values that identify an attempt, without those that are None."""
+    values = {
         "job": run.name,
         "schedule": _schedule(run),
         "due": datetime.fromtimestamp(run.due // SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -100,19 +101,19 @@ def _values(run: Run) -> dict[str, Any]:
         "run": run.root_id,
         "namespace": None if run.namespace == DEFAULT_NAMESPACE else run.namespace,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _schedule(run: Run) -> str | None:
     if run.schedule_id is None or not run.detail:
         return None
-    found = orjson.loads(run.detail).get("schedule")
-    return None if found is None else str(found)
+    name = orjson.loads(run.detail).get("schedule")
+    return None if name is None else str(name)
 
 
 def _traceback(end: End) -> str:
     if not end.error:
         return ""
     error = orjson.loads(end.error)
-    found = str(error.get("traceback", "")) if isinstance(error, dict) else ""
-    return found if "\n" in found.strip() else ""  # without frames it says what the reason says
+    text = str(error.get("traceback", "")) if isinstance(error, dict) else ""
+    return text if "\n" in text.strip() else ""  # without frames it only repeats the reason

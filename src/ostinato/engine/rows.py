@@ -1,4 +1,4 @@
-"""Runs, events and timers as rows, both ways."""
+"""Convert runs, events, timers and options to rows, and back."""
 
 from __future__ import annotations
 
@@ -8,231 +8,48 @@ from typing import Any
 import orjson
 
 from ostinato.model import Event, Limit, Options, Retry, Run, Status, Timer
+from ostinato.store.columns import CLAIMED_RUN_COLUMNS, NEW_RUN_COLUMNS, RUN_COLUMNS, reader, writer
 from ostinato.store.contract import Row
 from ostinato.when.instants import Micros
 
-
-def insert_row(run: Run) -> Row:
-    """For `insert_runs`."""
-    return (
-        run.id,
-        run.namespace,
-        run.kind,
-        run.name,
-        run.key,
-        run.status.value,
-        run.reason,
-        run.queue,
-        run.priority,
-        run.due,
-        run.ready_at,
-        run.created,
-        run.root_id,
-        run.retry_of,
-        run.number,
-        run.parent_id,
-        run.serial_key,
-        run.serial_hold,
-        run.concurrency_key,
-        run.hold,
-        run.options,
-        run.input,
-        run.checkpoint,
-        run.crashes,
-        run.actor,
-        run.schedule_id,
-        run.detail,
-    )
-
-
-def start_row(run: Run) -> Row:
-    """For `start_runs`."""
-    return (
-        run.id,
-        run.namespace,
-        run.kind,
-        run.name,
-        run.key,
-        run.queue,
-        run.priority,
-        run.due,
-        run.created,
-        run.parent_id,
-        run.options,
-        run.input,
-        run.actor,
-    )
+# Read a run from `{run_columns}`.
+whole_run = reader(Run, RUN_COLUMNS, status=Status, superseded=bool)
+_read_claimed = reader(Run, CLAIMED_RUN_COLUMNS)
+# Make the row of a run for `insert_runs`.
+insert_row = writer("status.value" if name == "status" else name for name in NEW_RUN_COLUMNS)
+# Make the row of a run for `start_runs`.
+start_row = writer("id namespace kind name key queue priority due created parent_id options input actor".split())
 
 
 def claimed_run(row: Row, node: str, now: Micros) -> Run:
-    """From what a claim returns."""
-    (
-        id,
-        name,
-        kind,
-        namespace,
-        queue,
-        priority,
-        due,
-        created,
-        root_id,
-        number,
-        parent_id,
-        claim,
-        serial_key,
-        serial_hold,
-        concurrency_key,
-        options,
-        input,
-        checkpoint,
-        crashes,
-        actor,
-        key,
-        schedule_id,
-        detail,
-    ) = row
-    return Run(  # by position, which is the quicker way: there is one of these for every run
-        id,
-        name,
-        kind,
-        namespace,
-        key,
-        Status.ACTIVE,
-        None,
-        queue,
-        priority,
-        due,
-        None,
-        created,
-        now,
-        None,
-        root_id,
-        None,
-        number,
-        parent_id,
-        node,
-        claim,
-        serial_key,
-        serial_hold,
-        concurrency_key,
-        None,
-        options,
-        input,
-        None,
-        None,
-        checkpoint,
-        None,
-        None,
-        False,
-        crashes,
-        actor,
-        schedule_id,
-        detail,
-    )
-
-
-def whole_run(row: Row) -> Run:
-    """From `SELECT *`: the columns in the order of the schema."""
-    (
-        id,
-        namespace,
-        kind,
-        name,
-        key,
-        status,
-        reason,
-        queue,
-        priority,
-        due,
-        ready_at,
-        created,
-        started,
-        finished,
-        root_id,
-        retry_of,
-        number,
-        parent_id,
-        node,
-        claim,
-        _token,
-        serial_key,
-        serial_hold,
-        concurrency_key,
-        hold,
-        options,
-        input,
-        result,
-        error,
-        checkpoint,
-        progress,
-        cancel_requested,
-        superseded,
-        crashes,
-        actor,
-        schedule_id,
-        detail,
-    ) = row
-    return Run(
-        id=id,
-        name=name,
-        kind=kind,
-        namespace=namespace,
-        key=key,
-        status=Status(status),
-        reason=reason,
-        queue=queue,
-        priority=priority,
-        due=due,
-        ready_at=ready_at,
-        created=created,
-        started=started,
-        finished=finished,
-        root_id=root_id,
-        retry_of=retry_of,
-        number=number,
-        parent_id=parent_id,
-        node=node,
-        claim=claim,
-        serial_key=serial_key,
-        serial_hold=serial_hold,
-        concurrency_key=concurrency_key,
-        hold=hold,
-        options=options,
-        input=input,
-        result=result,
-        error=error,
-        checkpoint=checkpoint,
-        progress=progress,
-        cancel_requested=cancel_requested,
-        superseded=bool(superseded),
-        crashes=crashes,
-        actor=actor,
-        schedule_id=schedule_id,
-        detail=detail,
-    )
+    """Read a run that `node` has just claimed, from `{claimed_run_columns}`."""
+    run = _read_claimed(row)
+    run.status, run.node, run.started = Status.ACTIVE, node, now
+    return run
 
 
 def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
-    """A fact about a run; its subject is the chain. Written by hand: there are three of these for every run."""
+    """Return an event about a run; its subject is the chain. The JSON is built by hand because every run has three of
+    these events."""
     more = f",{orjson.dumps(data).decode()[1:]}" if data else "}"
     body = f'{{"name":{quoted(run.name)},"run_id":"{run.id}","attempt":{run.number}{more}'
     return (now, run.namespace, name, run.root_id, body, run.actor)
 
 
 def audit(now: Micros, namespace: str, name: str, subject: str, actor: str | None, **data: Any) -> Row:
-    """A fact about something else than a run or a schedule: who did what."""
+    """Return an event about something other than a run or a schedule, such as a token."""
     return (now, namespace, name, subject, orjson.dumps(data).decode(), actor)
 
 
 def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
-    """The same fact as its schedule sees it: the subject is the schedule."""
-    told = orjson.loads(run.detail) if run.detail else {}
+    """Return an event about a run whose subject is its schedule."""
+    detail = orjson.loads(run.detail) if run.detail else {}
     body = {
-        "name": told.get("schedule"),
+        "name": detail.get("schedule"),
         "run_id": run.root_id,
         "attempt": run.number,
-        "nominal": told.get("nominal"),
-        "origin": told.get("origin"),
+        "nominal": detail.get("nominal"),
+        "origin": detail.get("origin"),
         **data,
     }
     return (now, run.namespace, name, run.schedule_id, orjson.dumps(body).decode(), run.actor)
@@ -258,13 +75,13 @@ _NONE = Options()
 def read_options(text: str | None) -> Options:
     if not text:
         return _NONE
-    found = orjson.loads(text)
-    retry, limit = found.get("retry"), found.get("limit")
+    stored = orjson.loads(text)
+    retry, limit = stored.get("retry"), stored.get("limit")
     return Options(
         retry=Retry.from_stored(retry) if retry else None,
-        timeout=found.get("timeout"),
-        deadline=found.get("deadline"),
-        at_most_once=found.get("at_most_once"),
+        timeout=stored.get("timeout"),
+        deadline=stored.get("deadline"),
+        at_most_once=stored.get("at_most_once"),
         limit=Limit.from_stored(limit) if limit else None,
     )
 

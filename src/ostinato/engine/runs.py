@@ -1,20 +1,22 @@
-"""What happens to runs: starting, waking, ending, stopping. Each is one operation, one transaction."""
+"""Start, wake, end and stop runs. Each function is one operation, which is one transaction or a part of one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
-from ostinato.engine.gates import let_in, let_out
-from ostinato.engine.kinds import RULES
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.limits import let_in, let_out
 from ostinato.engine.reporting import report_failure
 from ostinato.engine.rows import event_row, insert_row, start_row, timer_row, whole_run
-from ostinato.errors import NotFound
+from ostinato.errors import Conflict, NotFound
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, alone, sql
-from ostinato.when.instants import Micros
+from ostinato.when.instants import SECOND, Micros
+
+FOR_OTHERS: Micros = 5 * SECOND  # a timer that this node cannot handle is due again after this time, for other nodes
 
 
 def wake_timer(run: Run, due: Micros) -> Timer:
@@ -29,15 +31,19 @@ def has_deadline(run: Run) -> bool:
     return run.options is not None and '"deadline"' in run.options
 
 
+class UnknownKind(Conflict):
+    """Raised for a run of a kind that this process does not know."""
+
+
 class Started(NamedTuple):
-    """`id` is the chain's; `new` is false where the key was taken before."""
+    """Result of a start. `id` is the id of the chain. `new` is false if the key belonged to an earlier chain."""
 
     id: str
     new: bool
 
 
 class Ended(NamedTuple):
-    """A chain that is over, and how."""
+    """A chain that has ended. `run` is its last attempt."""
 
     run: Run
     status: Status
@@ -47,31 +53,35 @@ class Ended(NamedTuple):
 
 
 class After(NamedTuple):
-    """Events to write, and whether anything else may go now."""
+    """The consequences of ended chains: the events to write. `stirs` means that other runs may have become ready."""
 
     events: list[Row]
     stirs: bool = False
 
 
-# What else happens, in the same transaction, when chains end that belong to something: given what they belong to, as
-# rows that are locked, and the ends. The layers above say what that is.
-AfterEnd: TypeAlias = Callable[[Sequence[Row], Sequence[Ended], Micros], Operation[After]]
-AFTER_END: dict[str, AfterEnd] = {}
+class Owners(NamedTuple):
+    """The locked owners of runs: the schedules that started them, and those parent runs that react to the end of a
+    child."""
+
+    schedules: Sequence[Row] = ()
+    parents: Sequence[Run] = ()
 
 
 def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
-    """Put runs on record. Those with a key that is taken are not started again; their chain's id comes back."""
-    if not borrowed and not deadlines and all(map(_goes_at_once, runs, repeat(now))):
+    """Insert new runs. A run whose key is taken is not inserted; the id of the chain with that key is returned for it.
+
+    `borrowed` means that this is part of a caller's transaction."""
+    if not borrowed and not deadlines and all(map(_can_start_at_once, runs, repeat(now))):
         return (yield from _start_at_once(runs, now))
     rows = []
     gated: list[Run] = []
     for run in runs:
         keyed = run.serial_key is not None or run.concurrency_key is not None
         if run.due > now or (keyed and borrowed):
-            # Within a caller's transaction nothing may wait for a key's row, nor keep others waiting: the beat lets
-            # it in when the caller has committed.
+            # A caller's transaction must neither wait for the row of a key nor lock it for others. The run waits; when
+            # the caller has committed, its timer fires and it queues for its key.
             run.status, run.ready_at = Status.WAITING, None
         elif not keyed:
             run.status, run.ready_at = Status.READY, run.due
@@ -93,8 +103,8 @@ def start(
     return (yield from _started(runs, inserted))
 
 
-def _goes_at_once(run: Run, now: Micros) -> bool:
-    """Nothing but the row and its event is to be written for it."""
+def _can_start_at_once(run: Run, now: Micros) -> bool:
+    """Whether the start writes only the row of the run and its event: it is due and has no keys."""
     return run.due <= now and run.serial_key is None and run.concurrency_key is None
 
 
@@ -106,35 +116,37 @@ def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]
 
 
 def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
-    """Each run's chain. One that was not inserted, and whose key is not another's, was inserted by an earlier try of
-    this very call whose answer was lost: it is as new as the others."""
+    """Return the chain of each run. A run that was not inserted although no other chain has its key was inserted by an
+    earlier try of the same call, whose answer was lost: it counts as new."""
     if len(inserted) == len(runs):
         return [Started(run.root_id, True) for run in runs]
-    roots: dict[str, str] = {}  # of those whose key was taken
-    known = [r for r in runs if r.key is not None and r.id not in inserted]
-    if known:
-        found = yield sql("runs_by_keys", [(r.namespace, r.key) for r in known])
-        by_key = {(namespace, key): id for namespace, key, id, _ in found}
-        for run in known:
+    roots: dict[str, str] = {}  # by the id of a run whose key is taken: the chain with the key
+    keyed = [r for r in runs if r.key is not None and r.id not in inserted]
+    if keyed:
+        rows = yield sql("runs_by_keys", [(r.namespace, r.key) for r in keyed])
+        by_key = {(namespace, key): id for namespace, key, id, _ in rows}
+        for run in keyed:
             roots[run.id] = by_key[run.namespace, run.key]
     return [Started(roots.get(run.id, run.root_id), roots.get(run.id, run.root_id) == run.root_id) for run in runs]
 
 
 def hold(run: Run) -> None:
-    """It stands at its first gate, and says which."""
+    """Set a run with keys to `buffered`, in the queue of its first gate: the serial key, or else the limit."""
     run.status = Status.BUFFERED
     run.hold = "serial" if run.serial_key is not None else "limit"
     run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
 
 
 def created(run: Run, now: Micros) -> Row:
+    """Return the event `run:created`."""
     if run.status is Status.WAITING:
         return event_row(now, run, "run:created", due=run.due)
     return event_row(now, run, "run:created")
 
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """Waiting runs whose time has come, or whose handler has: through their gates. Returns events to write."""
+    """Make waiting runs ready, or queue them for their keys. Called when the runs are due, or when a node knows their
+    job. Returns the events to write."""
     woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
     if len(woken) == len(ids):
         return []
@@ -144,7 +156,7 @@ def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
 
 
 def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Runs with keys that waited for something else: they stand in line now."""
+    """Queue locked runs for their keys, after they waited for something else. Those that get them become ready."""
     if runs:
         for run in runs:
             hold(run)
@@ -154,7 +166,10 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """What becomes of a claimed run. Not `finished`: it only leaves its worker (waiting, or ready again)."""
+    """The outcome of a claimed run. `finished` is false if it only leaves its node, and is waiting or ready again.
+
+    `following` is the next attempt, `event` the name of the event if it is not `run:` and the status, and `lines` are
+    the log lines to store. `stirs` means that other runs may become ready by this end."""
 
     run: Run
     status: Status
@@ -165,21 +180,30 @@ class End:
     following: Run | None = None
     event: str = ""
     lines: Sequence[Row] = ()
-    stirs: bool = True  # written, it may let others go
+    stirs: bool = True
 
 
-# What else is written with ends that were accepted; returns events to write.
+# Write more in the transaction of ends, if at least one was accepted. Returns events to write.
 Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 
-def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -> Operation[list[End]]:
-    """The outcomes of claimed runs, those still fenced to `node` only. Returns the ends that were refused."""
+def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | None = None) -> Operation[list[End]]:
+    """Write the outcomes of claimed runs that `node` still holds. Returns the ends that the fence refused, because the
+    node has lost the claim."""
+    # Three paths write the same rows and events. Two are shortcuts for the common batches, and all ends of a batch must
+    # qualify:
+    #  - `_succeed`, for successes of schedules' runs. It sends three columns for each run instead of ten, and gets back
+    #    a count instead of a row for each run.
+    #  - `_finish`, for final outcomes of runs that have neither a schedule nor a parent. It locks no owners, and builds
+    #    the events in SQL. On PostgreSQL the whole batch is one statement without BEGIN and COMMIT.
+    #  - the code below, for everything else: next attempts, keys, deadlines, log lines, runs that only leave the node.
+    # tests/scenario/engine/test_ends.py runs the same ends through a shortcut and through the code below, and compares.
     if not ends:
         return []
-    if also is None and all(map(_is_all, ends)):
-        if all(map(_ended_well, ends)):
-            return (yield from _succeed(ends, node, now))
-        if all(map(_is_nobodys, ends)):
+    if also is None and all(map(_is_final_and_plain, ends)):
+        if all(map(_is_success_of_schedule, ends)):
+            return (yield from _succeed(ends, node, now, kinds))
+        if all(map(_has_no_owner if kinds.parents else _has_no_schedule, ends)):
             return (yield from _finish(ends, node, now))
     rows = [
         (
@@ -196,47 +220,64 @@ def end(ends: Sequence[End], node: str, now: Micros, also: Also | None = None) -
         )
         for e in ends
     ]
-    owners = yield from lock_owners(e.run for e in ends)
+    owners = yield from lock_owners([e.run for e in ends], kinds)
     accepted = yield sql("end_runs", rows, node=node)
     refused: list[End] = []
-    taken: Sequence[End] = ends
+    written: Sequence[End] = ends
     if len(accepted) < len(ends):
         ids = {row[0] for row in accepted}
-        taken = [e for e in ends if e.run.id in ids]
-        refused = yield from _refused([e for e in ends if e.run.id not in ids], node)
-    if not taken:
+        written = [e for e in ends if e.run.id in ids]
+        refused = yield from _find_refused([e for e in ends if e.run.id not in ids], node)
+    if not written:
         return refused
-    asked = {row[0] for row in accepted if row[1] is not None}
-    if asked:
-        yield from _cancel_instead([e for e in taken if e.run.id in asked], now)
-    yield from _after(taken, now)
-    events = [_ended(e, now) for e in taken]
+    cancel_requested = {row[0] for row in accepted if row[1] is not None}
+    if cancel_requested:
+        yield from _cancel_instead([e for e in written if e.run.id in cancel_requested], now)
+    yield from _write_consequences(written, now)
+    events = [_end_event(e, now) for e in written]
     if also is not None:
         events += yield from also()
-    over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken if e.finished and e.following is None]
-    events += (yield from after_chains(owners, over, now)).events
+    chains = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in written if e.finished and not e.following]
+    events += (yield from after_chains(owners, chains, now, kinds)).events
     yield sql("insert_events", events)
     return refused
 
 
-def lock_owners(runs: Iterable[Run]) -> Operation[list[Row]]:
-    """The schedules of these runs, locked. Always before the runs themselves: who fires a schedule does it so too."""
+def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
+    """Lock the schedules and parents of these runs. Call it before the runs are locked: every transaction locks in this
+    order, as firing does, to avoid deadlocks."""
+    schedules: Sequence[Row] = ()
+    parents: Sequence[Run] = ()
     ids = {run.schedule_id for run in runs if run.schedule_id is not None}
-    if not ids:
-        return []
-    return (yield sql("lock_owners", [(id,) for id in sorted(ids)]))
+    if ids:
+        schedules = yield sql("lock_owners", [(id,) for id in sorted(ids)])
+    parent_ids = {run.parent_id for run in runs if run.parent_id is not None} if kinds.parents else set()
+    if parent_ids:
+        rows = yield sql("lock_parents", [(id,) for id in sorted(parent_ids)], kinds=kinds.parents)
+        parents = [whole_run(row) for row in rows]
+    return Owners(schedules, parents)
 
 
-def after_chains(owners: Sequence[Row], ended: Sequence[Ended], now: Micros) -> Operation[After]:
-    """What ended chains bring about in their schedules, which `lock_owners` has locked before."""
-    owned = [one for one in ended if one.run.schedule_id is not None]
-    if not owners or not owned or "schedule" not in AFTER_END:
-        return After([])
-    return (yield from AFTER_END["schedule"](owners, owned, now))
+def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
+    """Call the schedules and parents of ended runs. The caller has locked them with `lock_owners`."""
+    events: list[Row] = []
+    stirs = False
+    of_schedules = [chain for chain in ended if chain.run.schedule_id is not None]
+    if owners.schedules and of_schedules and kinds.schedule_ended is not None:
+        after = yield from kinds.schedule_ended(owners.schedules, of_schedules, now, kinds)
+        events, stirs = after.events, after.stirs
+    for name, kind in kinds.runs.items() if owners.parents else ():
+        parents = {run.id: run for run in owners.parents if run.kind == name}
+        children = [chain for chain in ended if chain.run.parent_id in parents]
+        if children and kind.child_ended is not None:
+            after = yield from kind.child_ended(list(parents.values()), children, now, kinds)
+            events, stirs = events + after.events, stirs or after.stirs
+    return After(events, stirs)
 
 
-def _is_all(e: End) -> bool:
-    """Nothing but the outcome and its event is to be written for it: no gate to pass on, no timer, no other attempt."""
+def _is_final_and_plain(e: End) -> bool:
+    """Return whether an end needs only its outcome and its event written: it has no key to pass on, no timer and no
+    next attempt."""
     return (
         e.finished
         and e.following is None
@@ -248,36 +289,41 @@ def _is_all(e: End) -> bool:
     )
 
 
-def _is_nobodys(e: End) -> bool:
+def _has_no_schedule(e: End) -> bool:
     return e.run.schedule_id is None
 
 
-def _ended_well(e: End) -> bool:
+def _has_no_owner(e: End) -> bool:
+    return e.run.schedule_id is None and e.run.parent_id is None
+
+
+def _is_success_of_schedule(e: End) -> bool:
     return e.run.schedule_id is not None and e.status is Status.SUCCEEDED
 
 
-def _succeed(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
-    """Successes that only their schedules are to be told of."""
-    owners = yield from lock_owners(e.run for e in ends)
-    written = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
+def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
+    """Shortcut of `end` for successes of schedules' runs."""
+    owners = yield from lock_owners([e.run for e in ends], kinds)
+    ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
-    taken = ends
-    if written[0][0] < len(ends):
-        refused = yield from _refused(list(ends), node)
-        if not written[0][0]:  # an earlier try has written what was to be written
+    written = ends
+    if count < len(ends):
+        refused = yield from _find_refused(list(ends), node)
+        if not count:  # all were refused, or an earlier try has written them with their events
             return refused
-        lost = {e.run.id for e in refused}
-        taken = [e for e in ends if e.run.id not in lost]
-    events = [_ended(e, now) for e in taken]
-    over = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in taken]
-    after = yield from after_chains(owners, over, now)
-    for e in taken:
+        refused_ids = {e.run.id for e in refused}
+        written = [e for e in ends if e.run.id not in refused_ids]
+    events = [_end_event(e, now) for e in written]
+    chains = [Ended(e.run, e.status, e.reason, e.result, e.error) for e in written]
+    after = yield from after_chains(owners, chains, now, kinds)
+    for e in written:
         e.stirs = after.stirs
     yield sql("insert_events", events + after.events)
     return refused
 
 
 def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
+    """Shortcut of `end` for final outcomes of runs without schedule and parent."""
     rows = [(e.run.id, e.run.claim, e.status.value, e.reason, e.result, e.error) for e in ends]
     accepted = yield alone("finish_runs", rows, node=node, now=now)
     if accepted:
@@ -285,11 +331,12 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
     if len(accepted) == len(ends):
         return []
     ids = {row[0] for row in accepted}
-    return (yield from _refused([e for e in ends if e.run.id not in ids], node))
+    return (yield from _find_refused([e for e in ends if e.run.id not in ids], node))
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Someone has asked for these to stop: where another attempt would follow, or the run go on later, it ends."""
+    """Change the ends of runs that a caller wants cancelled to `cancelled`, if another attempt would follow or the run
+    would continue later."""
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
@@ -298,46 +345,43 @@ def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
         yield sql("end_as_cancelled", [(e.run.id, e.reason) for e in stopping], now=now)
 
 
-def _after(taken: Sequence[End], now: Micros) -> Operation[None]:
-    """What an end brings about: lines kept, keys and limits passed on, next attempts, timers dropped. Keys are let
-    out before the next attempt asks for them again, so that it stands in line like everyone else."""
-    lines = [line for e in taken for line in e.lines]
+def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
+    """Store log lines, pass on serial keys and limits, insert the next attempts, delete timers. Keys are freed before
+    the next attempt asks for them, so that it joins the end of the queue like any other run."""
+    lines = [line for e in ends for line in e.lines]
     if lines:
         yield sql("insert_logs", lines)
-    leaving = [e for e in taken if e.status is not Status.READY]
+    leaving = [e for e in ends if e.status is not Status.READY]
     serials = [e.run for e in leaving if e.run.serial_key is not None and _frees_serial(e)]
     limits = [e.run for e in leaving if e.run.concurrency_key is not None]
     if serials or limits:
         yield from let_out(serials, limits, now)
-    following = [e.following for e in taken if e.following is not None]
+    following = [e.following for e in ends if e.following is not None]
     if following:
-        yield from _follow(following, now)
-    timed = [("run", e.run.root_id) for e in leaving if e.finished and e.following is None and has_deadline(e.run)]
-    if timed:
-        yield sql("drop_timers", timed)
-    if following or serials or limits or len(leaving) < len(taken):
+        yield from _insert_attempts(following, now)
+    timers = [("run", e.run.root_id) for e in leaving if e.finished and e.following is None and has_deadline(e.run)]
+    if timers:
+        yield sql("drop_timers", timers)
+    if following or serials or limits or len(leaving) < len(ends):
         yield sql("notify")
 
 
 def _frees_serial(end: End) -> bool:
+    """Return whether an end frees the serial key. The job declares whether each attempt or the chain holds the key."""
     if end.run.serial_hold == "active":
         return True
     return end.finished and end.following is None
 
 
-def _refused(ends: list[End], node: str) -> Operation[list[End]]:
-    """Tell what an earlier try of this very write has done from what the fence keeps out."""
-    states = {row[0]: row for row in (yield sql("states_of", [(e.run.id,) for e in ends]))}
-
-    def repeated(e: End) -> bool:
-        row = states.get(e.run.id)
-        return row is not None and row[1] == e.status.value and row[2] == node and row[3] == e.run.claim
-
-    return [e for e in ends if not repeated(e)]
+def _find_refused(ends: list[End], node: str) -> Operation[list[End]]:
+    """Return the ends that the fence refused, except those that an earlier try of the same transaction has written."""
+    states = {id: state for id, *state in (yield sql("states_of", [(e.run.id,) for e in ends]))}
+    return [e for e in ends if states.get(e.run.id) != [e.status.value, node, e.run.claim]]
 
 
-def _follow(runs: list[Run], now: Micros) -> Operation[None]:
-    """Next attempts: waiting until their time, or through their gates at once."""
+def _insert_attempts(runs: list[Run], now: Micros) -> Operation[None]:
+    """Insert next attempts. An attempt that is not due yet waits for its timer; any other is ready, or queues for its
+    keys."""
     gated: list[Run] = []
     timers: list[Row] = []
     for run in runs:
@@ -356,7 +400,7 @@ def _follow(runs: list[Run], now: Micros) -> Operation[None]:
         yield sql("set_timers", timers)
 
 
-def _ended(e: End, now: Micros) -> Row:
+def _end_event(e: End, now: Micros) -> Row:
     if e.reason is None and e.following is None:
         return event_row(now, e.run, e.event or f"run:{e.status.value}")
     data: dict[str, object] = {}
@@ -369,45 +413,72 @@ def _ended(e: End, now: Micros) -> Row:
 
 
 def stop(
-    root: str, status: Status, reason: str | None, now: Micros, *, force: bool = False, actor: str | None = None
+    root: str,
+    status: Status,
+    reason: str | None,
+    now: Micros,
+    kinds: Kinds,
+    *,
+    force: bool = False,
+    actor: str | None = None,
 ) -> Operation[tuple[Status, bool]]:
-    """Cancel or terminate a chain. A run that a node holds is asked to stop, or with `force` ended at once.
-    Returns where it stands then, and whether this changed it."""
+    """Cancel or terminate a chain. If a node holds its run, this requests a stop from the node; with `force` the run
+    ends at once. Returns the status afterwards, and whether anything was changed. Raises `NotFound` and
+    `UnknownKind`."""
     newest = yield sql("run_of_chain", root=root)
-    owners = yield from lock_owners(map(whole_run, newest))
-    found, events, ended = yield from stop_chain(root, status, reason, now, force)
-    events += (yield from after_chains(owners, ended, now)).events
+    owners = yield from lock_owners(list(map(whole_run, newest)), kinds)
+    status_after, events, ended = yield from stop_chain(root, status, reason, now, force, kinds)
+    events += (yield from after_chains(owners, ended, now, kinds)).events
     if events:
         yield sql("notify")
-        # Who stopped it is on record, where that is known; else who started it.
-        yield sql("insert_events", [(*row[:5], actor or row[5]) for row in events])
-    return found, bool(events)
+        # The events name the actor that stopped the run, or else the one that started it.
+        yield sql("insert_events", [(*event, actor or starter) for *event, starter in events])
+    return status_after, bool(events)
 
 
 def stop_chain(
-    root: str, status: Status, reason: str | None, now: Micros, force: bool
+    root: str, status: Status, reason: str | None, now: Micros, force: bool, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """The same, for who has locked its schedule already: where it stands, events to write, and whether it is over."""
+    """Stop a chain as `stop` does. The caller has locked the chain's owners, and writes the events. Returns the status
+    afterwards, the events to write, and the chain if it has ended."""
     run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, [], []
-    if run.kind in RULES:
-        return (yield from RULES[run.kind].stop(run, status, reason, now))
+    if not kinds.knows(run.kind):
+        raise UnknownKind(
+            f"run {root} is a {run.kind}, which this process does not know; stop it through one that does"
+        )
+    if run.kind in kinds.runs:
+        return (yield from kinds.runs[run.kind].stop(run, status, reason, now, kinds))
     if run.status is Status.ACTIVE and not force:
-        asked = yield sql("request_cancel", [(run.id, reason)], now=now)
-        return run.status, [event_row(now, run, "run:cancel_requested", reason=reason)] if asked else [], []
-    was = run.status
-    yield sql("terminate_runs" if was is Status.ACTIVE else "stop_runs", [(run.id, status.value, reason)], now=now)
+        requested = yield sql("request_cancel", [(run.id, reason)], now=now)
+        return run.status, [event_row(now, run, "run:cancel_requested", reason=reason)] if requested else [], []
+    before = run.status
+    yield sql("terminate_runs" if before is Status.ACTIVE else "stop_runs", [(run.id, status.value, reason)], now=now)
     yield sql("drop_timers", [("run", run.id), ("run", run.root_id)])
-    held_limit = [run] if run.concurrency_key is not None and was in (Status.READY, Status.ACTIVE) else []
+    held_limit = [run] if run.concurrency_key is not None and before in (Status.READY, Status.ACTIVE) else []
     held_serial = [run] if run.serial_key is not None else []
     yield from let_out(held_serial, held_limit, now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 
 
+def stop_anywhere(
+    run: Run, status: Status, reason: str | None, now: Micros
+) -> Operation[tuple[Status, list[Row], list[Ended]]]:
+    """End a locked run that is not a job, whichever node holds it. Later writes of that node are refused. Returns the
+    status, the events to write, and the chain that ended, as `RunKind.stop` does."""
+    yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
+    return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
+
+
+def resume(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
+    """Make runs ready again that a dead node held and that are not jobs. They keep their ids."""
+    yield from end([End(run, Status.READY, finished=False, event="run:resumed") for run in runs], node, now, kinds)
+
+
 def _newest_locked(root: str) -> Operation[Run]:
-    """The newest attempt of a chain, locked. While its lock was waited for, another may have followed it."""
-    while True:
+    """Lock the newest attempt of a chain and return it. Raises `NotFound` if there is no such chain."""
+    while True:  # while this waits for the lock, another attempt may follow
         newest = yield sql("run_of_chain", root=root)
         if not newest:
             raise NotFound(f"there is no run {root!r}")
@@ -417,18 +488,23 @@ def _newest_locked(root: str) -> Operation[Run]:
             return run
 
 
-def expire(roots: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """Chains whose deadline has come, wherever they stand. Returns events to write."""
+def expire(roots: Sequence[str], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
+    """End chains whose deadline has passed, whatever their status. Returns the events to write. The deadline of a run
+    whose kind this process does not know is set again, for a node that knows the kind."""
     events: list[Row] = []
     ended: list[Ended] = []
     newest: list[Run] = []
     for root in roots:
         newest += map(whole_run, (yield sql("run_of_chain", root=root)))
-    owners = yield from lock_owners(newest)
+    for_others = [timer_row(deadline_timer(run, now + FOR_OTHERS)) for run in newest if not kinds.knows(run.kind)]
+    if for_others:
+        yield sql("set_timers", for_others)
+        newest = [run for run in newest if kinds.knows(run.kind)]
+    owners = yield from lock_owners(newest, kinds)
     for run in newest:
-        _, more, over = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True)
-        events += more
-        ended += over
-    for one in ended:
-        report_failure(one.run, one.status, one.reason)
-    return events + (yield from after_chains(owners, ended, now)).events
+        _, more_events, chains = yield from stop_chain(run.root_id, Status.TIMED_OUT, "deadline", now, True, kinds)
+        events += more_events
+        ended += chains
+    for chain in ended:
+        report_failure(chain.run, chain.status, chain.reason)
+    return events + (yield from after_chains(owners, ended, now, kinds)).events

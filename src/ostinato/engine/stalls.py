@@ -1,7 +1,7 @@
-"""Noticing what blocks the event loop: an `async def` job that computes, or sleeps, without awaiting.
+"""Find out what blocks the event loop: an `async def` that computes, or sleeps, without awaiting.
 
-A thread asks the loop for a sign of life. If none comes, it looks at what the loop's own thread is doing at that very
-moment: afterwards nobody could tell which job it was.
+A thread asks the loop to respond. If it does not, the thread looks at once at what the loop's thread is executing:
+afterwards it could not be known whose code it was.
 """
 
 from __future__ import annotations
@@ -13,45 +13,54 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import orjson
 
+from ostinato.engine.kinds import JOB
 from ostinato.engine.log import log
+from ostinato.model import Run
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
-LONG = 1.0  # seconds without a sign of life
-_AGAIN = 0.25  # seconds to answer after all: a process that was suspended has not blocked its loop
-_QUIET = 60.0  # seconds between two warnings about one place
-_KEY = "blocked:"  # begins the keys of what is on record
+LONG = 1.0  # seconds without a response
+_AGAIN = 0.25  # more seconds to respond: after the process was suspended, the loop needs a moment
+_QUIET = 60.0  # seconds between two warnings about one job or place
+_KEY = "blocked:"  # prefix of the keys in the table `meta`
 _OWN = str(Path(__file__).parent.parent) + "/"
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen")
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """The loop stood still. `job` is None where it was not a job that blocked it."""
+    """The loop was blocked. `job` is the name of the run that blocked it, and `kind` its kind; None if no run did.
+    `where` is the line of code."""
 
     job: str | None
     where: str
     seconds: float
+    kind: str = JOB
+
+    @property
+    def blocker(self) -> str | None:
+        """What blocked it, in words: `job 'crunch'`."""
+        return None if self.job is None else f"{self.kind} {self.job!r}"
 
 
 class LoopWatch:
-    """Watches the running loop from a thread, until it is stopped. `job_of` names the job that a task belongs to;
-    `ended` is called, on the loop, when it goes on."""
+    """Watches the running loop from a thread, until it is stopped. `run_of` returns the run that a task belongs to.
+    `ended` is called on the loop when a stall is over."""
 
     def __init__(
         self,
-        job_of: Callable[[asyncio.Task[Any] | None], str | None],
+        run_of: Callable[[asyncio.Task[Any] | None], Run | None],
         ended: Callable[[Stall], None],
         long: float = LONG,
     ) -> None:
-        self._job_of = job_of
+        self._run_of = run_of
         self._ended = ended
         self._long = long
         self._loop = asyncio.get_running_loop()
@@ -66,13 +75,13 @@ class LoopWatch:
         self._stop.set()
 
     def stall_since(self, seconds: float) -> Stall | None:
-        """The latest stall, if it began so many seconds ago or later."""
+        """Return the latest stall, if it began at most that many seconds ago."""
         if self.last is None or time.monotonic() - self.last[1] > seconds:
             return None
         return self.last[0]
 
     def _watch(self) -> None:
-        with suppress(RuntimeError):  # the loop was closed without a word
+        with suppress(RuntimeError):  # the loop was closed without a call of `stop`
             while not self._stop.wait(self._long):
                 answered = threading.Event()
                 asked = time.monotonic()
@@ -87,17 +96,19 @@ class LoopWatch:
                 while not answered.wait(self._long):
                     if self._stop.is_set():
                         return
-                over = Stall(stall.job, stall.where, round(time.monotonic() - asked, 1))
+                over = replace(stall, seconds=round(time.monotonic() - asked, 1))
                 self._loop.call_soon_threadsafe(self._ended, over)
 
     def _look(self, seconds: float) -> Stall | None:
         frame = sys._current_frames().get(self._thread_id)
         if frame is None or Path(frame.f_code.co_filename).name == "selectors.py":
-            return None  # it waits for something to do: the machine is slow, not the loop
+            return None  # the loop is idle: the machine is slow
         task = None
         with suppress(RuntimeError):
             task = asyncio.current_task(self._loop)
-        return Stall(self._job_of(task), place_of(frame), round(seconds, 1))
+        run = self._run_of(task)
+        name, kind = (None, JOB) if run is None else (run.name, run.kind)
+        return Stall(name, place_of(frame), round(seconds, 1), kind)
 
     def _warn(self, stall: Stall) -> None:
         now = time.monotonic()
@@ -105,7 +116,7 @@ class LoopWatch:
         if now - self._warned.get(about, -_QUIET) < _QUIET:
             return
         self._warned[about] = now
-        what = "the event loop is blocked" if stall.job is None else f"job {stall.job!r} blocks the event loop"
+        what = "the event loop is blocked" if stall.blocker is None else f"{stall.blocker} blocks the event loop"
         log.warning(
             f"{what}, and with it everything else in this process: {advice(stall)}",
             action="loop_blocked",
@@ -116,30 +127,31 @@ class LoopWatch:
 
 
 def advice(stall: Stall) -> str:
-    if stall.job is None:
-        return "await what takes long, or do it in a thread"
+    if stall.job is None or stall.kind != JOB:
+        return "await what takes long, or do it in a thread: await asyncio.to_thread(…)"
     return "declare it with `def`, to run in a thread, or with process=True if it computes"
 
 
 def place_of(frame: FrameType) -> str:
-    """The innermost place that is neither Python's own nor Ostinato's: `jobs.py:12 in crunch`."""
-    found = frame
+    """Return the innermost line that is neither in Python's library nor in Ostinato: `jobs.py:12 in crunch`."""
+    innermost = frame
     walked: FrameType | None = frame
     while walked is not None:
         file = walked.f_code.co_filename
         if not file.startswith((*_LIBRARY, _OWN)) or "site-packages" in file:
-            found = walked
+            innermost = walked
             break
         walked = walked.f_back
-    return f"{Path(found.f_code.co_filename).name}:{found.f_lineno} in {found.f_code.co_qualname}"
+    return f"{Path(innermost.f_code.co_filename).name}:{innermost.f_lineno} in {innermost.f_code.co_qualname}"
 
 
-# On record, for the doctor: by job, how often and how long
+# Stored for the doctor, by job
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """What is on record about a job that has blocked an event loop."""
+    """What is stored about a job that has blocked an event loop: how often, and when and for how long the last time.
+    `job` is its name; that of another kind of run begins with its kind."""
 
     job: str
     times: int
@@ -149,17 +161,18 @@ class Blocked:
 
 
 def note(stall: Stall, now: Micros) -> Operation[None]:
-    """Put a stall on record. One that no job is known for is not."""
+    """Store a stall, unless it is unknown whose code it was."""
     if stall.job is None:
         return
-    known = [one for one in (yield from blocked()) if one.job == stall.job]
+    name = stall.job if stall.kind == JOB else f"{stall.kind} {stall.job}"
+    earlier = [one for one in (yield from blocked()) if one.job == name]
     value = {
-        "times": known[0].times + 1 if known else 1,
+        "times": earlier[0].times + 1 if earlier else 1,
         "at": now,
         "seconds": stall.seconds,
         "where": stall.where,
     }
-    yield sql("set_meta", [(_KEY + stall.job, orjson.dumps(value).decode())])
+    yield sql("set_meta", [(_KEY + name, orjson.dumps(value).decode())])
 
 
 def blocked() -> Operation[list[Blocked]]:

@@ -1,4 +1,4 @@
-"""What the engine tells about itself: metrics and spans. Log lines are written by `engine.log`."""
+"""Metrics and spans of the engine. `engine.log` writes log lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 
 class Metrics:
-    """Prometheus metrics of one engine; `registry` is what an exporter reads."""
+    """Prometheus metrics of one engine. An exporter reads `registry`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -46,7 +46,7 @@ class Metrics:
 
 
 class Spans:
-    """OpenTelemetry spans, where the process has set up tracing; else nothing at all."""
+    """Creates OpenTelemetry spans if the process has set up tracing; else does nothing."""
 
     def __init__(self) -> None:
         provider = trace.get_tracer_provider()
@@ -54,7 +54,7 @@ class Spans:
         self.tracer = trace.get_tracer("ostinato")
 
     def of(self, name: str, **attributes: str | int) -> AbstractContextManager[trace.Span | None]:
-        """A span around some work."""
+        """Return a context manager that records a span around some work."""
         if not self.on:
             return _NOTHING
         named = {f"ostinato.{key}": value for key, value in attributes.items()}

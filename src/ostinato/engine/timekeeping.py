@@ -1,10 +1,9 @@
-"""What time it is to all nodes of a store.
+"""Keep the same time on all nodes of a store.
 
-A database server has a clock, and it rules. For the processes that share a file the machine's clock does, but it may
-be set at any moment, by mistake or to mend one; so they go by an agreement that is in the store: how far the time is
-ahead of the machine's ticks, which nobody can set. A small step of the clock is followed at once, by all. A large one
-is followed when it has stood for a while: believed at once, it would let the coming hours be missed, or keep the dead
-alive for as long as it goes back.
+On PostgreSQL all nodes use the server's clock. The processes that share a SQLite file use the machine's clock, which
+can be set at any moment. So they store an offset: how far the time is ahead of the machine's ticks, which cannot be
+set. When the clock is set by a little, all of them follow at once. When it is set by a lot, they follow after a while:
+a wrong step forward would let schedules miss hours, and a wrong step back would keep expired leases alive.
 """
 
 from __future__ import annotations
@@ -19,26 +18,27 @@ from ostinato.engine.log import log
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import SECOND, Micros
 
-SMALL: Micros = SECOND  # a step that is followed at once
-PATIENCE: Micros = 300 * SECOND  # how long a larger one must stand
-_NOISE: Micros = 2_000  # between two readings of one clock
-_FRESH: Micros = 2 * SECOND  # how old a reading of a server's clock may be when something depends on it
-_SLOW: Micros = SECOND  # an answer that takes longer tells nothing about the time
+SMALL: Micros = SECOND  # steps up to this are followed at once
+PATIENCE: Micros = 300 * SECOND  # how long a larger step must last before it is followed
+_NOISE: Micros = 2_000  # two readings of one clock may differ by this much
+_FRESH: Micros = 2 * SECOND  # how old a reading of the server's clock may be when something depends on it
+_SLOW: Micros = SECOND  # a reading that takes longer is too inaccurate
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far the time is ahead of the ticks that are counted from `origin`."""
+    """The offset: how far the time is ahead of the ticks. `origin` identifies what the ticks count from, such as one
+    boot of the machine."""
 
     origin: str
     ahead: Micros
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """What to go by: what was agreed on before, or what this machine's clock says now. `stood`: for how long it has
-    said so."""
+    """Return the offset that was agreed on before, or the offset that this machine's clock has now. `stood` is for how
+    long the clock has had that offset."""
     if before is None or before.origin != here.origin:
-        return here  # the first, or the first since the machine began anew
+        return here  # the first node, or the first since the machine restarted
     step = abs(here.ahead - before.ahead)
     if step <= _NOISE or (step > SMALL and stood < PATIENCE):
         return before
@@ -46,25 +46,32 @@ def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement
 
 
 class Timekeeper:
-    """Keeps a node's clock with that of its store. `stepped` is called when it was moved by more than a little."""
+    """Keeps a node's clock in step with the clock of its store. `stepped` is called when the clock was set by more than
+    SMALL."""
 
     def __init__(self, store: Store, clock: SharedClock, stepped: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._stepped = stepped
-        self._server = False  # the store has a clock of its own
-        self._alone: Agreement | None = None  # where ticks cannot be compared with those of others
-        self._seen: tuple[Micros, Micros] | None = None  # a step that is not followed yet: to where, since when
+        self._server = False  # the store has its own clock
+        self._alone: Agreement | None = None  # if the ticks cannot be compared with those of other processes
+        self._seen: tuple[Micros, Micros] | None = None  # a step that is not followed yet: its offset, and since when
+
+    def beside(self, store: Store, stepped: Callable[[], None]) -> Timekeeper:
+        """Return a timekeeper of the same clock for another event loop, which uses the connection `store`."""
+        keeper = Timekeeper(store, self._clock, stepped)
+        keeper._server = self._server
+        return keeper
 
     async def refresh(self) -> None:
-        """Before something that depends on the time: look at a server's clock, if that was not done just now. A process
-        that stood still for a while, or whose ticks were tampered with, does not know how late it is."""
+        """Measure the server's clock, unless it was measured just now. Call this before work that depends on the time:
+        a process that was suspended does not know how late it is."""
         at = self._clock.measured_at
         if self._server and (at is None or not 0 <= self._clock.local.ticks() - at <= _FRESH):
             await self.measure()
 
     async def measure(self, *, looking: bool = False) -> None:
-        """Look at the time that all go by. `looking`: without a part in what it is."""
+        """Set the clock to the time that all nodes share. With `looking`, never change the offset in the store."""
         local = self._clock.local
         before = local.ticks()
         shared = await self._store.clock_probe()
@@ -92,11 +99,11 @@ class Timekeeper:
             self._seen = None
         elif self._seen is None:
             self._seen = ahead, local.ticks()
-            _tell(ahead - agreed.ahead)
+            _log_step(ahead - agreed.ahead)
         self._set(agreed.ahead)
 
     def _stood(self, ahead: Micros) -> Micros:
-        """For how long the clock has been where it is."""
+        """Return for how long the machine's clock has had this offset."""
         if self._seen is None:
             return 0
         where, since = self._seen
@@ -112,11 +119,11 @@ class Timekeeper:
             self._stepped()
 
 
-def _tell(step: Micros) -> None:
+def _log_step(step: Micros) -> None:
     seconds = step / SECOND
     log.warning(
-        f"this machine's clock differs by {seconds:+.1f} s from the time that all go by; if it stands for"
-        f" {PATIENCE // SECOND} s, it is followed",
+        f"this machine's clock differs by {seconds:+.1f} s from the time that all nodes use; if it still does in"
+        f" {PATIENCE // SECOND} s, they follow it",
         action="clock_stepped",
         seconds=seconds,
     )
@@ -128,7 +135,7 @@ def look() -> Operation[Agreement | None]:
 
 
 def settle(here: Agreement, stood: Micros) -> Operation[Agreement]:
-    """Agree on the time with whoever else does, one after the other."""
+    """Store the offset to use, in a transaction, so that all nodes agree. Returns it."""
     before = yield from look()
     agreed = agree(before, here, stood)
     if agreed != before:

@@ -1,4 +1,4 @@
-"""Firing what is due: take a batch of timers, hand each purpose to its owner's decision, commit all of it at once."""
+"""Fire due timers: take a batch, call the function registered for each purpose, and commit everything together."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
-from ostinato.engine.claims import Hands, taken_before
-from ostinato.engine.gates import open_by_rate
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.limits import open_by_rate
 from ostinato.engine.rows import timer_row
-from ostinato.engine.runs import expire, wake
+from ostinato.engine.runs import FOR_OTHERS, expire, wake
 from ostinato.model import Run, Timer
 from ostinato.store.contract import Operation, Row, sql
-from ostinato.when.instants import SECOND, Micros
+from ostinato.when.instants import Micros
 
-# What to do with due timers of one purpose, and what may be begun at once; returns the events to write.
-Fire: TypeAlias = Callable[[Sequence[Timer], Micros, Hands], Operation[list[Row]]]
-# What a timer of this purpose that is set aside means to its owner; whether there is one who takes note.
+# Act on due timers of one purpose; runs may be claimed through the DirectClaim. Returns the events to write.
+Fire: TypeAlias = Callable[[Sequence[Timer], Micros, DirectClaim, Kinds], Operation[list[Row]]]
+# Note at a timer's owner that its firing failed, and why. Returns whether the owner exists and keeps the note.
 Park: TypeAlias = Callable[[Timer, str, Micros], Operation[bool]]
-ANY = "*"  # in place of a purpose: whatever this kind of owner wants to be woken for
-_STRANGER = 5 * SECOND
+ANY = "*"  # in place of a purpose: all purposes of this kind of owner that are not registered by name
 _IN_ORDER = attrgetter("due", "owner")
 
 
 class TimerFailed(Exception):
-    """One timer's firing raised; the rest of its batch is to go on without it."""
+    """Raised if the firing of a single timer failed. The other timers of its batch can be fired without it."""
 
     def __init__(self, timer: Timer, cause: BaseException) -> None:
         super().__init__(f"{timer.kind} {timer.owner} {timer.purpose}: {cause!r}")
@@ -32,24 +32,25 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """How many timers, how many of them did nothing but start something, what of it the firing node has taken, and
-    whether more may be due."""
+    """Result of one batch: timers fired, timers that only started a run, runs this node claimed directly, and whether
+    more may be due."""
 
     timers: int
     plain: int = 0
-    taken: Sequence[Run] = ()
+    claimed: Sequence[Run] = ()
     more: bool = False
 
 
 def fire(
-    now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire], hands: Hands, tries: int = 0
+    now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire], direct: DirectClaim, kinds: Kinds, tries: int = 0
 ) -> Operation[Fired]:
-    """Fire up to `limit` due timers."""
+    """Fire up to `limit` due timers in one transaction. `tries` counts earlier tries of this transaction. Raises
+    `TimerFailed` if the only timer of a batch fails; a larger batch raises the error itself."""
     if tries:
-        hands.taken += yield from taken_before(hands.node, hands.token, now)
+        yield from direct.recover(now)
     due = list(map(Timer._make, (yield sql("take_due", now=now, limit=limit))))
     if not due:
-        return Fired(0, 0, hands.taken)
+        return Fired(0, 0, direct.claimed)
     groups: dict[tuple[str, str], list[Timer]] = {}
     due.sort(key=_IN_ORDER)
     for timer in due:
@@ -58,15 +59,14 @@ def fire(
     events: list[Row] = []
     for key, timers in groups.items():
         act = purposes.get(key)
-        if act is None:
-            # A newer node's purpose: leave it to those who know it.
+        if act is None:  # a purpose that only nodes with a newer version know: leave it to them
             yield sql(
                 "set_timers",
-                [timer_row(Timer(t.kind, t.owner, t.purpose, now + _STRANGER, t.namespace, t.data)) for t in timers],
+                [timer_row(Timer(t.kind, t.owner, t.purpose, now + FOR_OTHERS, t.namespace, t.data)) for t in timers],
             )
             continue
         try:
-            events += yield from act(timers, now, hands)
+            events += yield from act(timers, now, direct, kinds)
         except Exception as problem:
             if len(due) == 1:
                 raise TimerFailed(timers[0], problem) from problem
@@ -74,12 +74,12 @@ def fire(
     yield sql("notify")
     if events:
         yield sql("insert_events", events)
-    return Fired(len(due), hands.plain, hands.taken, len(due) == limit)
+    return Fired(len(due), direct.plain, direct.claimed, len(due) == limit)
 
 
 def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
-    """Set a timer aside whose firing fails. Where its owner has a state that people look at, it shows there, and the
-    timer is gone until the owner goes on; else the timer itself is kept, with its reason."""
+    """Stop firing a timer that fails. If its owner can store the reason (a schedule can), the timer is deleted until
+    the owner sets it again; else the timer stays, marked as parked, with the reason."""
     act = parks.get((timer.kind, timer.purpose))
     if act is None or not (yield from act(timer, reason, now)):
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
@@ -88,19 +88,19 @@ def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str],
 
 
 def unpark() -> Operation[int]:
-    """Let what was parked be tried again."""
+    """Fire parked timers again. Returns how many there were."""
     return len((yield sql("unpark_timers")))
 
 
-def _wake(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
+def _wake(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
     return (yield from wake([t.owner for t in timers], now))
 
 
-def _deadline(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
-    return (yield from expire([t.owner for t in timers], now))
+def _deadline(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+    return (yield from expire([t.owner for t in timers], now, kinds))
 
 
-def _rate(timers: Sequence[Timer], now: Micros, hands: Hands) -> Operation[list[Row]]:
+def _rate(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
     yield from open_by_rate([(t.namespace, t.data or "") for t in timers], now)
     return []
 

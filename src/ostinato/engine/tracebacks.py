@@ -1,4 +1,4 @@
-"""Tracebacks of jobs, as their authors want to see them: from the job's own function on."""
+"""Shorten tracebacks of jobs, so that they begin at the job's own function."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _RUNPY = "<frozen runpy>"
 
 
 def job_traceback(problem: BaseException) -> str:
-    """The traceback as text, without the engine's frames above the job's own, and without values of variables."""
+    """Return the traceback as text, without the engine's frames above the job's function and without values of
+    variables."""
     return "".join(traceback.format_exception(type(problem), problem, below_the_engine(problem.__traceback__)))
 
 
 def below_the_engine(frames: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback below the engine's own frames; None where there is nothing below them."""
+    """Return the part of a traceback below the engine's frames; None if there is nothing below them."""
     while frames is not None and _is_engine(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     return frames

@@ -1,1 +1,1 @@
-"""The ways in from outside."""
+"""The interfaces of Ostinato: HTTP, the command line, and Temporal's gRPC."""

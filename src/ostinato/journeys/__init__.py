@@ -1,1 +1,1 @@
-"""Journeys: state machines in YAML, with durable timers and schedules of their own."""
+"""Journeys: state machines written in YAML."""

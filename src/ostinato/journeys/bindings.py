@@ -1,6 +1,9 @@
-"""What a journey has scheduled: a binding is a schedule whose action is the journey at a state, one run at a time, so
-many runs at the most, each beginning with the context that the one before has left. Its context may hold tokens, so it
-is in its own row alone: not in the schedule, not in a run's input, not in an event."""
+"""Bindings: the schedules that journeys create with `schedule:v1`.
+
+A binding is a schedule that starts the journey at a given state. It runs one instance at a time, and at most `max_runs`
+in total. Each run begins with the context at the end of the previous one. The context may contain secrets, so it is
+stored only in the binding's row: not in the schedule, in the input of a run, or in an event.
+"""
 
 from __future__ import annotations
 
@@ -11,37 +14,44 @@ from datetime import datetime
 
 import orjson
 
+from ostinato.engine.kinds import Kinds
 from ostinato.engine.runs import stop_chain
 from ostinato.errors import Conflict, NotFound
+from ostinato.journeys.definitions import load_definition
 from ostinato.journeys.language import Definition
-from ostinato.journeys.library import load
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
-from ostinato.journeys.plugins import Problem
-from ostinato.journeys.rows import Kept, dump
-from ostinato.journeys.settings import Limits
+from ostinato.journeys.rows import KIND, JourneyRecord, dump, run_id_of
+from ostinato.journeys.settings import JourneyLimits
+from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Json, Run, Status
-from ostinato.schedules.carrying import carry_out, live_of, stopped
-from ostinato.schedules.decide import Decision as Decided
-from ostinato.schedules.decide import give_up
-from ostinato.schedules.making import JOURNEY, Maker
+from ostinato.schedules.actions import Maker
+from ostinato.schedules.decisions.decide import Decision as Decided
+from ostinato.schedules.decisions.decide import give_up
 from ostinato.schedules.model import Action, CatchUp, Memory, Overlap, Policies, Reason, Schedule, State
-from ostinato.schedules.rows import event_row, read_anyway
-from ostinato.schedules.scheduler import Answer, Call, delete, put_on_record, save, with_next
+from ostinato.schedules.operations.edit import Answer, Call, delete, insert_schedules, save, with_next
+from ostinato.schedules.operations.load import load_live_runs
+from ostinato.schedules.operations.write import stopped_event, write_decisions
+from ostinato.schedules.rows import closed_of, event_row, id_of, read_anyway
+from ostinato.store.columns import BINDING_COLUMNS, writer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import Spec, every
 from ostinato.when.instants import Micros, to_datetime
 
 EXISTS = "SCHEDULE_EXISTS"
 TOO_MANY = "SCHEDULE_LIMIT"
-# A time that comes while a run is going waits for its end; what comes besides is passed over, and says so.
+# A time that comes during a run waits for its end; further ones are skipped with a reason.
 POLICIES = Policies(Overlap.BUFFER_ONE, CatchUp("latest"), manual_counts=True)
-MAKER = Maker(lambda name: None)
+
+
+def maker(kinds: Kinds) -> Maker:
+    """Return a `Maker` for changes that build no runs."""
+    return Maker(lambda name: None, run_kinds=kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """As it is on record."""
+    """A row of the table of bindings. `last_context` is empty in lists."""
 
     id: str
     namespace: str
@@ -53,25 +63,22 @@ class Binding:
     period: str
     max_runs: int
     runs_executed: int
-    last_context: str
     generation: int
     state: str
     made_by: str | None
     created: Micros
     updated: Micros
     actor: str | None
+    last_context: str = ""
 
-    def changed(self) -> Row:
-        """For `change_bindings`."""
-        return (
-            self.id, self.subject, self.start_at, self.period, self.max_runs, self.runs_executed, self.last_context,
-            self.generation, self.state, self.updated,
-        )  # fmt: skip
+
+# The row of a binding for `insert_bindings` and `change_bindings`.
+binding_row = writer("id" if name == "schedule_id" else name for name in BINDING_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
 class BindingInfo:
-    """What people see of a binding; its context is not among it. `schedule` is the name of its schedule."""
+    """A binding as callers see it, without its context. `schedule` is the name of its schedule."""
 
     id: str
     schedule: str
@@ -91,8 +98,8 @@ class BindingInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a task asks for, checked."""
+class BindingRequest:
+    """The checked settings of a `schedule:v1` task."""
 
     id: str
     definition: Definition
@@ -103,29 +110,35 @@ class Wanted:
     subject: str | None
     context: Mapping[str, Json]
     on_existing: str
-    limits: Limits
+    limits: JourneyLimits
 
     @property
     def identity(self) -> dict[str, str]:
-        made = self.definition
-        return {"definition": made.name, "version": made.version, "start": self.start, "subject": self.subject or ""}
+        definition = self.definition
+        return {
+            "definition": definition.name,
+            "version": definition.version,
+            "start": self.start,
+            "subject": self.subject or "",
+        }
 
-    def __call__(self, run: Run, now: Micros) -> Operation[list[Row] | Problem]:
-        """Part of the transaction that moves the run on."""
+    def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
+        """Create or renew the binding, in the transaction that advances the run. Return events to write, or the
+        problem."""
         namespace = run.namespace
         yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
-        there = yield from _open_bindings(namespace, self.identity)
-        if any(one.id == self.id for one, _ in there):
-            return []  # an earlier try of this very call
-        if there and self.on_existing == "fail":
+        existing = yield from _open_bindings(namespace, self.identity)
+        if any(one.id == self.id for one, _ in existing):
+            return []  # an earlier try of this call
+        if existing and self.on_existing == "fail":
             detail = f"journey {self.definition.name!r} has a schedule at {self.start!r} for this subject already"
-            return Problem(EXISTS, "The schedule exists already", detail)
-        if there and self.on_existing == "upsert":
-            return (yield from _renew(self, *there[0], now))
-        problem = yield from self._beyond(namespace)
-        return problem or (yield from _make(self, run, now))
+            return TaskProblem(EXISTS, "The schedule exists already", detail)
+        if existing and self.on_existing == "upsert":
+            return (yield from _renew(self, *existing[0], now, kinds))
+        problem = yield from self._limit_problem(namespace)
+        return problem or (yield from _create(self, run, now))
 
-    def _beyond(self, namespace: str) -> Operation[Problem | None]:
+    def _limit_problem(self, namespace: str) -> Operation[TaskProblem | None]:
         rows = yield sql(
             "count_bindings", namespace=namespace, definition=self.definition.name, subject=self.subject or ""
         )
@@ -135,17 +148,18 @@ class Wanted:
         many, whose = (
             (of_subject, "subject") if of_subject >= self.limits.bindings_of_subject else (of_journey, "journey")
         )
-        return Problem(TOO_MANY, "There are too many schedules", f"this {whose} has {many} already")
+        return TaskProblem(TOO_MANY, "There are too many schedules", f"this {whose} has {many} already")
 
 
 def _open_bindings(namespace: str, identity: Mapping[str, str]) -> Operation[list[tuple[Binding, Schedule]]]:
-    """The active ones of an identity with their schedules, which are locked, latest made first."""
+    """Return the active bindings of an identity with their schedules, newest first, and lock both."""
     rows = yield sql("same_bindings", namespace=namespace, **identity)
-    found = [Binding(*row) for row in rows]
-    if not found:
+    bindings = [Binding(*row) for row in rows]
+    if not bindings:
         return []
-    schedules = {row[0]: read_anyway(row) for row in (yield sql("lock_schedules", [(one.id,) for one in found]))}
-    pairs = [(one, schedules[one.id]) for one in found if one.id in schedules]
+    rows = yield sql("lock_schedules", [(one.id,) for one in bindings])
+    schedules = {schedule.id: schedule for schedule in map(read_anyway, rows)}
+    pairs = [(one, schedules[one.id]) for one in bindings if one.id in schedules]
     return [(one, schedule) for one, schedule in pairs if schedule.state not in (State.CLOSED, State.COMPLETED)]
 
 
@@ -153,15 +167,15 @@ def _spec(period: str, start_at: Micros) -> Spec:
     return every(period, anchor=to_datetime(start_at))
 
 
-def _begun(schedule: Schedule, wanted: Wanted, start_at: Micros, now: Micros) -> Schedule:
-    """The schedule from its beginning on. One that lies in the past begins with its latest time, at once: the times
-    before that were never due, since nobody had asked for them."""
-    spec = _spec(wanted.period, start_at)
+def _restarted(schedule: Schedule, request: BindingRequest, start_at: Micros, now: Micros) -> Schedule:
+    """Return the schedule from the beginning. If `start_at` is in the past, the latest time since then is due at once,
+    and earlier times are not."""
+    spec = _spec(request.period, start_at)
     first = start_at if start_at > now else spec.compiled.previous(now + 1) or now
     begun = replace(
         schedule,
         spec=spec,
-        remaining=wanted.max_runs,
+        remaining=request.max_runs,
         reached=min(first - 1, now),
         updated=min(first, now),
         state=State.RUNNING,
@@ -170,14 +184,14 @@ def _begun(schedule: Schedule, wanted: Wanted, start_at: Micros, now: Micros) ->
     return with_next(begun)
 
 
-def _make(wanted: Wanted, run: Run, now: Micros) -> Operation[list[Row]]:
-    made = wanted.definition
-    action = Action(JOURNEY, {JOURNEY: made.name, "binding": wanted.id, "generation": 1})
-    start_at = now if wanted.start_at is None else wanted.start_at
+def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Row]]:
+    definition = request.definition
+    action = Action(KIND, {KIND: definition.name, "binding": request.id, "generation": 1}, kind=KIND)
+    start_at = now if request.start_at is None else request.start_at
     schedule = Schedule(
-        wanted.id,
-        f"{made.name}.{wanted.id}",
-        _spec(wanted.period, start_at),
+        request.id,
+        f"{definition.name}.{request.id}",
+        _spec(request.period, start_at),
         POLICIES,
         action,
         run.namespace,
@@ -185,33 +199,39 @@ def _make(wanted: Wanted, run: Run, now: Micros) -> Operation[list[Row]]:
         tags=("journey",),
         actor=run.actor,
     )
-    schedule = _begun(schedule, wanted, start_at, now)
+    schedule = _restarted(schedule, request, start_at, now)
     binding = Binding(
-        wanted.id, run.namespace, made.name, made.version, wanted.start, wanted.subject, start_at, wanted.period,
-        wanted.max_runs, 0, dump(wanted.context), 1, "active", run.id, now, now, run.actor,
+        request.id, run.namespace, definition.name, definition.version, request.start, request.subject, start_at,
+        request.period, request.max_runs, 0, 1, "active", run.id, now, now, run.actor, dump(request.context),
     )  # fmt: skip
-    yield sql("insert_bindings", [tuple(getattr(binding, name) for name in Binding.__slots__)])
+    yield sql("insert_bindings", [binding_row(binding)])
     yield sql("notify")
-    return (yield from put_on_record([schedule], now, run.actor))
+    return (yield from insert_schedules([schedule], now, run.actor))
 
 
-def _renew(wanted: Wanted, binding: Binding, schedule: Schedule, now: Micros) -> Operation[list[Row]]:
-    """The binding as it is wanted now: it counts its runs anew, and what a run that is going leaves is not carried."""
-    start_at = now if wanted.start_at is None else wanted.start_at
-    live = (yield from live_of([schedule.id], hold=True))[schedule.id]
+def _renew(
+    request: BindingRequest, binding: Binding, schedule: Schedule, now: Micros, kinds: Kinds
+) -> Operation[list[Row]]:
+    """Change the binding to the new request. Its count of runs restarts, and the context of an active run is not
+    carried over."""
+    start_at = now if request.start_at is None else request.start_at
+    live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     decision = Decided(replace(schedule, memory=replace(schedule.memory, waiting=0)))
-    if waiting := [one for one in live if one.waiting]:
+    if waiting := [run for run in live if run.waiting]:
         give_up(decision, waiting, Reason.REPLACED)
-    events = yield from carry_out([decision], now, MAKER, save=False)
-    fired = [one for one in live if not one.waiting and one.status is not Status.ACTIVE]
-    begun = {row[0] for row in (yield sql("journeys_by_ids", [(one.root_id,) for one in fired]))} if fired else set()
-    for one in fired:
-        if one.root_id not in begun:  # no node has it, and none takes it before this is committed
-            _, told, ended = yield from stop_chain(one.root_id, Status.CANCELLED, Reason.REPLACED, now, False)
-            events += told
-            events += [stopped(now, over.run, Reason.REPLACED, Status.CANCELLED) for over in ended]
+    events = yield from write_decisions([decision], now, maker(kinds), save=False)
+    fired = [run for run in live if not run.waiting and run.status is not Status.ACTIVE]
+    rows = (yield sql("journeys_by_ids", [(run.root_id,) for run in fired])) if fired else []
+    begun = set(map(run_id_of, rows))
+    for run in fired:
+        if run.root_id not in begun:  # no node holds it, and none can claim it before this commits
+            _, stop_events, ended = yield from stop_chain(
+                run.root_id, Status.CANCELLED, Reason.REPLACED, now, False, kinds
+            )
+            events += stop_events
+            events += [stopped_event(now, over.run, Reason.REPLACED, Status.CANCELLED) for over in ended]
     memory = Memory(decision.schedule.memory.counts, backfills=schedule.memory.backfills)
-    after = _begun(replace(decision.schedule, memory=memory), wanted, start_at, now)
+    after = _restarted(replace(decision.schedule, memory=memory), request, start_at, now)
     generation = binding.generation + 1
     action = replace(after.action, input={**after.action.input, "generation": generation})
     after = replace(after, action=action, token=after.token + 1)
@@ -219,35 +239,35 @@ def _renew(wanted: Wanted, binding: Binding, schedule: Schedule, now: Micros) ->
     renewed = replace(
         binding,
         start_at=start_at,
-        period=wanted.period,
-        max_runs=wanted.max_runs,
+        period=request.period,
+        max_runs=request.max_runs,
         runs_executed=0,
-        last_context=dump(wanted.context),
+        last_context=dump(request.context),
         generation=generation,
         updated=now,
     )
-    yield sql("change_bindings", [renewed.changed()])
+    yield sql("change_bindings", [binding_row(renewed)])
     yield sql("notify")
     return [*events, event_row(now, after, "updated", spec=after.spec.to_json(), paused=bool(after.paused))]
 
 
-class Replaced(Conflict):
-    """The binding was renewed after this run was fired and before it began: it belongs to what is no more."""
+class BindingReplaced(Conflict):
+    """Raised if a binding was renewed after this run was fired and before the run began."""
 
 
-def first_run(
+def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """What a binding's run begins with, and the generation of that. `fired_for` is the generation that it was fired
-    for, where that is known; raises `Replaced` if the binding has another by now, which counts its own runs."""
+    """Return the definition, the first decision and the binding's generation for a run. Raise `BindingReplaced` if the
+    run was fired for another generation (`fired_for`)."""
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")
     binding = Binding(*rows[0])
     if fired_for not in (None, binding.generation):
-        raise Replaced(f"binding {id!r} was renewed before this run of it began; the renewed one has runs of its own")
-    definition = yield from load(binding.namespace, binding.definition, binding.version)
-    decided = begin(
+        raise BindingReplaced(f"binding {id!r} was renewed before this run began")
+    definition = yield from load_definition(binding.namespace, binding.definition, binding.version)
+    decision = begin(
         definition,
         run.id,
         orjson.loads(binding.last_context),
@@ -258,65 +278,82 @@ def first_run(
         attributes={} if binding.subject is None else {"subjectId": binding.subject},
         scheduled=True,
     )
-    return definition, decided, binding.generation
+    return definition, decision, binding.generation
 
 
-def carry(ended: Sequence[Kept], now: Micros) -> Operation[None]:
-    """Runs of bindings are over, however: each counts, and the next begins with what it leaves; unless the binding was
-    renewed or cancelled since it began."""
-    left = {one.binding: one for one in ended}
+def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None]:
+    """Count ended runs, and store their contexts for the next runs. Ignores runs whose binding was renewed or cancelled
+    since they began."""
+    left = {record.binding: record for record in ended}
     bindings = [Binding(*row) for row in (yield sql("lock_bindings", [(id,) for id in left]))]
-    going = [one for one in bindings if one.state == "active" and one.generation == left[one.id].generation]
+    going = [
+        binding
+        for binding in bindings
+        if binding.state == "active" and binding.generation == left[binding.id].generation
+    ]
     if not going:
         return
-    rows = yield sql("schedules_by_ids", [(one.id,) for one in going])
-    open = {row[0] for row in rows if row[23] is None}
+    rows = yield sql("schedules_by_ids", [(binding.id,) for binding in going])
+    open = {id_of(row) for row in rows if closed_of(row) is None}
     after = []
-    for one in going:
-        if one.id not in open:
-            after.append(replace(one, state="cancelled", updated=now))
+    for binding in going:
+        if binding.id not in open:
+            after.append(replace(binding, state="cancelled", updated=now))
             continue
-        done, context = one.runs_executed + 1, dump(left[one.id].instance.context)
-        state = "exhausted" if done >= one.max_runs else "active"
-        after.append(replace(one, runs_executed=done, last_context=context, state=state, updated=now))
-    yield sql("change_bindings", [one.changed() for one in after])
+        done, context = binding.runs_executed + 1, dump(left[binding.id].instance.context)
+        state = "exhausted" if done >= binding.max_runs else "active"
+        after.append(replace(binding, runs_executed=done, last_context=context, state=state, updated=now))
+    yield sql("change_bindings", list(map(binding_row, after)))
 
 
-def listed(namespace: str, given: Mapping[str, Json]) -> Operation[list[BindingInfo]]:
-    return (yield from _seen((yield sql("list_bindings", namespace=namespace, **given))))
+def list_bindings(namespace: str, filters: Mapping[str, Json]) -> Operation[list[BindingInfo]]:
+    return (yield from _infos([Binding(*row) for row in (yield sql("list_bindings", namespace=namespace, **filters))]))
 
 
-def bindings_of(ids: Sequence[str], namespace: str) -> Operation[list[BindingInfo]]:
-    rows = yield sql("bindings_by_ids", [(id,) for id in ids])
-    # Without the context, as a list has them.
-    return (yield from _seen([(*row[:10], *row[11:]) for row in rows if row[1] == namespace]))
+def bindings_by_ids(ids: Sequence[str], namespace: str) -> Operation[list[BindingInfo]]:
+    bindings = [Binding(*row) for row in (yield sql("bindings_by_ids", [(id,) for id in ids]))]
+    return (yield from _infos([binding for binding in bindings if binding.namespace == namespace]))
 
 
-def _seen(rows: Sequence[Row]) -> Operation[list[BindingInfo]]:
-    if not rows:
+def _infos(bindings: Sequence[Binding]) -> Operation[list[BindingInfo]]:
+    if not bindings:
         return []
-    there = {row[0]: read_anyway(row) for row in (yield sql("schedules_by_ids", [(row[0],) for row in rows]))}
-    return [binding_info(row, there.get(row[0])) for row in rows]
+    rows = yield sql("schedules_by_ids", [(binding.id,) for binding in bindings])
+    schedules = {schedule.id: schedule for schedule in map(read_anyway, rows)}
+    return [binding_info(binding, schedules.get(binding.id)) for binding in bindings]
 
 
-def cancel(call: Call, id: str) -> Operation[Answer]:
-    """No more runs; one that is going finishes, and leaves nothing. One that is cancelled stays so."""
+def cancel_binding(call: Call, id: str) -> Operation[Answer]:
+    """Close the binding's schedule. An active run finishes, and its context is not stored. Cancelling again changes
+    nothing."""
     answer: Answer = {}
     with suppress(NotFound):
         answer = yield from delete(call, "leave")
     rows = yield sql("lock_bindings", [(id,)])
     if rows and (binding := Binding(*rows[0])).state == "active":
-        yield sql("change_bindings", [replace(binding, state="cancelled", updated=call.now).changed()])
+        yield sql("change_bindings", [binding_row(replace(binding, state="cancelled", updated=call.now))])
     return answer
 
 
-def binding_info(row: Row, schedule: Schedule | None) -> BindingInfo:
-    """From `list_bindings`, and the schedule of it."""
-    id, _, journey, version, start, subject, start_at, period, most, done, _, state, made_by, created, updated, _ = row
+def binding_info(binding: Binding, schedule: Schedule | None) -> BindingInfo:
+    """Return the view of a binding and its schedule."""
+    state = binding.state
     if schedule is not None and state == "active" and schedule.standing is not State.RUNNING:
         state = "cancelled" if schedule.closed is not None else schedule.standing.value
-    following = None if schedule is None or schedule.next is None else to_datetime(schedule.next)
     return BindingInfo(
-        id, f"{journey}.{id}", journey, version, start, subject, to_datetime(start_at), period, most, done,
-        state, made_by, to_datetime(created), to_datetime(updated), following,
-    )  # fmt: skip
+        id=binding.id,
+        schedule=f"{binding.definition}.{binding.id}",
+        journey=binding.definition,
+        version=binding.version,
+        start=binding.start,
+        subject=binding.subject,
+        start_at=to_datetime(binding.start_at),
+        interval=binding.period,
+        max_runs=binding.max_runs,
+        runs_executed=binding.runs_executed,
+        state=state,
+        made_by=binding.made_by,
+        created=to_datetime(binding.created),
+        updated=to_datetime(binding.updated),
+        next=None if schedule is None or schedule.next is None else to_datetime(schedule.next),
+    )

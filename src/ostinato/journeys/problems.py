@@ -1,4 +1,5 @@
-"""What is wrong with a journey's document: where, what, and what would be right. Codes are stable; words may change."""
+"""The problems of a journey's document: the place, what is wrong, and what to write instead. Codes are stable; messages
+may change."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ostinato.schedules.marked import Marked, Path
+from ostinato.documents import Path, Positions
 
 
 class Severity(StrEnum):
@@ -17,7 +18,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`path` leads to the part that is meant; line and column are counted from 1, as editors do."""
+    """A problem of a document. `path` leads to the part of the document. `line` and `column` count from 1."""
 
     code: str
     path: Path
@@ -29,7 +30,7 @@ class Problem:
 
     @property
     def state(self) -> str | None:
-        """The innermost state that the place belongs to."""
+        """The innermost state that contains the place, or None."""
         above = [after for before, after in zip(self.path, self.path[1:], strict=False) if before == "states"]
         return str(above[-1]) if above else None
 
@@ -50,8 +51,8 @@ class Problem:
         return f"{self.line}:{self.column}  {who}{self.message}{hint}"
 
 
-def problem(
-    marked: Marked,
+def problem_at(
+    positions: Positions,
     code: str,
     path: Path,
     message: str,
@@ -60,15 +61,16 @@ def problem(
     key: bool = False,
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    """A problem with the part at `path`, or with `key` its name; where it is not there, with what is around it."""
-    place = marked.place(path, key=key)
+    """Return a problem at `path`, or with `key` at its key. If the document has no such part, the position is that of
+    the nearest enclosing part."""
+    place = positions.place(path, key=key)
     return Problem(code, path, place.line, place.column, message, suggestion, severity)
 
 
-def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """As they stand in the file, each once."""
+def sort_problems(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems in the order of the file, without duplicates."""
     return sorted(dict.fromkeys(problems), key=lambda one: (one.line, one.column, one.code))
 
 
-def errors(problems: Iterable[Problem]) -> list[Problem]:
+def only_errors(problems: Iterable[Problem]) -> list[Problem]:
     return [one for one in problems if one.severity is Severity.ERROR]

@@ -1,4 +1,4 @@
-"""Instances as rows, both ways."""
+"""Convert instances to rows, and back."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 
 import orjson
 
-from ostinato.journeys.machine.model import Instance, read_instance, state_form
+from ostinato.journeys.machine.model import Instance, instance_from_json, instance_to_json
+from ostinato.store.columns import JOURNEY_COLUMNS, getter
 from ostinato.store.contract import Row
 from ostinato.when.instants import Micros
 
+KIND = "journey"  # the kind of its runs, timers and actions
+
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An instance as it is on record. `updated` tells this state of it from every other."""
+class JourneyRecord:
+    """A stored instance. `updated` is different for every stored state of the instance."""
 
     instance: Instance
     namespace: str
@@ -25,15 +28,22 @@ class Kept:
     generation: int | None = None
 
 
-def read_kept(row: Row) -> Kept:
-    """From `SELECT *` of the instances."""
-    (_, namespace, _, _, _, _, state, context, _, _, binding, generation, _, updated, finished) = row
-    instance = read_instance(orjson.loads(state), orjson.loads(context))
-    return Kept(instance, namespace, updated, finished, binding, generation)
+# The other columns are for searching.
+_read = getter(
+    JOURNEY_COLUMNS,
+    *("state", "context", "namespace", "updated", "finished", "binding_id", "binding_generation"),
+)
+run_id_of = getter(JOURNEY_COLUMNS, "run_id")
 
 
-def insert_row(kept: Kept) -> Row:
-    """For `insert_journeys`."""
+def read_record(row: Row) -> JourneyRecord:
+    """Read an instance from `{journey_columns}`."""
+    state, context, *others = _read(row)
+    return JourneyRecord(instance_from_json(orjson.loads(state), orjson.loads(context)), *others)
+
+
+def insert_row(kept: JourneyRecord) -> Row:
+    """Return the row for `insert_journeys`."""
     instance = kept.instance
     return (
         instance.id,
@@ -42,7 +52,7 @@ def insert_row(kept: Kept) -> Row:
         instance.version,
         instance.phase,
         instance.current_state,
-        dump(state_form(instance)),
+        dump(instance_to_json(instance)),
         dump(instance.context),
         dump(list(instance.tags)) if instance.tags else None,
         dump(instance.attributes) if instance.attributes else None,
@@ -54,14 +64,14 @@ def insert_row(kept: Kept) -> Row:
     )
 
 
-def move_row(kept: Kept) -> Row:
-    """For `move_journeys`."""
+def update_row(kept: JourneyRecord) -> Row:
+    """Return the row for `update_journeys`."""
     instance = kept.instance
     return (
         instance.id,
         instance.phase,
         instance.current_state,
-        dump(state_form(instance)),
+        dump(instance_to_json(instance)),
         dump(instance.context),
         dump(instance.attributes) if instance.attributes else None,
         kept.updated,
@@ -70,6 +80,7 @@ def move_row(kept: Kept) -> Row:
 
 
 def labels(tags: Iterable[str], attributes: Mapping[str, str]) -> list[str]:
+    """Return the labels by which an instance can be found."""
     return [*(f"tag:{one}" for one in tags), *(f"{name}={value}" for name, value in attributes.items())]
 
 

@@ -1,21 +1,27 @@
-"""What whoever runs journeys decides for all of them: how they call out, whom they trust, what they are told. Plain
-values. Secrets are references (`secret://name`); of an API key only its hash is here."""
+"""The settings of journeys, which an operator configures: outbound calls, trusted callers, platform values.
+
+Secrets are references (`secret://name`). Of an API key, only the hash is configured.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from ipaddress import ip_address, ip_network
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from ostinato.engine.secrets import SCHEME, is_reference
-from ostinato.errors import OstinatoError
-from ostinato.errors import shown_json as shown
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from ostinato.errors import OstinatoError, did_you_mean, list_choices, short_json
 from ostinato.journeys.language import Definition
 from ostinato.model import Json
 
+T = TypeVar("T")
 _HASH = re.compile(r"[0-9a-f]{64}")
 ALGORITHMS = "HS256 HS384 HS512 RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split()
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -28,13 +34,13 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 class ConfigMissing(OstinatoError):
-    """A definition needs a value that the engine was not given, or was given as something else."""
+    """Raised if a definition needs a platform value that is missing or has another type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
-    """`timeout_ms`: for a call that says nothing else. `max_response`: more bytes than these are not read.
-    `redirects`: how many are followed; none, unless asked."""
+    """Settings of outbound calls. `timeout_ms` is the default timeout of a call. At most `max_response` bytes of a
+    response are read, and at most `redirects` redirects are followed."""
 
     timeout_ms: int = 10_000
     max_response: int = 1 << 20
@@ -43,9 +49,12 @@ class HttpSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JwtProfile:
-    """Whose tokens are good. Keys come from one of `jwks` (a JSON Web Key Set), `jwks_url` (where it is fetched) and
-    `keys` (PEM public keys, or `secret://` references to shared secrets, by kid). `issuer` and `audience` that are None
-    are not looked at; `required` claims must be there."""
+    """The tokens that a profile accepts.
+
+    Set one of `jwks` (a JSON Web Key Set), `jwks_url` (where to fetch it) and `keys` (by kid: PEM public keys, or
+    `secret://` references to shared secrets). An `issuer` or `audience` of None is not checked. A token must have the
+    claims in `required`.
+    """
 
     issuer: str | None = None
     audience: str | tuple[str, ...] | None = None
@@ -59,28 +68,33 @@ class JwtProfile:
     def __post_init__(self) -> None:
         unknown = [one for one in self.algorithms if one not in ALGORITHMS]
         if unknown or not self.algorithms:
-            raise OstinatoError(f"jwt: the algorithms {shown(self.algorithms)} are not among {', '.join(ALGORITHMS)}")
+            raise OstinatoError(
+                f"jwt: the algorithms {short_json(self.algorithms)} are not among {', '.join(ALGORITHMS)}"
+            )
         if sum(map(bool, (self.jwks, self.jwks_url, self.keys))) != 1:
             raise OstinatoError("jwt: a profile has one of jwks, jwks_url and keys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeyProfile:
-    """The hashes of the keys that are good, by the id that a journey is told. `hash_api_key` makes one."""
+    """The hashes of accepted keys, by the id that a journey sees. `hash_api_key` computes a hash."""
 
     keys: Mapping[str, str]
 
     def __post_init__(self) -> None:
         for id, hashed in self.keys.items():
             if not _HASH.fullmatch(hashed):  # not shown: it may be the key itself
-                raise OstinatoError(f"api_keys: what stands for {id!r} is not a hash; make it with hash_api_key(key)")
+                raise OstinatoError(f"api_keys: the value of {id!r} is not a hash; compute it with hash_api_key(key)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtlsProfile:
-    """Whom client certificates must come from, as PEM; the serial numbers that are no longer good; and who is allowed
-    where a task does not say: any that is trusted, or by subject, by name (`("dns", "client.example.com")`; also `ip`
-    and `uri`), by serial number. Where neither says, nobody is."""
+    """The client certificates that a profile accepts.
+
+    `trust_anchors` are PEM certificates. The `allow_…` rules apply to tasks that have no rules of their own. They allow
+    any trusted certificate, or certificates by subject, by name (`("dns", "client.example.com")`; also `ip` and `uri`)
+    or by serial number. Without any rule, no certificate is allowed.
+    """
 
     trust_anchors: tuple[str, ...] = ()
     revoked_serials: frozenset[int] = frozenset()
@@ -91,9 +105,9 @@ class MtlsProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a definition may say of itself, how often a journey's schedule may fire, how many of them there may be for
-    one subject of a journey, and for a journey, and how far ahead a timer may be set."""
+class JourneyLimits:
+    """The limits of journeys: tags of a definition, the shortest interval of a journey's schedule, bindings per subject
+    and per journey, and the longest timer."""
 
     definition_tags: int = 10
     min_interval_s: int = 60
@@ -104,9 +118,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneySettings:
-    """`platform`: the values of `platform.config`. `trusted_proxies`: addresses and networks whose `Client-Cert`
-    header is believed. `cache_ttl_s`: how long a value is kept that says nothing else; None is for ever. `kafka`: the
-    settings of librdkafka, values may be references."""
+    """All settings of journeys. `platform` holds the values of `platform.config`. The `Client-Cert` header is accepted
+    from `trusted_proxies`, which are addresses and networks. `cache_ttl_s` is the default lifetime of a cached value;
+    None means no limit. `kafka` holds settings of librdkafka; values may be references."""
 
     environment: str = "default"
     platform: Mapping[str, Json] = field(default_factory=dict)
@@ -117,25 +131,27 @@ class JourneySettings:
     trusted_proxies: tuple[str, ...] = ()
     cache_ttl_s: int | None = 24 * 3600
     kafka: Mapping[str, str | int] = field(default_factory=dict)
-    limits: Limits = Limits()
+    limits: JourneyLimits = JourneyLimits()
 
     def __post_init__(self) -> None:
-        for one in self.trusted_proxies:
+        for network in self.trusted_proxies:
             try:
-                ip_network(one)
+                ip_network(network)
             except ValueError as problem:
-                raise OstinatoError(f"trusted_proxies: {shown(one)} is not an address or network: {problem}") from None
+                raise OstinatoError(
+                    f"trusted_proxies: {short_json(network)} is not an address or network: {problem}"
+                ) from None
 
     def trusts(self, peer: str | None) -> bool:
-        """Whether what a peer says about its clients is believed."""
+        """Return whether headers about the client are accepted from this peer."""
         try:
             return peer is not None and any(ip_address(peer) in ip_network(one) for one in self.trusted_proxies)
         except ValueError:
             return False
 
     def config_for(self, definition: Definition) -> dict[str, Json]:
-        """`platform.config` as a definition sees it: what it declares, and nothing else."""
-        found = {}
+        """Return the values of `platform.config` that a definition declares. Raise `ConfigMissing`."""
+        values = {}
         for name, setting in definition.spec.platform.config.items():
             if name not in self.platform:
                 if setting.required:
@@ -144,18 +160,63 @@ class JourneySettings:
             value = self.platform[name]
             if not isinstance(value, _TYPES[setting.type]) or (setting.type != "boolean" and isinstance(value, bool)):
                 raise ConfigMissing(f"platform.config.{name} is not of the type {setting.type}")
-            found[name] = value
-        return found
+            values[name] = value
+        return values
 
 
-def secret_reference(text: str) -> str | None:
-    """A reference as the engine's secrets have it; None if it is none. Journeys write `secret://oauth/clients/orders`,
-    and the engine's names have dots for those slashes, so that no name can leave a folder."""
-    name = text.removeprefix(SCHEME)
-    spelled = SCHEME + name.replace("/", ".")
-    return spelled if text.startswith(SCHEME) and is_reference(spelled) else None
+def read_sources(value: Any, place: str) -> tuple[str, ...]:
+    """Read a setting that names files and folders of definitions: a list, or one text with commas."""
+    sources = value.split(",") if isinstance(value, str) else value
+    if not isinstance(sources, list | tuple) or not all(isinstance(one, str) and one.strip() for one in sources):
+        raise OstinatoError(f"{place} {short_json(value)} is not a list of files and folders")
+    return tuple(one.strip() for one in sources)
+
+
+def read_settings(value: Any, place: str) -> JourneySettings:
+    """Read settings from a TOML file, or from a table of a configuration file. Raise `OstinatoError` with the place of
+    the mistake."""
+    if not isinstance(value, str):
+        return _read_table(JourneySettings, value, place)
+    try:
+        table = tomllib.loads(Path(value).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise OstinatoError(f"{place}: {value} cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise OstinatoError(f"{place}: {value} is not TOML: {problem}") from None
+    return _read_table(JourneySettings, table, value)
+
+
+def _read_table(kind: type[T], table: Any, place: str) -> T:
+    """Read a table into a dataclass. The keys of the table are the fields of the class."""
+    if not isinstance(table, Mapping):
+        raise OstinatoError(f"{place}: {short_json(table)} is not a table")
+    hints = get_type_hints(kind)
+    for name in table:
+        if name not in hints:
+            raise OstinatoError(
+                f"{place}: there is no setting {name!r}; {did_you_mean(name, hints) or list_choices(hints)}"
+            )
+    parts = {name: _read_value(hints[name], part, f"{place}: {name}") for name, part in table.items()}
+    try:
+        return kind(**parts)
+    except (OstinatoError, TypeError) as problem:
+        raise OstinatoError(f"{place}: {problem}") from None
+
+
+def _read_value(hint: Any, value: Any, place: str) -> Any:
+    if is_dataclass(hint):
+        return _read_table(cast(type, hint), value, place)
+    if get_origin(hint) is Mapping and is_dataclass(profile := get_args(hint)[1]):
+        if not isinstance(value, Mapping):
+            raise OstinatoError(f"{place}: {short_json(value)} is not a table of profiles")
+        return {name: _read_table(cast(type, profile), part, f"{place}.{name}") for name, part in value.items()}
+    try:
+        return TypeAdapter(hint).validate_json(orjson.dumps(value), strict=True)
+    except (ValidationError, TypeError) as problem:
+        why = problem.errors()[0]["msg"].lower() if isinstance(problem, ValidationError) else "it is no such value"
+        raise OstinatoError(f"{place} {short_json(value)}: {why}") from None
 
 
 def hash_api_key(key: str) -> str:
-    """What a profile keeps of a key. Keys are long and random, so a plain hash cannot be turned back."""
+    """Return the hash that a profile stores. Keys are long and random, so a plain hash is safe."""
     return hashlib.sha256(key.encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""Schedules: a spec, an action and policies. So far the pure decisions; the store and the faces come next."""
+"""Schedules: a spec that says when, an action that says what, and policies."""

@@ -1,4 +1,4 @@
-"""What a schedule is made of, and the words for what becomes of its due times. Values only."""
+"""A schedule and its parts, and the reasons why an occurrence does not run. Values only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OverlapName: TypeAlias = Literal["skip", "buffer_one", "buffer_all", "cancel_oth
 
 
 class Overlap(StrEnum):
-    """What happens to an occurrence while an earlier one is still running."""
+    """The policy for an occurrence that is due while an earlier one is still running."""
 
     SKIP = "skip"
     BUFFER_ONE = "buffer_one"
@@ -29,25 +29,26 @@ class Overlap(StrEnum):
 class Reason(StrEnum):
     """Why an occurrence did not run."""
 
-    OVERLAP = "overlap"  # another was in the way
+    OVERLAP = "overlap"  # an earlier run was unfinished
     REPLACED = "replaced"  # a later one took its place
     CATCHUP_WINDOW = "catchup_window"  # it was too late
-    COALESCED = "coalesced"  # a later one stands for it
+    COALESCED = "coalesced"  # it was late, and one later run represents it
     PAUSED = "paused"
     PARKED = "parked"  # the schedule could not be read, or not be decided upon
     EXHAUSTED = "exhausted"  # no actions remain
     BUFFER_FULL = "buffer_full"
-    ASKED = "asked"  # someone wanted this one left out
+    ASKED = "asked"  # a user skipped it
     CLOSED = "closed"  # the schedule was deleted, or the backfill cancelled, before its turn came
 
     @property
     def status(self) -> Status:
-        """A time that came too late is missed; one that came and was passed over is skipped."""
+        """`missed` for a time that was too late, else `skipped`."""
         return Status.MISSED if self in (Reason.CATCHUP_WINDOW, Reason.COALESCED) else Status.SKIPPED
 
 
 class State(StrEnum):
-    """`parked`: something about it cannot be read or done, `reason` says what; it waits for someone to mend it."""
+    """The state of a schedule. `parked` means that the schedule cannot be read or decided, and waits until it is
+    repaired; `Schedule.reason` says why."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -61,8 +62,8 @@ PACE = 100
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """What happens to times that are late, after an outage above all. `window`: how late a time may be and still
-    run; `most`: how many late ones at the most, the newest; `pace`: how many of them in each second."""
+    """The policy for late times, mainly after an outage. `window` is how late a time may be and still run. At most
+    `most` late times run, the newest ones. `pace` is how many late times run per second."""
 
     mode: Literal["skip", "latest", "all"] = "latest"
     window: Micros | None = None
@@ -70,48 +71,48 @@ class CatchUp:
     pace: int = PACE
 
 
-# A time is late only beyond this: a busy moment of the machine is not an outage.
+# A time is late only after this: a short delay is not an outage.
 GRACE: Micros = 10 * SECOND
 
 
 def read_catchup(value: Any) -> CatchUp:
-    """`"skip"`, `"latest"`, `"all"`, a window such as `"1h"`, `{"window": "1h", "most": 5, "pace": 10}`, or a
+    """Read `"skip"`, `"latest"`, `"all"`, a window such as `"1h"`, `{"window": "1h", "most": 5, "pace": 10}`, or a
     CatchUp."""
     if isinstance(value, CatchUp):
-        found = value
+        catchup = value
     elif isinstance(value, Mapping):
-        found = _catchup_of(value)
+        catchup = _catchup_of(value)
     elif value in ("skip", "latest", "all"):
-        found = CatchUp(value)
+        catchup = CatchUp(value)
     else:
         try:
-            found = CatchUp("all", window=read_length(value, "catchup"))
+            catchup = CatchUp("all", window=read_length(value, "catchup"))
         except OstinatoError:
             raise OstinatoError(
                 f"catchup {value!r} is unknown; use 'skip', 'latest', 'all', or a window such as '1h'"
             ) from None
-    few = found.pace < 1 or (found.most is not None and found.most < 1)
-    if few or (found.window is not None and found.window < 0):
+    few = catchup.pace < 1 or (catchup.most is not None and catchup.most < 1)
+    if few or (catchup.window is not None and catchup.window < 0):
         raise OstinatoError(f"catchup {value!r}: a window is not negative, most and pace are at least 1")
-    return found
+    return catchup
 
 
-def _catchup_of(given: Mapping[str, Any]) -> CatchUp:
-    for name in given:
+def _catchup_of(parts: Mapping[str, Any]) -> CatchUp:
+    for name in parts:
         if name not in ("mode", "window", "most", "pace"):
             raise OstinatoError(f"catchup has no {name!r}; its parts are mode, window, most and pace")
-    mode = given.get("mode", "all")
+    mode = parts.get("mode", "all")
     if mode not in ("skip", "latest", "all"):
         raise OstinatoError(f"catchup mode {mode!r} is unknown; use 'skip', 'latest' or 'all'")
-    window = given.get("window")
+    window = parts.get("window")
     for name in ("most", "pace"):
-        if not isinstance(given.get(name, 1), int):
-            raise OstinatoError(f"catchup {name} {given[name]!r} is not a whole number")
+        if not isinstance(parts.get(name, 1), int):
+            raise OstinatoError(f"catchup {name} {parts[name]!r} is not a whole number")
     return CatchUp(
         mode,
         None if window is None else read_length(window, "catchup window"),
-        given.get("most"),
-        given.get("pace", PACE),
+        parts.get("most"),
+        parts.get("pace", PACE),
     )
 
 
@@ -125,8 +126,9 @@ def read_overlap(value: Any) -> Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """`keep`: how many of its occurrences that are over stay on record, beside the age that the app keeps.
-    `manual_counts`: what somebody triggers is bound by the remaining actions, and counts against them."""
+    """The policies of a schedule. At most `keep` finished occurrences stay in the store; the app's `keep_runs`
+    applies, too. With `manual_counts`, triggered runs and backfills also use up `remaining` actions, and need some
+    to be left."""
 
     overlap: Overlap = Overlap.SKIP
     catchup: CatchUp = field(default_factory=CatchUp)
@@ -136,19 +138,45 @@ class Policies:
     manual_counts: bool = False
 
 
+JOB = "job"  # the kind of an action that starts a job
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """What a schedule starts: a job with an input, and what is to be different for it from what the job says. It is
-    known by its identity, so that what is worked out from it once can be kept."""
+    """What a schedule starts: a job with an input, and options that override the job's own.
+
+    An action of another kind has the name of its kind as `job`, and its `input` names what is started. Actions are
+    compared by identity, so that values computed from an action can be cached.
+    """
 
     job: str
     input: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    kind: str = JOB
+
+
+def note_declared(origin: str, back: str) -> str:
+    """Return a note that code or a file declares a schedule, and what the next start or the next `apply` does
+    (`back`)."""
+    in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
+    cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
+    return f"it is declared in {origin}; {cause} {back}"
+
+
+def run_name(action: Action) -> str:
+    """Return the name of the action's runs."""
+    return action.job if action.kind == JOB else str(action.input.get(action.kind, action.job))
+
+
+def target_words(action: Action) -> str:
+    """Describe what an action starts: a job's name, or a kind and a name."""
+    return action.job if action.kind == JOB else f"{action.kind} {run_name(action)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Times in a row that did not run for one reason. Beyond `ROWS` of them one row, `run`, stands for the rest."""
+    """Consecutive times that did not run, for one reason. The first `ROWS` have a row each; one row, `run`, represents
+    the others."""
 
     reason: Reason
     count: int
@@ -162,14 +190,16 @@ ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a schedule remembers from one of its moments to the next.
+    """The state that a schedule carries from one firing to the next.
 
-    `counts`: how many times had which outcome. `coalesced`: late times that the next run stands for. `left_out` and
-    `moved`: single occurrences, by nominal time, that someone wants skipped or at another moment. `kept`: a jittered
-    occurrence that was pending when an edit took its nominal time away. `ahead`: nominal times of such as were moved
-    ahead and had come when an edit was made: they do not come again. `previous`: the nominal time before.
-    `waiting` and `backfills`: how many occurrences wait for others to end, how many backfills are under way. `alike`:
-    those that wait came by the clock or by hand, and have no rules of their own."""
+    `counts`: how many times had which outcome. `coalesced`: how many late times the next run represents. `left_out`:
+    nominal times that a user skipped. `moved`: nominal time → the time to which a user moved it. `kept`: nominal time →
+    the time at which it runs, for occurrences that an edit removed from the spec while jitter or a move delayed them.
+    `ahead`: nominal times after now whose occurrences were moved ahead and ran before an edit; they do not run again.
+    `previous`: the last nominal time that was decided and not coalesced, where the next data window begins. `waiting`:
+    how many runs wait for others to end. `backfills`: how many backfills are unfinished. `alike`: no waiting run
+    belongs to a backfill or to a catch-up that a user requested, and none has its own overlap policy.
+    """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     coalesced: int = 0
@@ -186,7 +216,8 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """How its runs went: what the last success returned, what the last failure was, failures since a success."""
+    """The outcomes of a schedule's runs: the result of the last success, the last failure, and the number of failures
+    since a success."""
 
     result: Any = None
     failure: Any = None
@@ -197,8 +228,12 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`reached` is the last nominal time that was dealt with; `next` the moment of the next one; `updated` the moment
-    of the last edit; `paused` since when. `remaining` counts down the actions that are left, if they are limited."""
+    """A schedule as it is stored.
+
+    `reached` is the last nominal time that was decided. `next` is when the schedule is due next. `updated` is when its
+    spec last changed, and `paused` when it was paused. `remaining` is the number of actions left, if they are limited.
+    `companion` names the companion that stores rows beside its runs (see `companions`).
+    """
 
     id: str
     name: str
@@ -226,10 +261,11 @@ class Schedule:
     zone_rules: str = ""
     actor: str | None = None
     own_seed: str | None = None
+    companion: str | None = None
 
     @property
     def seed(self) -> str:
-        """What makes its jitter its own, for ever."""
+        """The seed of the schedule's jitter. It never changes."""
         return self.own_seed or f"{self.namespace}-{self.name}"
 
     @property
@@ -238,15 +274,19 @@ class Schedule:
 
     @property
     def standing(self) -> State:
-        """The state people see."""
+        """The state that users see."""
         return State.PAUSED if self.paused is not None and self.state is State.RUNNING else self.state
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One due time: nominal, and with its jitter when it really runs. Without a reason it is to run; `stands_for`
-    says how many earlier times are coalesced into it. `origin` is `auto`, or the id of the trigger or backfill.
-    `apart`: it comes out of the order of nominal times, and no stretch of them contains it."""
+    """One due time of a schedule.
+
+    `nominal` is the time of the spec; `actual` is when the occurrence runs, after jitter or a move. `reason` says why
+    it does not run, else None. `stands_for` counts the earlier times that are coalesced into it. `origin` is `auto`, or
+    the id of the trigger or the backfill. `apart` means that it is not in the order of nominal times, so no stretch
+    contains it.
+    """
 
     nominal: Micros
     actual: Micros
@@ -254,7 +294,7 @@ class Occurrence:
     stands_for: int = 0
     origin: str = "auto"
     overlap: Overlap | None = None
-    asked: bool = False  # someone wanted it to run though it is late
+    asked: bool = False  # a user resumed with a catch-up: it runs although it is late
     apart: bool = False
 
     @property

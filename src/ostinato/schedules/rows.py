@@ -1,4 +1,5 @@
-"""Schedules and their occurrences as rows, both ways. What many schedules share (a spec, a policy) is read once."""
+"""Read and write the rows of schedules and their occurrences. Specs, policies and actions that many schedules share are
+parsed once."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from typing import Any
 
 import orjson
 
-from ostinato.errors import NotFound
+from ostinato.errors import NotFound, did_you_mean, is_text
 from ostinato.schedules.model import (
+    JOB,
     Action,
     CatchUp,
     Memory,
@@ -24,10 +26,12 @@ from ostinato.schedules.model import (
     State,
     Stretch,
 )
-from ostinato.store.contract import Row
+from ostinato.store.columns import SCHEDULE_COLUMNS, getter, reader, writer
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import Spec, manual, read_spec
 from ostinato.when.instants import Micros
 
+_NEAR = 200  # names before and after an unknown one that are compared with it
 _NO_MEMORY = Memory()
 _NO_OUTCOMES = Outcomes()
 _NOTHING = orjson.dumps(manual().to_json()).decode()
@@ -44,19 +48,18 @@ def load(text: str | None) -> Any:
 _FORMER_SPEC_KEYS = {"zone": "tz", "zone_data": "tz_data"}  # in rows written before these keys were renamed
 _specs: OrderedDict[str, Spec] = OrderedDict()
 _SPECS = 16_384
-_SPECS_SIZE = 2_000_000  # entries of all of them together; some 70 MB
+_SPECS_SIZE = 2_000_000  # entries of all cached specs; about 70 MB
 _specs_size = 0
 _specs_lock = Lock()
 _SHORT_ACTION = 2_000
 
 
 def read_spec_text(text: str) -> Spec:
-    """A spec as it is stored, ready to answer. The last ones are kept, as many as memory allows: one that was written
-    to be large leaves less room, not none."""
+    """Read a stored spec. Specs are cached up to a total size: a very large one displaces others, but never all."""
     global _specs_size
-    found = _specs.get(text)
-    if found is not None:
-        return found
+    cached = _specs.get(text)
+    if cached is not None:
+        return cached
     document = orjson.loads(text)
     for former, key in _FORMER_SPEC_KEYS.items():
         if former in document:
@@ -74,25 +77,25 @@ def read_spec_text(text: str) -> Spec:
 
 @lru_cache(maxsize=4096)
 def read_policies_text(text: str) -> Policies:
-    found = orjson.loads(text)
+    stored = orjson.loads(text)
     return Policies(
-        Overlap(found["overlap"]),
-        CatchUp(**found["catchup"]),
-        found.get("pause_after_failures"),
-        found.get("max_buffer"),
-        found.get("keep"),
-        found.get("manual_counts", False),
+        Overlap(stored["overlap"]),
+        CatchUp(**stored["catchup"]),
+        stored.get("pause_after_failures"),
+        stored.get("max_buffer"),
+        stored.get("keep"),
+        stored.get("manual_counts", False),
     )
 
 
 def write_policies(policies: Policies) -> str:
     whole = orjson.loads(orjson.dumps(policies))
-    found = {name: value for name, value in whole.items() if value is not None and value is not False}
-    return dump(found)
+    stored = {name: value for name, value in whole.items() if value is not None and value is not False}
+    return dump(stored)
 
 
 def read_action_text(text: str) -> Action:
-    """An action as it is stored. Short ones are kept: a schedule may bring a MiB of input."""
+    """Read a stored action. Only short ones are cached, because an input can be up to a MiB long."""
     return _short_action(text) if len(text) <= _SHORT_ACTION else _read_action(text)
 
 
@@ -102,60 +105,61 @@ def _short_action(text: str) -> Action:
 
 
 def _read_action(text: str) -> Action:
-    found = orjson.loads(text)
-    return Action(found["job"], found.get("input") or {}, found.get("options") or {})
+    stored = orjson.loads(text)
+    return Action(stored["job"], stored.get("input") or {}, stored.get("options") or {}, stored.get("kind") or JOB)
 
 
 def write_action(action: Action) -> str:
-    return dump({"job": action.job, "input": dict(action.input), "options": dict(action.options)})
+    stored: dict[str, Any] = {"job": action.job, "input": dict(action.input), "options": dict(action.options)}
+    return dump(stored if action.kind == JOB else {**stored, "kind": action.kind})
 
 
 def read_memory(text: str | None) -> Memory:
     if text is None:
         return _NO_MEMORY
-    found = orjson.loads(text)
-    stretch = found.get("stretch")
+    stored = orjson.loads(text)
+    stretch = stored.get("stretch")
     return Memory(
-        counts=found.get("counts") or {},
-        coalesced=found.get("coalesced", 0),
-        left_out=frozenset(found.get("left_out") or ()),
-        moved={int(n): at for n, at in (found.get("moved") or {}).items()},
-        kept={int(n): at for n, at in (found.get("kept") or {}).items()},
-        previous=found.get("previous"),
+        counts=stored.get("counts") or {},
+        coalesced=stored.get("coalesced", 0),
+        left_out=frozenset(stored.get("left_out") or ()),
+        moved={int(n): at for n, at in (stored.get("moved") or {}).items()},
+        kept={int(n): at for n, at in (stored.get("kept") or {}).items()},
+        previous=stored.get("previous"),
         stretch=None if stretch is None else Stretch(Reason(stretch[0]), *stretch[1:]),
-        waiting=found.get("waiting", 0),
-        backfills=found.get("backfills", 0),
-        alike=found.get("alike", False),
-        ahead=frozenset(found.get("ahead") or ()),
+        waiting=stored.get("waiting", 0),
+        backfills=stored.get("backfills", 0),
+        alike=stored.get("alike", False),
+        ahead=frozenset(stored.get("ahead") or ()),
     )
 
 
 def write_memory(memory: Memory) -> str:
-    found: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     if memory.counts:
-        found["counts"] = memory.counts
+        stored["counts"] = memory.counts
     if memory.coalesced:
-        found["coalesced"] = memory.coalesced
+        stored["coalesced"] = memory.coalesced
     if memory.left_out:
-        found["left_out"] = sorted(memory.left_out)
+        stored["left_out"] = sorted(memory.left_out)
     if memory.moved:
-        found["moved"] = {str(n): at for n, at in memory.moved.items()}
+        stored["moved"] = {str(n): at for n, at in memory.moved.items()}
     if memory.kept:
-        found["kept"] = {str(n): at for n, at in memory.kept.items()}
+        stored["kept"] = {str(n): at for n, at in memory.kept.items()}
     if memory.previous is not None:
-        found["previous"] = memory.previous
+        stored["previous"] = memory.previous
     if memory.stretch is not None:
-        one = memory.stretch
-        found["stretch"] = [one.reason.value, one.count, one.run, one.first, one.rows]
+        stretch = memory.stretch
+        stored["stretch"] = [stretch.reason.value, stretch.count, stretch.run, stretch.first, stretch.rows]
     if memory.waiting:
-        found["waiting"] = memory.waiting
+        stored["waiting"] = memory.waiting
     if memory.backfills:
-        found["backfills"] = memory.backfills
+        stored["backfills"] = memory.backfills
     if memory.alike:
-        found["alike"] = True
+        stored["alike"] = True
     if memory.ahead:
-        found["ahead"] = sorted(memory.ahead)
-    return orjson.dumps(found).decode()
+        stored["ahead"] = sorted(memory.ahead)
+    return orjson.dumps(stored).decode()
 
 
 def read_outcomes(text: str | None) -> Outcomes:
@@ -174,180 +178,104 @@ def read_attributes(text: str | None) -> Mapping[str, Any]:
     return {} if text is None else dict(orjson.loads(text))
 
 
-# What is text in a row of schedules: its place, how it is read, and what stands for one that cannot be.
-_STATE = 7
-_READERS: Mapping[int, tuple[Callable[[Any], Any], str | None]] = {
-    3: (read_spec_text, _NOTHING),
-    4: (read_action_text, write_action(Action("?"))),
-    5: (read_policies_text, write_policies(Policies())),
-    16: (read_memory, None),
-    17: (read_outcomes, None),
-    18: (load, None),
-    19: (read_tags, None),
-    20: (read_attributes, None),
+# How the columns that are text are read and written.
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "spec": read_spec_text,
+    "policies": read_policies_text,
+    "action": read_action_text,
+    "state": State,
+    "memory": read_memory,
+    "outcome": read_outcomes,
+    "memo": load,
+    "tags": read_tags,
+    "attributes": read_attributes,
 }
-
-
-def read_schedule(row: Row) -> Schedule:
-    """From `SELECT *`; raises what is wrong with it, if something of it cannot be read any more."""
-    (
-        id,
-        namespace,
-        name,
-        spec,
-        action,
-        policies,
-        seed,
-        state,
-        reason,
-        paused,
-        notes,
-        remaining,
-        reached,
-        next,
-        updated,
-        token,
-        memory,
-        outcome,
-        memo,
-        tags,
-        attributes,
-        origin,
-        created,
-        closed,
-        zone_rules,
-        actor,
-    ) = row
-    return Schedule(
-        id,
-        name,
-        read_spec_text(spec),
-        read_policies_text(policies),
-        read_action_text(action),
-        namespace,
-        State(state),
-        reason,
-        paused,
-        notes,
-        remaining,
-        reached,
-        next,
-        updated,
-        token,
-        read_memory(memory),
-        read_outcomes(outcome),
-        load(memo),
-        read_tags(tags),
-        read_attributes(attributes),
-        origin,
-        created,
-        closed,
-        zone_rules,
-        actor,
-        seed,
-    )
+_WRITERS: Mapping[str, Callable[[Any], Any]] = {
+    "spec": lambda spec: dump(spec.to_json()),
+    "policies": write_policies,
+    "action": write_action,
+    "memory": write_memory,
+    "outcomes": write_outcomes,
+    "memo": lambda memo: None if memo is None else dump(memo),
+    "tags": lambda tags: dump(list(tags)) if tags else None,
+    "attributes": lambda attributes: dump(dict(attributes)) if attributes else None,
+}
+# Read in place of a column that cannot be read; the other columns are NULL then.
+_INSTEAD = {
+    "spec": _NOTHING,
+    "policies": write_policies(Policies()),
+    "action": write_action(Action("?")),
+    "state": State.PARKED.value,
+}
+_ATTRIBUTES = {"state": "state.value", "outcome": "outcomes"}
+# Read a schedule from `{schedule_columns}`. Raises if a column cannot be read.
+read_schedule = reader(Schedule, SCHEDULE_COLUMNS, **_READERS)
+# Make the row of a schedule for `insert_schedules` and `replace_schedules`.
+insert_schedule_row = writer((_ATTRIBUTES.get(name, name) for name in SCHEDULE_COLUMNS), **_WRITERS)
+# Single columns of a row, without reading the others.
+id_of = getter(SCHEDULE_COLUMNS, "id")
+name_of = getter(SCHEDULE_COLUMNS, "name")
+next_of = getter(SCHEDULE_COLUMNS, "next")
+closed_of = getter(SCHEDULE_COLUMNS, "closed")
+owner_of = getter(SCHEDULE_COLUMNS, "id", "next", "memory")  # as from `lock_owners`
 
 
 def read_anyway(row: Row) -> Schedule:
-    """The same for who looks or mends: of one that cannot be read, what can be; it is parked. Without a spec it has no
-    times."""
+    """Read a schedule to show or to repair it. If some columns cannot be read, the schedule has the others, and its
+    state is `parked`. Without a readable spec it has no times."""
     try:
         return read_schedule(row)
     except Exception as problem:
-        there = list(row)
-        for place, (read, instead) in _READERS.items():
+        values = dict(zip(SCHEDULE_COLUMNS, row, strict=True))
+        for name, read in _READERS.items():
             try:
-                read(row[place])
+                read(values[name])
             except Exception:
-                there[place] = instead
-        there[_STATE] = there[_STATE] if there[_STATE] in set(State) else State.PARKED.value
-        found = read_schedule(there)
-        if found.state is State.CLOSED:
-            return found
-        return replace(found, state=State.PARKED, reason=found.reason or str(problem))
+                values[name] = _INSTEAD.get(name)
+        schedule = read_schedule(list(values.values()))
+        if schedule.state is State.CLOSED:
+            return schedule
+        return replace(schedule, state=State.PARKED, reason=schedule.reason or str(problem))
 
 
-def insert_schedule_row(schedule: Schedule) -> Row:
-    """For `insert_schedules` and `replace_schedules`."""
-    return (
-        schedule.id,
-        schedule.namespace,
-        schedule.name,
-        dump(schedule.spec.to_json()),
-        write_action(schedule.action),
-        write_policies(schedule.policies),
-        schedule.seed,
-        schedule.state.value,
-        schedule.reason,
-        schedule.paused,
-        schedule.notes,
-        schedule.remaining,
-        schedule.reached,
-        schedule.next,
-        schedule.updated,
-        schedule.token,
-        write_memory(schedule.memory),
-        write_outcomes(schedule.outcomes),
-        None if schedule.memo is None else dump(schedule.memo),
-        dump(list(schedule.tags)) if schedule.tags else None,
-        dump(dict(schedule.attributes)) if schedule.attributes else None,
-        schedule.origin,
-        schedule.created,
-        schedule.closed,
-        schedule.zone_rules,
-        schedule.actor,
-    )
-
-
-def advance_row(schedule: Schedule) -> Row:
-    """For `advance_schedules`: what the passing of time changes."""
-    return (
-        schedule.id,
-        schedule.remaining,
-        schedule.reached,
-        schedule.next,
-        schedule.token,
-        write_memory(schedule.memory),
-        schedule.zone_rules,
-    )
-
-
-def outcome_row(schedule: Schedule) -> Row:
-    """For `conclude_schedules`: what the end of a run changes."""
-    return (
-        schedule.id,
-        schedule.state.value,
-        schedule.paused,
-        schedule.notes,
-        schedule.remaining,
-        schedule.next,
-        schedule.token,
-        write_memory(schedule.memory),
-        write_outcomes(schedule.outcomes),
-    )
+# For `advance_schedules`: what a firing changes.
+advance_row = writer("id remaining reached next token memory zone_rules".split(), memory=write_memory)
+# For `conclude_schedules`: what the end of a run changes.
+outcome_row = writer(
+    "id state.value paused notes remaining next token memory outcomes".split(),
+    memory=write_memory,
+    outcomes=write_outcomes,
+)
 
 
 def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = None, **data: Any) -> Row:
-    """A fact about a schedule."""
+    """Return the row of an event about a schedule."""
     body = orjson.dumps({"name": schedule.name, **data}).decode()
     return (now, schedule.namespace, f"schedule:{name}", schedule.id, body, actor or schedule.actor)
 
 
 def occurrence_key(schedule_id: str, nominal: Micros, origin: str) -> str:
-    """The identity of an occurrence; keys of one schedule sort by time."""
+    """Return the identity of an occurrence. The keys of one schedule sort by time."""
     return f"{schedule_id}/{nominal:016d}/{origin}"
 
 
 def key_range(schedule_id: str, first: Micros | None = None, last: Micros | None = None) -> tuple[str, str]:
-    """Every key of a schedule from one nominal time to another lies between these two."""
+    """Return the first and the last key of a schedule's occurrences from one nominal time to another."""
     low = f"{schedule_id}/" if first is None else f"{schedule_id}/{first:016d}/"
     return low, f"{schedule_id}/~" if last is None else f"{schedule_id}/{last:016d}/~"
 
 
 def read_detail(text: str | None) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = {} if text is None else orjson.loads(text)
-    return found
+    detail: Mapping[str, Any] = {} if text is None else orjson.loads(text)
+    return detail
 
 
-def not_found(name: str, namespace: str) -> NotFound:
-    return NotFound(f"there is no schedule {name!r} in namespace {namespace!r}")
+def not_found(name: str, namespace: str) -> Operation[NotFound]:
+    """Return the error for an unknown name, with the most similar name. Compares only names that are near in
+    alphabetical order, so that the cost does not grow with the number of schedules."""
+    words = f"there is no schedule {name!r} in namespace {namespace!r}"
+    if not is_text(name):
+        return NotFound(words)
+    near = yield sql("names_near", namespace=namespace, name=name, limit=_NEAR)
+    hint = did_you_mean(name, [row[0] for row in near])
+    return NotFound(f"{words}; {hint}" if hint else words)

@@ -1,32 +1,34 @@
-"""What would happen: a schedule played through a period by the very decisions that the engine takes. Pure.
+"""Simulate a schedule over a period, with the engine's own `generate` and `decide`. Pure.
 
-Assumed are how long runs take, when no node is up, and when the schedule is paused. A run that an outage meets is
-tried again after it.
+The caller says how long runs take, when no node is up, and when the schedule is paused. A run that an outage interrupts
+starts again after it. A cancelled run ends at once.
 """
 
 from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ostinato.errors import OstinatoError
-from ostinato.schedules.generator import generate
-from ostinato.schedules.invoker import Waiting, process_buffer
-from ostinato.schedules.model import Reason, Schedule
+from ostinato.model import Status
+from ostinato.schedules.decisions.decide import Decision, Live, Passed, decide
+from ostinato.schedules.decisions.generator import generate
+from ostinato.schedules.model import Occurrence, Reason, Schedule
 from ostinato.when.instants import Micros, format_instant
 
 MOST = 100_000  # occurrences in one simulation
-WORK = 5_000_000  # runs that are going on or waiting, counted again at each moment at which something happens
+WORK = 5_000_000  # the sum of running and waiting runs over all steps
 Span = tuple[Micros, Micros]
 RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 
 
 @dataclass(slots=True)
 class Simulated:
-    """One due time and what became of it: `succeeded`, `cancelled`, `terminated`, `running` at the end of the period,
-    `waiting` then, or not run, with the reason and what was in the way."""
+    """One due time and its outcome: `succeeded`, `cancelled`, `terminated`, `running` or `waiting` at the end of the
+    period, or `skipped` or `missed`, with the reason and the nominal time of the run that blocked it."""
 
     nominal: Micros
     actual: Micros
@@ -36,6 +38,10 @@ class Simulated:
     reason: Reason | None = None
     blocked_by: Micros | None = None
     stands_for: int = 0
+
+    @classmethod
+    def of(cls, occurrence: Occurrence) -> Simulated:
+        return cls(occurrence.nominal, occurrence.actual, stands_for=occurrence.stands_for)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,8 @@ class Simulation:
     pauses: tuple[Span, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for one in self.occurrences:
-            key = one.reason.value if one.reason is not None else one.outcome
-            found[key] = found.get(key, 0) + 1
-        return found
+        """Return how many occurrences had which outcome, or did not run for which reason."""
+        return dict(Counter(shown.reason.value if shown.reason else shown.outcome for shown in self.occurrences))
 
 
 def simulate(
@@ -64,104 +67,139 @@ def simulate(
     pauses: Sequence[Span] = (),
     seed: int = 0,
 ) -> Simulation:
-    """Play a schedule from `first` to `last`. `run_time` is a length, several to draw from, or a function."""
+    """Simulate a schedule from `first` to `last`. `run_time` is a length, a list of lengths to draw from, or a
+    function."""
     for begin, end in [(first, last), *outages, *pauses]:
         if end < begin:
-            raise OstinatoError(f"a stretch from {format_instant(begin)} cannot end at {format_instant(end)}")
-    begun = replace(schedule, reached=first - 1, updated=min(schedule.updated, first))  # as if it had always been there
-    play = _Play(begun, _lengths(run_time, random.Random(seed)), _merged(outages))
+            raise OstinatoError(f"a period from {format_instant(begin)} cannot end at {format_instant(end)}")
+    begun = replace(schedule, reached=first - 1, updated=min(schedule.updated, first))  # as if it had existed before
+    merged = _merged(outages)
+    play = _Play(begun, _lengths(run_time, random.Random(seed)), merged)
     down, paused = sorted(outages), sorted(pauses)
     edges = sorted({edge for span in paused for edge in span})
     at = first
     while True:
-        at = _after(at, play.down)
+        at = _after(at, merged)
         if at > last:
             break
-        play.schedule = replace(play.schedule, paused=schedule.paused or _inside(at, paused))
-        wake = play.step(at)
+        play.schedule = replace(play.schedule, paused=schedule.paused or (at if _inside(at, paused) else None))
+        play.step(at)
         edge = bisect_right(edges, at)
-        coming = [wake, *(r.ended for r in play.running), *edges[edge : edge + 1]]
-        following = [t for t in coming if t is not None and t > at]
+        coming = [play.schedule.next, *(run.ended for run in play.running.values()), *edges[edge : edge + 1]]
+        following = [moment for moment in coming if moment is not None and moment > at]
         if not following or min(following) > last:
             break
         at = min(following)
-    for run in play.running:
+    for run in play.running.values():
         if run.ended is not None and run.ended > last:
             run.outcome, run.ended = "running", None
     return Simulation(first, last, tuple(play.seen), tuple(down), tuple(paused))
 
 
 class _Play:
-    """The state of one simulation: the schedule, what waits, what runs, and everything seen."""
+    """The state of one simulation: the schedule, its live runs, and every occurrence so far."""
 
     def __init__(self, schedule: Schedule, length: Callable[[], Micros], down: Sequence[Span]) -> None:
         self.schedule = schedule
-        self.length = length
-        self.down = down
-        self.work = 0
-        self.waiting: list[Simulated] = []
-        self.running: list[Simulated] = []
         self.seen: list[Simulated] = []
+        self.running: dict[str, Simulated] = {}
+        self._waiting: dict[str, Simulated] = {}
+        self._names: dict[str, Simulated] = {}  # of this moment, by id
+        self._length = length
+        self._down = down
+        self._work = 0
+        self._ids = 0
 
-    def step(self, now: Micros) -> Micros | None:
-        """Everything that happens at one moment. Returns when the next occurrence is due."""
-        self._worked(1 + len(self.running) + len(self.waiting))
-        self.running = [r for r in self.running if r.ended is None or r.ended > now]
+    def step(self, now: Micros) -> None:
+        """Process one moment: end runs, generate due times, and decide about both."""
+        ended = self._drop_ended(now)
+        while True:
+            # A pause leaves waiting runs alone until a run ends.
+            self._decide(now, [] if self.schedule.paused and not ended else self._live())
+            more = self.schedule.next is not None and self.schedule.next <= now  # one batch was not enough
+            ended = self._drop_ended(now)
+            if not more and not (ended and self._waiting):
+                return
+
+    def _drop_ended(self, now: Micros) -> bool:
+        before = len(self.running)
+        self.running = {id: run for id, run in self.running.items() if run.ended is None or run.ended > now}
+        return len(self.running) < before
+
+    def _decide(self, now: Micros, live: Sequence[Live]) -> None:
+        self._count_work(1 + len(self.running) + len(self._waiting))
+        self._names = {**self.running, **self._waiting}
         generated = generate(self.schedule, now)
-        memory = replace(self.schedule.memory, coalesced=generated.coalesced)
-        self.schedule = replace(self.schedule, reached=generated.reached, memory=memory)
-        for one in generated.occurrences:
-            found = Simulated(one.nominal, one.actual, reason=one.reason, stands_for=one.stands_for)
-            if one.reason is None:
-                self.waiting.append(found)
-            else:
-                found.outcome = one.reason.status.value
-            self.seen.append(found)
+        decision = decide(self.schedule, live, generated.occurrences, now, self._new_id, generated)
+        self._apply(decision, generated.occurrences, now)
+        if decision.stop:
+            outcome = Status.TERMINATED if decision.terminate else Status.CANCELLED
+            for stopped in decision.stop:
+                run = self.running.pop(stopped.root_id)
+                run.outcome, run.ended = outcome.value, now
+            if not decision.terminate:  # when runs end, the next one starts
+                self._apply(decide(self.schedule, self._live(), [], now, self._new_id), [], now)
+
+    def _live(self) -> list[Live]:
+        running = [Live(id, id, Status.ACTIVE, False, run.actual) for id, run in self.running.items()]
+        return running + [Live(id, id, Status.BUFFERED, True, run.actual) for id, run in self._waiting.items()]
+
+    def _apply(self, decision: Decision, occurrences: Sequence[Occurrence], now: Micros) -> None:
+        """Apply a decision to the simulation, as `write.write_decisions` does to the store."""
+        by_nominal = {occurrence.nominal: Simulated.of(occurrence) for occurrence in occurrences}
+        self.schedule = decision.schedule
+        self.seen += by_nominal.values()
         if len(self.seen) > MOST:
             raise OstinatoError(f"more than {MOST:,} occurrences in this period; simulate a shorter one")
-        self._let_go(now)
-        return generated.wake
+        for fresh in (*decision.start, *decision.hold):
+            self._names[fresh.id] = by_nominal[fresh.occurrence.nominal]
+        self._waiting |= {fresh.id: self._names[fresh.id] for fresh in decision.hold}
+        for row in decision.passed:
+            if row.added == 1:
+                self._names[row.id] = by_nominal[row.since]
+        for row in decision.passed:
+            for occurrence in _represented(row, occurrences):
+                self._pass(by_nominal[occurrence.nominal], row.reason, row.blocked_by)
+        for dropped, reason, blocked_by in decision.drop:
+            self._pass(self._waiting.pop(dropped.id), reason, blocked_by)
+        for id in [*(live.id for live in decision.release), *(fresh.id for fresh in decision.start)]:
+            self._waiting.pop(id, None)
+            run = self._names[id]
+            run.outcome, run.started = Status.SUCCEEDED.value, now
+            run.ended = self._end(now, self._length())
+            self.running[id] = run
 
-    def _worked(self, much: int) -> None:
-        self.work += much
-        if self.work > WORK:
+    def _pass(self, simulated: Simulated, reason: Reason, blocked_by: str | None) -> None:
+        simulated.outcome, simulated.reason = reason.status.value, reason
+        blocker = None if blocked_by is None else self._names.get(blocked_by)  # times within a long stretch have no row
+        simulated.blocked_by = None if blocker is None else blocker.nominal
+
+    def _new_id(self) -> str:
+        self._ids += 1
+        return f"{self._ids:08}"
+
+    def _count_work(self, much: int) -> None:
+        self._work += much
+        if self._work > WORK:
             raise OstinatoError(
-                "so many runs go on or wait at once in this period that it would take too long; simulate a shorter "
-                "one, or shorter runs"
+                "too many runs are active or waiting at once in this period; simulate a shorter period, or shorter runs"
             )
 
     def _end(self, start: Micros, length: Micros) -> Micros:
-        """When a run ends; one that an outage meets begins again after it."""
-        number = bisect_right(self.down, (start, 1 << 62))
-        while number < len(self.down) and self.down[number][0] < start + length:
-            start = self.down[number][1]
+        """Return when a run ends. A run that an outage interrupts starts again after it."""
+        number = bisect_right(self._down, (start, 1 << 62))
+        while number < len(self._down) and self._down[number][0] < start + length:
+            start = self._down[number][1]
             number += 1
-            self._worked(1)
+            self._count_work(1)
         return start + length
 
-    def _let_go(self, now: Micros) -> None:
-        by_id = {str(n): one for n, one in enumerate(self.waiting)}
-        names = {id(one): str(-n - 1) for n, one in enumerate(self.running)}
-        in_the_way = {names[id(one)]: one for one in self.running} | by_id
-        waiting = [Waiting(key, one.actual) for key, one in by_id.items()]
-        verdict = process_buffer(self.schedule, waiting, list(names.values()), now)
-        for key, (reason, blocker) in verdict.dropped.items():
-            one = by_id[key]
-            one.outcome, one.reason = "skipped", reason
-            one.blocked_by = in_the_way[blocker].nominal if blocker is not None else None
-        for key in verdict.start:
-            one = by_id[key]
-            one.outcome, one.started = "succeeded", now
-            one.ended = self._end(now, self.length())
-            self.running.append(one)
-        self.waiting = [by_id[key] for key in verdict.keep]
-        self.schedule = replace(self.schedule, remaining=verdict.remaining)
-        if verdict.cancel or verdict.terminate:
-            for run in self.running:
-                run.outcome, run.ended = "terminated" if verdict.terminate else "cancelled", now
-            self.running = []
-            self._let_go(now)
-        self.running = [r for r in self.running if r.ended is None or r.ended > now]
+
+def _represented(row: Passed, occurrences: Sequence[Occurrence]) -> Iterator[Occurrence]:
+    """Yield the occurrences that a row represents: one, or several in the order of nominal times."""
+    for occurrence in occurrences:
+        if row.since <= occurrence.nominal <= row.last and (row.added == 1 or not occurrence.apart):
+            yield occurrence
 
 
 def _lengths(run_time: RunTime, dice: random.Random) -> Callable[[], Micros]:
@@ -176,14 +214,14 @@ def _lengths(run_time: RunTime, dice: random.Random) -> Callable[[], Micros]:
 
 
 def _merged(spans: Sequence[Span]) -> list[Span]:
-    """The same stretches, in order; those that touch are one."""
-    found: list[Span] = []
+    """Return the periods in order, and join those that overlap or touch."""
+    merged: list[Span] = []
     for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            found.append((begin, end))
-    return found
+            merged.append((begin, end))
+    return merged
 
 
 def _inside(at: Micros, spans: Sequence[Span]) -> bool:
@@ -192,6 +230,6 @@ def _inside(at: Micros, spans: Sequence[Span]) -> bool:
 
 
 def _after(at: Micros, down: Sequence[Span]) -> Micros:
-    """The same moment, or the end of the outage it falls into."""
+    """Return the end of the outage that contains the moment, else the moment itself."""
     number = bisect_right(down, (at, 1 << 62)) - 1
     return max(at, down[number][1]) if number >= 0 else at

@@ -1,4 +1,4 @@
-"""A simulation drawn as an SVG timeline: what ran and for how long, what did not and why."""
+"""Draw a simulation as an SVG timeline: which occurrences ran and how long, which did not and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEPS = [n * SECOND for n in (1, 5, 15, 60, 300, 900, 3600, 3 * 3600, 6 * 3600,
 
 
 def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
-    """An SVG document. Each bar and mark tells its own story when pointed at."""
+    """Return an SVG document of a simulation. Each bar and each mark has a tooltip."""
     drawn = simulation.occurrences[:_DRAWN]
     lanes = _lanes(drawn)
     height = _TOP + (max(lanes.values(), default=0) + 2) * _LANE + 40
@@ -52,23 +52,27 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
                 f'fill="{colour}"><title>{words} {moment(begin)} to {moment(end)}</title></rect>'
             )
     parts += _axis(simulation, zone, x, bottom)
-    for one in drawn:
-        words = f"{moment(one.nominal)}: {one.outcome}" + (f", {one.reason.value}" if one.reason else "")
-        if one.blocked_by is not None:
-            words += f", in the way: {moment(one.blocked_by)}"
-        if one.stands_for:
-            words += f", stands for {one.stands_for} earlier"
-        colour = _COLOURS[one.outcome]
-        if one.started is None:
+    for occurrence in drawn:
+        words = f"{moment(occurrence.nominal)}: {occurrence.outcome}" + (
+            f", {occurrence.reason.value}" if occurrence.reason else ""
+        )
+        if occurrence.blocked_by is not None:
+            words += f", in the way: {moment(occurrence.blocked_by)}"
+        if occurrence.stands_for:
+            words += f", stands for {occurrence.stands_for} earlier"
+        colour = _COLOURS[occurrence.outcome]
+        if occurrence.started is None:
             y = bottom - 10
             parts.append(
-                f'<circle cx="{x(one.actual)}" cy="{y}" r="3" fill="{colour}"><title>{escape(words)}</title></circle>'
+                f'<circle cx="{x(occurrence.actual)}" cy="{y}" r="3" fill="{colour}">'
+                f"<title>{escape(words)}</title></circle>"
             )
             continue
-        end = one.ended if one.ended is not None else simulation.last
-        y = _TOP + lanes[id(one)] * _LANE
+        end = occurrence.ended if occurrence.ended is not None else simulation.last
+        y = _TOP + lanes[id(occurrence)] * _LANE
+        width = f"{max(2, x(end) - x(occurrence.started)):.1f}"
         parts.append(
-            f'<rect x="{x(one.started)}" y="{y}" width="{max(2, x(end) - x(one.started)):.1f}" height="{_BAR}" rx="2" '
+            f'<rect x="{x(occurrence.started)}" y="{y}" width="{width}" height="{_BAR}" rx="2" '
             f'fill="{colour}"><title>{escape(words)}</title></rect>'
         )
     parts += _legend(simulation, height)
@@ -76,20 +80,20 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
 
 
 def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
-    """Bars that overlap go below one another."""
+    """Assign a lane to each run, by the id() of its occurrence: bars that overlap get different lanes."""
     free: list[Micros] = []
-    found: dict[int, int] = {}
-    for one in sorted((o for o in occurrences if o.started is not None), key=lambda o: o.started or 0):
-        start = one.started or 0
-        end = one.ended if one.ended is not None else 1 << 62
+    lanes: dict[int, int] = {}
+    for occurrence in sorted((o for o in occurrences if o.started is not None), key=lambda o: o.started or 0):
+        start = occurrence.started or 0
+        end = occurrence.ended if occurrence.ended is not None else 1 << 62
         lane = next((n for n, until in enumerate(free) if until <= start), len(free))
         if lane >= _LANES:
             lane = _LANES - 1
         elif lane == len(free):
             free.append(end)
         free[lane] = end
-        found[id(one)] = lane
-    return found
+        lanes[id(occurrence)] = lane
+    return lanes
 
 
 def _axis(simulation: Simulation, zone: tzinfo, x: object, bottom: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What users see of schedules: parsed, with datetimes and words."""
+"""Schedules, occurrences and backfills as users see them: with datetimes and descriptions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from ostinato.model import Run, StatusName
-from ostinato.schedules.decide import Live, advance
-from ostinato.schedules.generator import BATCH, upcoming
-from ostinato.schedules.model import Policies, Schedule, State
+from ostinato.schedules.decisions.decide import Live, advance
+from ostinato.schedules.decisions.generator import BATCH, upcoming
+from ostinato.schedules.model import Policies, Schedule, State, target_words
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
 
 if TYPE_CHECKING:
-    from ostinato.schedules.backfiller import Backfill
+    from ostinato.schedules.operations.backfills import Backfill
 
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceInfo:
-    """One due time and what became of it; with a `count` above one, a stretch of times up to `last`. `policy`: the one
-    that kept it from running, as it was then; else its own overlap policy, if it has one."""
+    """One due time and its outcome. If `count` is above 1, it represents that many times, up to `last`. `policy` is the
+    policy that kept it from running, with its value at that moment; else its own overlap policy, if it has one."""
 
     nominal: datetime
     due: datetime
@@ -46,7 +46,7 @@ class OccurrenceInfo:
 
     @property
     def cursor(self) -> str:
-        """Its place in the history of its schedule."""
+        """The position of the occurrence in the history of its schedule, for the next page."""
         return f"{from_datetime(self.nominal):016d}/{self.origin}"
 
 
@@ -76,7 +76,7 @@ def occurrence_info(run: Run) -> OccurrenceInfo:
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How many times have passed without anyone dealing with them, and how many of them will run."""
+    """How many times are late, and how many of them will run."""
 
     late: int = 0
     will_run: int = 0
@@ -86,20 +86,21 @@ class Lateness:
 
 
 def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
-    """What the next beat would do, said before it happens."""
+    """Predict what the next beat will do with late times."""
     if schedule.state is not State.RUNNING or schedule.paused:
         return Lateness()
-    found = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # all of it, whatever the pace
-    if not found.late:
+    decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply
+    if not decision.late:
         return Lateness()
-    passed = sum(one.added for one in found.passed)
-    runs = len(found.start) + len(found.hold)
+    passed = sum(one.added for one in decision.passed)
+    runs = len(decision.start) + len(decision.hold)
     return Lateness(passed + runs, runs)
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleInfo:
-    """A schedule as it stands. `token` is its conflict token; `upcoming` its next moments."""
+    """A schedule and its present state. `starts` is a job's name, or a kind and a name. `token` is its conflict token.
+    `words` describes its spec. `upcoming` are the times when it runs next."""
 
     id: str
     name: str
@@ -108,6 +109,7 @@ class ScheduleInfo:
     reason: str | None
     spec: Spec
     words: str
+    starts: str
     job: str
     input: Mapping[str, Any]
     options: Mapping[str, Any]
@@ -140,7 +142,7 @@ class ScheduleInfo:
 def schedule_info(
     schedule: Schedule, live: Sequence[Live], recent: Sequence[OccurrenceInfo], now: Micros
 ) -> ScheduleInfo:
-    ahead = (
+    next_times = (
         () if schedule.state is not State.RUNNING else tuple(to_datetime(one.actual) for one in upcoming(schedule, now))
     )
     return ScheduleInfo(
@@ -151,6 +153,7 @@ def schedule_info(
         reason=schedule.reason,
         spec=schedule.spec,
         words=schedule.spec.describe(),
+        starts=target_words(schedule.action),
         job=schedule.action.job,
         input=schedule.action.input,
         options=schedule.action.options,
@@ -160,7 +163,7 @@ def schedule_info(
         remaining=schedule.remaining,
         token=schedule.token,
         next=_moment(schedule.next),
-        upcoming=ahead,
+        upcoming=next_times,
         running=tuple(one.root_id for one in live if not one.waiting),
         waiting=sum(one.waiting for one in live),
         backfills=schedule.memory.backfills,
@@ -183,7 +186,7 @@ def schedule_info(
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A moment to come. `lateness` tells of times that have passed and are still to be dealt with."""
+    """A coming occurrence. `lateness` counts the times of the schedule that have passed and are not decided yet."""
 
     at: datetime
     nominal: datetime
@@ -194,7 +197,8 @@ class Coming:
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """How long a schedule has not succeeded (None: it never has), and how long its next time has passed. In seconds."""
+    """The seconds since a schedule's last success (None if it never succeeded), and the seconds since its overdue
+    time."""
 
     namespace: str
     schedule: str
@@ -226,25 +230,25 @@ class BackfillInfo:
     actor: str | None
 
 
-def backfill_info(one: Backfill) -> BackfillInfo:
+def backfill_info(backfill: Backfill) -> BackfillInfo:
     return BackfillInfo(
-        id=one.id,
-        first=to_datetime(one.first),
-        last=to_datetime(one.last),
-        state=one.state,
-        made=one.made,
-        total=one.total,
-        overlap=None if one.overlap is None else one.overlap.value,
-        rate=one.rate,
-        created=to_datetime(one.created),
-        finished=_moment(one.finished),
-        reason=one.reason,
-        actor=one.actor,
+        id=backfill.id,
+        first=to_datetime(backfill.first),
+        last=to_datetime(backfill.last),
+        state=backfill.state,
+        made=backfill.made,
+        total=backfill.total,
+        overlap=None if backfill.overlap is None else backfill.overlap.value,
+        rate=backfill.rate,
+        created=to_datetime(backfill.created),
+        finished=_moment(backfill.finished),
+        reason=backfill.reason,
+        actor=backfill.actor,
     )
 
 
-def shown_policies(policies: Policies) -> dict[str, Any]:
-    """Policies as JSON; lengths in seconds."""
+def policies_json(policies: Policies) -> dict[str, Any]:
+    """Return policies as JSON, with lengths in seconds."""
     catchup = policies.catchup
     window = None if catchup.window is None else catchup.window / SECOND
     return {

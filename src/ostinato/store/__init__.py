@@ -1,1 +1,1 @@
-"""Where everything is kept: one contract, two stores."""
+"""The stores: one contract, with SQLite and PostgreSQL behind it."""

@@ -1,13 +1,14 @@
 """The contract between the engine and its stores.
 
-An *operation* is a generator: it yields statements by name and is sent their rows, and all of it is one
-transaction. It does no I/O of its own, so the same operation runs on SQLite in a thread, on PostgreSQL over a
-socket, inside a caller's own transaction, and in tests that break the connection between any two statements.
+An *operation* is a generator that runs as one transaction: it yields named statements and receives their rows. It does
+no I/O itself, so the same operation runs on SQLite in a thread, on PostgreSQL over a socket, inside a caller's
+transaction, and in tests that break the connection between any two statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from ostinato.when.instants import Micros
@@ -18,16 +19,20 @@ Rows: TypeAlias = list[Row]
 
 
 class Statement(NamedTuple):
-    """One named statement with its parameters; `rows` is a batch, for the statement's `{rows …}`."""
+    """One named statement with its parameters. `rows` is the batch for the statement's `{rows …}`.
+
+    `source` contains the text of a statement that is not one of the store's own (`sql.Statements`).
+    """
 
     name: str
     params: Mapping[str, Any]
     rows: Sequence[Row] | None = None
     alone: bool = False
+    source: Any = None
 
 
 Operation: TypeAlias = Generator[Statement, Rows, T]
-# Makes the operation anew for each try; the number of tries before this one tells a retry from a first.
+# Builds the operation for each try. The argument is the number of earlier tries: 0 for the first.
 Make: TypeAlias = Callable[[int], Operation[T]]
 
 
@@ -36,20 +41,39 @@ def sql(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> State
 
 
 def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
-    """The first statement of an operation which, on PostgreSQL, is all that the operation writes: it needs no
-    transaction around it, and so none of the round trips to begin and commit one."""
+    """Return a statement that needs no transaction on PostgreSQL, which saves the round trips to begin and commit one.
+
+    Use it for the first statement of an operation, if the operation writes nothing else.
+    """
     return Statement(name, params, rows, True)
 
 
+PAUSE = Statement("pause", {})
+_EACH = 50
+
+
+def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
+    """Collect values that take time to compute, and pause after every `each` of them.
+
+    An operation may run on an event loop; a pause lets the loop do other work.
+    """
+    collected: list[T] = []
+    for value in values:
+        collected.append(value)
+        if len(collected) % each == 0:
+            yield PAUSE
+    return collected
+
+
 async def drive_async(operation: Operation[T], execute: Callable[[Statement], Awaitable[Rows]]) -> T:
-    """Run an operation to its end on a connection that is awaited."""
+    """Run an operation to its end on an async connection."""
     try:
         statement = next(operation)
         while True:
             try:
                 rows = await execute(statement)
             except Exception as problem:
-                statement = operation.throw(problem)  # it may know better what the error means
+                statement = operation.throw(problem)  # the operation may handle the error
             else:
                 statement = operation.send(rows)
     except StopIteration as done:
@@ -57,29 +81,41 @@ async def drive_async(operation: Operation[T], execute: Callable[[Statement], Aw
 
 
 class Store(Protocol):
-    """Runs operations. What `run` has returned is durable."""
+    """Runs operations. When `run` returns, the changes are durable."""
 
     url: str
 
     async def open(self) -> None:
-        """Connect, check, migrate. A store that cannot be used says why."""
+        """Connect to the store, check it and migrate it. Raises StoreError with the reason if the store cannot be
+        used."""
         ...
 
     async def close(self) -> None: ...
 
     async def run(self, make: Make[T]) -> T:
-        """One transaction, committed. It is tried again after a deadlock or a lost connection, so an operation
-        must be the same whether it is applied once or again."""
+        """Run an operation in one transaction and commit it.
+
+        After a deadlock or a lost connection the operation is run again, so it must be idempotent.
+        """
         ...
 
     async def read(self, make: Make[T]) -> T:
-        """The same for operations that only read."""
+        """Run an operation that only reads."""
         ...
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when another process may have changed something; a hint, never a promise."""
+        """Call `wake` when another process may have changed something. This is only a hint: calls may be missing or
+        unnecessary."""
         ...
 
+    @asynccontextmanager
+    async def on_this_loop(self) -> AsyncIterator[Store]:
+        """Open this store for the running event loop, which may belong to another thread.
+
+        A store that is not tied to an event loop yields itself.
+        """
+        yield self
+
     async def clock_probe(self) -> Micros | None:
-        """The store's own clock, where it has one of its own."""
+        """Return the time of the store's clock, or None if the store has none."""
         ...

@@ -1,14 +1,21 @@
-"""Numbered, forward-only migrations, run under a lock. A store made by a newer Ostinato is left alone."""
+"""Run the numbered, forward-only migrations, under a lock. A store of a newer Ostinato is refused.
+
+The tables of a way that does not come with Ostinato have their own migrations (`Migration`), which are numbered
+separately.
+"""
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
-from ostinato.errors import StoreError, shown
+from ostinato.errors import StoreError, short_repr
+from ostinato.store.contract import Operation, Statement, Store, sql
+from ostinato.store.sql import Dialect, Query
 
 _NAME = re.compile(r"(?P<number>\d{4})_(?P<title>\w+)\.(?P<dialect>sqlite|postgres)\.sql")
 _LOCK = 7_032_118_440
@@ -16,17 +23,17 @@ _SET = "INSERT INTO ostinato_meta VALUES ('schema', {}) ON CONFLICT (key) DO UPD
 
 
 @lru_cache(maxsize=2)
-def migrations(dialect: Literal["sqlite", "postgres"]) -> tuple[tuple[int, str], ...]:
-    """Each migration's number and text, in order."""
-    found = []
+def migrations(dialect: Dialect) -> tuple[tuple[int, str], ...]:
+    """Return each migration's number and text, in order."""
+    texts = []
     for file in resources.files("ostinato.store").joinpath("migrations").iterdir():
         match = _NAME.fullmatch(file.name)
         if match and match["dialect"] == dialect:
-            found.append((int(match["number"]), file.read_text(encoding="utf-8")))
-    return tuple(sorted(found))
+            texts.append((int(match["number"]), file.read_text(encoding="utf-8")))
+    return tuple(sorted(texts))
 
 
-def pending(dialect: Literal["sqlite", "postgres"], version: int, where: str) -> list[tuple[int, str]]:
+def pending(dialect: Dialect, version: int, where: str) -> list[tuple[int, str]]:
     newest = migrations(dialect)[-1][0]
     if version > newest:
         raise StoreError(
@@ -56,8 +63,8 @@ def migrate_sqlite(connection: sqlite3.Connection, where: str) -> None:
 
 
 def sqlite_version(connection: sqlite3.Connection) -> int:
-    there = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ostinato_meta'").fetchone()
-    if not there:
+    table = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ostinato_meta'").fetchone()
+    if not table:
         return 0
     row = connection.execute("SELECT value FROM ostinato_meta WHERE key = 'schema'").fetchone()
     return _number(row[0]) if row else 0
@@ -65,7 +72,9 @@ def sqlite_version(connection: sqlite3.Connection) -> int:
 
 def _number(value: str) -> int:
     if not re.fullmatch(r"\d{1,9}", value, re.ASCII):
-        raise StoreError(f"ostinato_meta says that the schema is {shown(value)}, which is no number: restore a backup")
+        raise StoreError(
+            f"the schema version in ostinato_meta is {short_repr(value)}, which is not a number; restore a backup"
+        )
     return int(value)
 
 
@@ -83,14 +92,76 @@ async def migrate_postgres(connection: Any, where: str) -> None:
 
 
 async def postgres_version(connection: Any) -> int:
-    # Not to_regclass: it answers from a cache that another node's migration, a moment ago, does not reach.
-    there = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ostinato_meta' AND pg_table_is_visible(oid)"
-    if not await connection.fetchval(there):
+    # Not to_regclass: it uses a cache that may not yet have another node's migration.
+    table_exists = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ostinato_meta' AND pg_table_is_visible(oid)"
+    if not await connection.fetchval(table_exists):
         return 0
     return _number(await connection.fetchval("SELECT value FROM ostinato_meta WHERE key = 'schema'") or "0")
 
 
 def split(text: str) -> list[str]:
-    """The statements of a migration; none of ours has a semicolon inside."""
+    """Split a migration into its statements. Only a trigger may contain semicolons."""
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
-    return [statement for statement in (part.strip() for part in bare.split(";")) if statement]
+    statements: list[str] = []
+    begun = ""
+    for part in bare.split(";"):
+        begun += part
+        if sqlite3.complete_statement(f"{begun};"):
+            statements.append(begun.strip())
+            begun = ""
+        else:
+            begun += ";"
+    return [statement for statement in statements if statement]
+
+
+class Migration(NamedTuple):
+    """One migration of a way's tables. `postgres` may be left out if the text is the same for both stores."""
+
+    sqlite: str
+    postgres: str = ""
+
+
+class _Steps:
+    """The statements of the migrations after `version`, which an operation yields."""
+
+    def __init__(self, migrations: Sequence[Migration], version: int) -> None:
+        texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]
+        self._texts: dict[Dialect, list[str]] = {
+            "sqlite": [text for ours, _ in texts for text in ours],
+            "postgres": [text for _, ours in texts for text in ours],
+        }
+        self.length = max(map(len, self._texts.values()))
+
+    def statement(self, number: int) -> Statement:
+        return Statement(str(number), {}, None, False, self)
+
+    def queries(self, dialect: Dialect) -> dict[str, Query]:
+        texts = self._texts[dialect] + [""] * self.length  # a statement without a text is skipped
+        return {str(number): Query(str(number), texts[number], (), False) for number in range(self.length)}
+
+
+async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -> None:
+    """Bring the tables of a way up to date. Raises `StoreError` if a newer version of the way has changed them."""
+    key, newest = f"schema:{way}", len(migrations)
+
+    def known(_: int) -> Operation[int]:
+        rows = yield sql("schema_number", key=key)
+        return _number(rows[0][0]) if rows else 0
+
+    def migrate(_: int) -> Operation[None]:
+        yield sql("begin_schema", key=key)
+        version = _number((yield sql("lock_schema", key=key))[0][0])
+        if version < newest:
+            steps = _Steps(migrations, version)
+            for number in range(steps.length):
+                yield steps.statement(number)
+            yield sql("set_meta", [(key, str(newest))])
+
+    version = await store.read(known)
+    if version > newest:
+        raise StoreError(
+            f"the tables of {way} in {store.url} were made by a newer version of it (schema {version}; this one knows"
+            f" {newest}); upgrade this one"
+        )
+    if version < newest:
+        await store.run(migrate)

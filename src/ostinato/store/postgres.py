@@ -1,45 +1,47 @@
-"""The store to grow onto: PostgreSQL, through asyncpg.
+"""The store for several machines: PostgreSQL, through asyncpg.
 
-A lost connection or a deadlock is answered by trying the operation again; it is made so that it may. What is wrong
-with the server or the connection is never the operation's word: whatever an operation makes of such an error, it is
-the error that counts. Only a value that the server will not take is the fault of who gave it.
+After a lost connection or a deadlock the operation is tried again; operations are idempotent. An error of the server or
+the connection always reaches the caller as such, even if the operation raised something else because of it. Only a
+value that the server does not accept is reported as the caller's mistake.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
+from ostinato.backoff import backoff
 from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
-from ostinato.store.contract import Make, Operation, Rows, Statement, drive_async, sql
+from ostinato.store.contract import Make, Operation, Rows, Statement, Store, drive_async, sql
 from ostinato.store.migrate import migrate_postgres
-from ostinato.store.sql import Query, queries
+from ostinato.store.sql import Query, queries, query_of
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
-# With our batches of known size a nested loop over an index is always right, while a look at the statistics of a
-# table that has just grown or shrunk tempts the planner into scanning all of it.
+# Our batches are small, so a nested loop over an index is always right. With the statistics of a table that has just
+# grown or shrunk, the planner would choose to scan the whole table.
 SETTINGS = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "enable_seqscan": "off",
     "jit": "off",
-    # A node that freezes in the middle of a transaction holds its rows, its own among them, and nobody could take over.
+    # A node that freezes in a transaction keeps its locks, also on its own row, and no other node could take over.
     "idle_in_transaction_session_timeout": "10s",
-    # And a plan made for one batch, with its number of rows in view, may walk the table and look into the batch for
-    # each of its rows: 90 µs a row at 500 rows, where the plan made for any batch takes 12. It also saves the planning.
+    # A plan for one batch may scan the table and search the batch for each of its rows: 90 µs a row at 500 rows. The
+    # generic plan takes 12 µs, and saves the planning.
     "plan_cache_mode": "force_generic_plan",
     "application_name": "ostinato",
 }
 _LOST = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # what a connection that ends in the middle of a statement may raise
+    asyncpg.InternalClientError,  # raised when a connection ends during a statement
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
@@ -50,13 +52,13 @@ _LOST = (
     TimeoutError,
 )
 _DRIVER = (asyncpg.PostgresError, *_LOST)  # whatever a statement may raise
-_IDLE = "25P03"  # the server has ended a transaction that stood still for too long
-_VALUES = ("21", "22", "23", "54")  # classes of errors that a value causes: cardinality, data, integrity, size
+_IDLE = "25P03"  # the server has ended a transaction that was idle for too long
+_VALUES = ("21", "22", "23", "54")  # error classes that a value causes: cardinality, data, integrity, size
 _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
-class PostgresStore:
-    """`patience` is how many seconds a call waits for a server that is away."""
+class PostgresStore(Store):
+    """A store in PostgreSQL. `patience` is how many seconds a call waits for an unavailable server."""
 
     dialect = "postgres"
 
@@ -68,7 +70,7 @@ class PostgresStore:
         self._queries = queries("postgres")
         self._pool: asyncpg.Pool | None = None
         self._wakes: list[Callable[[], None]] = []
-        self._own: set[int] = set()  # the server's process ids behind our connections
+        self._own: set[int] = set()  # the server process ids of our connections
         self._listener: asyncio.Task[None] | None = None
 
     # Lifecycle
@@ -87,15 +89,7 @@ class PostgresStore:
 
     async def _connect(self) -> None:
         try:
-            self._pool = await asyncpg.create_pool(
-                self._dsn,
-                min_size=1,
-                max_size=self._connections,
-                server_settings=SETTINGS,
-                timeout=10,
-                init=self._know,
-                reset=_leave_as_it_is,
-            )
+            self._pool = await self._make_pool()
             async with self._pool.acquire() as connection:
                 await migrate_postgres(connection, self.url)
         except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError) as problem:
@@ -109,23 +103,53 @@ class PostgresStore:
                 f"the store {self.url} does not answer: {problem}; is PostgreSQL running?"
             ) from problem
 
-    async def _know(self, connection: Any) -> None:
+    async def _make_pool(self) -> asyncpg.Pool:
+        return await asyncpg.create_pool(
+            self._dsn,
+            min_size=1,
+            max_size=self._connections,
+            server_settings=SETTINGS,
+            timeout=10,
+            init=self._remember_pid,
+            reset=_skip_reset,
+        )
+
+    @asynccontextmanager
+    async def on_this_loop(self) -> AsyncIterator[Store]:
+        """Open a store with one connection for the running loop: a connection belongs to the loop that opened it."""
+        beside = PostgresStore(self._dsn, connections=1, patience=self._patience)
+        beside._own = self._own
+        try:
+            beside._pool = await beside._make_pool()
+        except _DRIVER as problem:
+            raise StoreUnavailable(f"the store {self.url} does not answer: {problem}") from problem
+        try:
+            yield beside
+        finally:
+            await beside.close()
+
+    async def _remember_pid(self, connection: Any) -> None:
         pid = connection.get_server_pid()
         self._own.add(pid)
         connection.add_termination_listener(lambda _: self._own.discard(pid))
 
     async def close(self) -> None:
         self._wakes.clear()
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.gather(self._listener, return_exceptions=True)
-            self._listener = None
-        if self._pool is not None:
-            pool, self._pool = self._pool, None
-            try:
+        listener, self._listener = self._listener, None
+        pool, self._pool = self._pool, None
+        try:
+            if listener is not None:
+                listener.cancel()
+                await asyncio.gather(listener, return_exceptions=True)
+            if pool is not None:
                 await asyncio.wait_for(pool.close(), timeout=5)
-            except (TimeoutError, *_LOST):
-                pool.terminate()
+        except (TimeoutError, *_LOST):
+            assert pool is not None
+            pool.terminate()
+        except asyncio.CancelledError:
+            if pool is not None:
+                pool.terminate()  # at once: nobody would close it later
+            raise
 
     # Operations
 
@@ -138,7 +162,7 @@ class PostgresStore:
     async def _persist(self, make: Make[T], write: bool) -> T:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience
-        tries, pause = 0, 0.02
+        tries, outages = 0, 0
         while True:
             if self._pool is None:
                 raise StoreError("the store is not open; call open() first")
@@ -150,43 +174,45 @@ class PostgresStore:
             except _AGAIN:
                 tries += 1
                 if tries > 50:
-                    raise StoreUnavailable(f"the store {self.url} is in deadlock after {tries} tries") from None
+                    raise StoreUnavailable(
+                        f"the store {self.url} still reports a deadlock after {tries} tries"
+                    ) from None
             except asyncpg.DiskFullError as problem:
                 raise StoreUnavailable(
-                    f"the disk of the store {self.url} is full; nothing is lost, make room and it goes on"
+                    f"the disk of the store {self.url} is full; nothing is lost: free some space, and work continues"
                 ) from problem
             except asyncpg.ReadOnlySQLTransactionError as problem:
                 raise StoreUnavailable(f"the store {self.url} is read-only (a standby?): {problem}") from problem
             except _DRIVER as problem:
                 if _of_a_value(problem):
-                    raise StoreRefused(f"the store {self.url} will not take a value: {problem}") from problem
+                    raise StoreRefused(f"the store {self.url} does not accept a value: {problem}") from problem
                 if isinstance(problem, asyncpg.PostgresError) and not _passing(problem):
-                    raise StoreError(f"the store {self.url} refused: {problem}") from problem
+                    raise StoreError(f"the store {self.url} reported an error: {problem}") from problem
                 tries += 1
                 if loop.time() > deadline:
                     raise StoreUnavailable(f"the store {self.url} does not answer: {problem}") from problem
-                await asyncio.sleep(pause)
-                pause = min(1.0, pause * 2)
+                outages += 1
+                await asyncio.sleep(backoff(outages, 0.02, 1.0))
 
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
-        """One transaction, begun with the first statement that is not one by itself."""
+        """Run an operation in a transaction, which begins with the first statement that is not `alone`."""
         transaction: Any = None
-        trouble: Exception | None = None  # the first error of a statement: what comes after it is its consequence
+        trouble: Exception | None = None  # the first error of a statement; later ones follow from it
 
         async def execute(statement: Statement) -> Rows:
             nonlocal transaction, trouble
             try:
-                if transaction is None and not statement.alone and self._queries[statement.name].text:
+                if transaction is None and not statement.alone and self._query(statement).text:
                     beginning = connection.transaction()
                     await beginning.start()
-                    transaction = beginning  # only now: one whose beginning was cancelled cannot be rolled back
-                return await execute_postgres(connection, self._queries[statement.name], statement)
+                    transaction = beginning  # only now: a transaction whose start was cancelled cannot be rolled back
+                return await execute_postgres(connection, self._query(statement), statement)
             except _DRIVER as problem:
                 trouble = trouble or problem
                 raise
 
         try:
-            found = await drive_async(operation, execute)
+            result = await drive_async(operation, execute)
             if trouble is not None:
                 raise trouble
         except BaseException as problem:
@@ -197,11 +223,14 @@ class PostgresStore:
             raise
         if transaction is not None:
             await transaction.commit()
-        return found
+        return result
 
     async def drive(self, operation: Operation[T], connection: Any) -> T:
         """Run an operation to its end on one connection."""
-        return await drive_async(operation, lambda s: execute_postgres(connection, self._queries[s.name], s))
+        return await drive_async(operation, lambda s: execute_postgres(connection, self._query(s), s))
+
+    def _query(self, statement: Statement) -> Query:
+        return query_of(statement, "postgres", self._queries)
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
@@ -213,7 +242,7 @@ class PostgresStore:
         return await self.read(look)
 
     async def _listen(self) -> None:
-        """Hints from other nodes, on a connection of its own that comes back when the server does."""
+        """Listen for hints from other nodes, on a separate connection; reconnect when the server is back."""
         while True:
             connection = None
             try:
@@ -221,7 +250,7 @@ class PostgresStore:
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda *_, gone=gone: gone.set())
                 await connection.add_listener("ostinato", self._heard)
-                self._wake()  # whatever was said while nobody listened
+                self._wake()  # for notifications missed while disconnected
                 await gone.wait()
             except _DRIVER:
                 pass
@@ -231,7 +260,7 @@ class PostgresStore:
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """What this store's one user has done itself it knows already."""
+        """Wake the listeners, unless the only listener caused the notification itself."""
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 
@@ -241,31 +270,36 @@ class PostgresStore:
 
 
 def _passing(problem: asyncpg.PostgresError) -> bool:
-    """Trouble of the server's own that passes: connections, resources, locks, an operator, the system."""
+    """Return whether an error is temporary: connections, resources, locks, an operator's action, the system."""
     state = problem.sqlstate or ""
     return state[:2] in ("08", "53", "55", "57", "58") or state == _IDLE or isinstance(problem, _LOST)
 
 
 def _of_a_value(problem: Exception) -> bool:
-    """Whether a value that was given is at fault, and not the server or the way to it."""
+    """Return whether a parameter value caused the error, and not the server or the connection."""
     return isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "")[:2] in _VALUES
 
 
 async def _roll_back(transaction: Any, connection: Any) -> None:
-    """Without a word about it: the error that brought it here says what is wrong. A connection on which this fails is
-    not used again."""
+    """Roll back, and hide errors of the rollback: the caller raises the original error.
+
+    A connection on which the rollback fails is not used again.
+    """
     try:
         await transaction.rollback()
     except _DRIVER:
         connection.terminate()
 
 
-async def _leave_as_it_is(connection: Any) -> None:
-    """Operations change nothing of a connection's own state, so there is nothing to reset, at a round trip each."""
+async def _skip_reset(connection: Any) -> None:
+    """Replace the pool's reset, which costs a round trip: operations do not change a connection's state."""
 
 
 async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:
-    if not query.text or (statement.rows is not None and not statement.rows):
+    if not query.text:
+        await asyncio.sleep(0)  # a pause, so that the event loop can do other work
+        return []
+    if statement.rows is not None and not statement.rows:
         return []
     text, values = query.render("dollar", statement.params, statement.rows)
     return await connection.fetch(text, *values)  # type: ignore[no-any-return]

@@ -1,17 +1,18 @@
-"""Named SQL from files, in one text for both stores where that is possible.
+"""Load named SQL statements from files. Where possible, one text serves both stores.
 
-A file holds statements, each under a comment that names it:
+In a file, each statement follows a comment with its name:
 
-    -- claim_ready [postgres]: what it is for.
+    -- claim_ready [postgres]: what it does.
 
-A statement without a dialect in brackets serves both. `:name` is a parameter. `{rows r(id text, claim int)}`
-stands for a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A column that is
-never NULL and often the same for all rows is marked so, `{rows r(id text, status text same)}`: PostgreSQL gets one
-value for all of them. (SQLite gets one value of whatever is the same for all rows; no plan depends on it there.)
+A statement without a dialect in brackets is for both stores. `:name` is a parameter. `{rows r(id text, claim int)}`
+is a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A column that is never NULL and
+often equal in all rows is marked `same`, as in `{rows r(id text, status text same)}`: PostgreSQL then gets one value
+for all rows. (SQLite always gets one value for a column that is equal in all rows; no plan depends on it there.)
+The columns of a table are written `{run_columns}`, `{u.run_columns}` and `{rows r(run_columns)}`: see `columns`.
 
-A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters; one
-marked `[sqlite counted]` answers with how many rows it has written. What several statements have in common is marked
-`[part]`, and stands in them as `{its_name}`.
+A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters. A
+statement marked `[sqlite counted]` returns the number of rows written. Text that several statements share is marked
+`[part]`, and they include it as `{its_name}`.
 """
 
 from __future__ import annotations
@@ -24,28 +25,31 @@ from importlib import resources
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
+from ostinato.store.columns import TABLES, Table
+from ostinato.store.contract import Row, Statement
+
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
 Style: TypeAlias = Literal["qmark", "dollar", "pyformat"]
-_HEADER = re.compile(r"^-- (?P<name>[a-z_]+)(?: \[(?P<tags>[a-z ]+)\])?: ", re.MULTILINE)
-_PART = re.compile(r"\{(?P<name>[a-z_]+)\}")
+_HEADER = re.compile(r"^-- (?P<name>[a-z_][a-z0-9_]*)(?: \[(?P<tags>[a-z ]+)\])?: ", re.MULTILINE)
+_PART = re.compile(r"\{(?:(?P<alias>[a-z]+)\.)?(?P<name>[a-z_]+)\}")
 _ROWS = re.compile(r"\{rows (?P<alias>\w+)\((?P<columns>[^)]*)\)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):(?P<name>[a-z_]+)")
-_MANY = 8  # rows from which on it is worth while to look for what is the same in all of them
+_MANY = 8  # from so many rows on it pays to look for columns that are equal in all of them
 _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement of one dialect. `columns` are those of its `{rows …}`."""
+    """One statement of one dialect. `columns` are the columns of its `{rows …}`."""
 
     name: str
     text: str
-    columns: tuple[tuple[str, str, bool], ...]  # name, type, whether one value may stand for all
+    columns: tuple[tuple[str, str, bool], ...]  # name, type, whether one value may serve all rows
     each: bool
     counted: bool = False
 
     def render(self, style: Style, params: Mapping[str, Any], rows: Sequence[Sequence[Any]] | None) -> tuple[str, Any]:
-        """The text and the parameters for one driver call."""
+        """Return the text and the parameters for one driver call."""
         if style == "qmark":
             batch: Iterable[Sequence[Any]] = rows or ()
             same: tuple[int, ...] = ()
@@ -74,8 +78,10 @@ class Query:
         }
 
     def _arrays(self, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """A batch as one array for each column, as short as `unnest` allows: it fills up with NULL, so a column of
-        NULLs is an empty one. For drivers every element is work."""
+        """Return a batch as one array per column, as short as possible, because each element costs the driver time.
+
+        `unnest` fills short arrays up with NULL, so a column of NULLs is an empty array.
+        """
         if not rows:
             return [[] for _ in self.columns]
         arrays: list[list[Any]] = []
@@ -90,19 +96,22 @@ class Query:
 
 @lru_cache(maxsize=8192)
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """SQLite's form for a batch of `count` rows, and the order of its parameters: '' is the batch without the columns
-    in `same`, each of which is one parameter, by its number. (Binding one takes as long as storing it.)"""
+    """Return SQLite's text for a batch of `count` rows, and the order of its parameters.
+
+    In the order, '' is the batch without the columns in `same`; each of those is one parameter, given by its number.
+    (Binding a parameter takes as long as storing it.)
+    """
     order: list[str | int] = []
 
     def rows(match: re.Match[str]) -> str:
         order.extend((*same, ""))
-        one = "(" + ",".join("?" * (len(query.columns) - len(same))) + ")"
+        row = "(" + ",".join("?" * (len(query.columns) - len(same))) + ")"
         place = iter(range(1, len(query.columns) + 1))
         named = ", ".join(
             f"? AS {name}" if n in same else f"column{next(place)} AS {name}"
             for n, (name, _, _) in enumerate(query.columns)
         )
-        return f"(SELECT {named} FROM (VALUES {','.join([one] * count)})) AS {match['alias']}"
+        return f"(SELECT {named} FROM (VALUES {','.join([row] * count)})) AS {match['alias']}"
 
     def either(match: re.Match[str]) -> str:
         if match.group(0).startswith("{"):
@@ -116,7 +125,7 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """PostgreSQL's form; a number in the order is a column of the batch."""
+    """Return PostgreSQL's text and the order of its parameters; a number is a column of the batch."""
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 
     def place(name: str | int) -> str:
@@ -146,12 +155,15 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
 
 @lru_cache(maxsize=2)
 def queries(dialect: Dialect) -> dict[str, Query]:
-    """Every statement of a dialect, by name."""
+    """Return every statement of a dialect that comes with Ostinato, by name."""
+    folder = resources.files("ostinato.store").joinpath("sql")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return _read(dialect, [file.read_text(encoding="utf-8") for file in files])
+
+
+def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = TABLES) -> dict[str, Query]:
     bodies: dict[str, tuple[str, list[str]]] = {}
-    for file in sorted(resources.files("ostinato.store").joinpath("sql").iterdir(), key=lambda f: f.name):
-        if not file.name.endswith(".sql"):
-            continue
-        text = file.read_text(encoding="utf-8")
+    for text in texts:
         headers = list(_HEADER.finditer(text))
         for header, following in zip(headers, [*headers[1:], None], strict=True):
             tags = (header["tags"] or "").split()
@@ -160,24 +172,72 @@ def queries(dialect: Dialect) -> dict[str, Query]:
             body = text[header.start() : following.start() if following else len(text)]
             bodies[header["name"]] = body, tags
     parts = {name: _bare(body) for name, (body, tags) in bodies.items() if "part" in tags}
-    return {name: _query(name, body, tags, parts) for name, (body, tags) in bodies.items() if name not in parts}
+    return {name: _query(name, body, tags, parts, tables) for name, (body, tags) in bodies.items() if name not in parts}
+
+
+class Statements:
+    """The statements of a way, written in the form of this package's files.
+
+    Called with a name, it returns the statement for an operation to yield, as `sql` does for Ostinato's own. The names
+    belong to the way and cannot clash with others. `tables` are the tables of the way, for `{…_columns}`.
+    """
+
+    def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
+        self._text = text
+        self._tables = {**TABLES, **(tables or {})}
+        self._queries: dict[Dialect, dict[str, Query]] = {}
+
+    def __call__(self, name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
+        return Statement(name, params, rows, False, self)
+
+    def queries(self, dialect: Dialect) -> dict[str, Query]:
+        if dialect not in self._queries:
+            self._queries[dialect] = _read(dialect, [self._text], self._tables)
+        return self._queries[dialect]
+
+
+def query_of(statement: Statement, dialect: Dialect, own_queries: Mapping[str, Query]) -> Query:
+    """Return the query of a statement. `own_queries` are the queries of the store's own statements."""
+    if statement.source is None:
+        return own_queries[statement.name]
+    queries_of_source: dict[str, Query] = statement.source.queries(dialect)
+    return queries_of_source[statement.name]
 
 
 def _bare(body: str) -> str:
     return "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
 
 
-def _whole(text: str, parts: Mapping[str, str]) -> str:
-    return _PART.sub(lambda match: _whole(parts[match["name"]], parts), text)
+def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> str:
+    def part(match: re.Match[str]) -> str:
+        if match["name"] in parts:
+            return _whole(parts[match["name"]], parts, tables)
+        prefix = f"{match['alias']}." if match["alias"] else ""
+        return ", ".join(f"{prefix}{column}" for column in _table(match["name"], tables).columns)
+
+    return _PART.sub(part, text)
 
 
-def _query(name: str, body: str, tags: Sequence[str], parts: Mapping[str, str]) -> Query:
-    text = _whole(_bare(body), parts)
+def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
+    """Return the columns of a batch that is written as `id text`, `status text same` or `run_columns`."""
+    name, *words = column.split()
+    if words:
+        return [(name, words[0], len(words) > 1)]
+    table = _table(name, tables)
+    return [(name, kind, False) for name, kind in zip(table.columns, table.types, strict=True)]
+
+
+def _table(name: str, tables: Mapping[str, Table]) -> Table:
+    assert name.endswith("_columns"), f"{name} is neither a part nor the columns of a table"
+    return tables[name.removesuffix("_columns")]
+
+
+def _query(name: str, body: str, tags: Sequence[str], parts: Mapping[str, str], tables: Mapping[str, Table]) -> Query:
+    text = _whole(_bare(body), parts, tables)
     match = _ROWS.search(text)
     columns: tuple[tuple[str, str, bool], ...] = ()
     if match:
-        words = [column.split() for column in match["columns"].split(",")]
-        columns = tuple((column, kind, bool(same)) for column, kind, *same in words)
+        columns = tuple(chain.from_iterable(_batch(column, tables) for column in match["columns"].split(",")))
     if "each" in tags:
         listed = re.search(r"\[sqlite each\]: \((?P<columns>[^)]*)\)", body)
         assert listed, f"{name}: name its columns first"

@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer thread, full durability.
 
-Operations that wait while a transaction is on its way go into the next one together, so that many callers
-share one flush to disk. Several processes may use the file; a locked file is waited for, never reported.
+Operations that arrive while a transaction is being committed go into the next one together, so many callers share one
+flush to disk. Several processes may use the file; if it is locked, an operation waits for up to a minute.
 """
 
 from __future__ import annotations
@@ -18,23 +18,26 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
-from ostinato.store.contract import Make, Operation, Row, Rows, Statement
+from ostinato.store.contract import Make, Operation, Row, Rows, Statement, Store
 from ostinato.store.migrate import migrate_sqlite
-from ostinato.store.sql import Query, queries
+from ostinato.store.sql import Query, queries, query_of
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
 _VARIABLES = 30_000  # SQLite takes 32,766 in one statement
-_ROWS = 100  # in one statement: more gain nothing
+_ROWS = 100  # per statement; more rows gain nothing
 _TOGETHER = 64  # operations in one transaction
-_TOLD = frozenset({"notify", "created_events"})  # what others on an inline store are to hear of
-_PATIENCE = 60.0  # seconds to wait for a locked file before saying so
+_NOTIFYING = frozenset({"notify", "created_events"})  # statements that wake other apps on an inline store
+_PATIENCE = 60.0  # seconds to wait for a locked file
 _VALUES = (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE)
 
 
-class SqliteStore:
-    """`inline` runs everything on the calling thread: for virtual time, where nothing may happen beside it.
-    Without `durable` nothing is flushed: for stores that live no longer than a test."""
+class SqliteStore(Store):
+    """A store in one SQLite file.
+
+    `inline` runs everything on the calling thread: for virtual time, where nothing may happen in other threads.
+    Without `durable` nothing is flushed to disk: for stores that exist only during a test.
+    """
 
     dialect = "sqlite"
 
@@ -43,7 +46,7 @@ class SqliteStore:
         self.path = path
         self._inline = inline
         self._durable = durable
-        self.check_on_open = True  # read the whole file for damage: it takes as long as the file is large
+        self.check_on_open = True  # check the whole file for damage, which takes time in proportion to its size
         self._queries = queries("sqlite")
         self._writer: sqlite3.Connection | None = None
         self._reader: sqlite3.Connection | None = None
@@ -56,7 +59,7 @@ class SqliteStore:
         self._notified = False
         self._closing = False
         self._place = path
-        self._file: tuple[int, int] | None = None  # which one is open, by device and number
+        self._file: tuple[int, int] | None = None  # device and inode of the open file
 
     # Lifecycle
 
@@ -65,7 +68,7 @@ class SqliteStore:
             return
         check_version()
         if self.path == ":memory:" and not self._inline:
-            raise StoreError("a store in memory would be another one for each connection; name a file")
+            raise StoreError("each connection would have its own in-memory store; name a file")
         self._closing = False
         if self._inline:
             self._connect()
@@ -95,7 +98,7 @@ class SqliteStore:
         self._wakes.clear()
 
     def _connect(self) -> None:
-        self._place = os.path.abspath(self.path)  # wherever this process goes from here
+        self._place = os.path.abspath(self.path)  # the process may change its working directory
         self._writer = connect(self.path)
         self._file = _file_at(self._place)
         try:
@@ -128,7 +131,7 @@ class SqliteStore:
     async def run(self, make: Make[T]) -> T:
         if self._inline:
             return self._alone(make)
-        self._connection  # noqa: B018  # refuses where the store is closed
+        self._connection  # noqa: B018  # raises if the store is closed
         job = _Job(make, asyncio.get_running_loop())
         self._refuse_when_closing()
         self._jobs.put(job)
@@ -154,7 +157,8 @@ class SqliteStore:
         return None
 
     async def _look_for_changes(self) -> None:
-        """Another process's commit changes the file's data version; looking is a few microseconds."""
+        """Wake listeners after a commit of another process, which changes `data_version`. Reading that takes
+        microseconds."""
         assert self._watcher is not None
         seen = None
         while True:
@@ -183,14 +187,14 @@ class SqliteStore:
                 return
 
     def _together(self, jobs: list[_Job]) -> None:
-        """All in one transaction; if one of them fails, each on its own, so that it harms no other."""
+        """Run all jobs in one transaction. If one fails, run each in its own, so that it does not affect the others."""
         if len(jobs) > 1:
             try:
-                found = self._transaction([job.make for job in jobs])
+                results = self._transaction([job.make for job in jobs])
             except Exception:
                 pass
             else:
-                for job, value in zip(jobs, found, strict=True):
+                for job, value in zip(jobs, results, strict=True):
                     job.answer(value)
                 return
         for job in jobs:
@@ -204,13 +208,13 @@ class SqliteStore:
 
     def _transaction(self, makes: list[Make[Any]]) -> list[Any]:
         connection = self._connection
-        trouble: list[sqlite3.Error] = []  # errors of statements: what comes after the first is its consequence
+        trouble: list[sqlite3.Error] = []  # errors of statements; later ones follow from the first
         execute = self._executor(connection, trouble)
         self._notified = False
         try:
             _patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
-                found = [drive(make(0), execute) for make in makes]
+                results = [drive(make(0), execute) for make in makes]
                 if trouble:
                     raise trouble[0]
                 self._check_there()
@@ -226,15 +230,17 @@ class SqliteStore:
         if self._inline and self._notified:
             for wake in self._wakes:  # several apps may share one inline store
                 wake()
-        return found
+        return results
 
     def _check_there(self) -> None:
-        """Whether what is open is still the file by its name. One that was deleted or replaced takes everything, and it
-        is all gone when the last process closes it."""
+        """Raise StoreUnavailable if the open file was deleted or replaced.
+
+        SQLite would continue to write to the deleted file, and all of it would be lost when the last process closes it.
+        """
         if self._file is not None and self._file != _file_at(self._place):
             raise StoreUnavailable(
                 f"the file of the store {self.path} was deleted or replaced while it was open: what this process writes"
-                " would be lost, so it writes no more; put the file back, or restart this process on what is there now"
+                " would be lost, so it stops writing; put the file back, or restart this process to use the new file"
             )
 
     def _read_loop(self) -> None:
@@ -252,13 +258,13 @@ class SqliteStore:
     def _executor(
         self, connection: sqlite3.Connection, trouble: list[sqlite3.Error] | None = None
     ) -> Callable[[Statement], Rows]:
-        found = self._queries
+        statements = self._queries
 
         def execute(statement: Statement) -> Rows:
-            if statement.name in _TOLD:
+            if statement.name in _NOTIFYING:
                 self._notified = True
             try:
-                return execute_sqlite(connection, found[statement.name], statement)
+                return execute_sqlite(connection, query_of(statement, "sqlite", statements), statement)
             except sqlite3.Error as problem:
                 if trouble is not None:
                     trouble.append(problem)
@@ -268,7 +274,7 @@ class SqliteStore:
 
 
 def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Statement) -> Rows:
-    """Run one statement; a large batch in several goes."""
+    """Run one statement. A large batch is split into several calls."""
     if query.counted:
         return [(sum(connection.execute(text, values).rowcount for text, values in calls(query, statement)),)]
     rows: list[Row] = []
@@ -278,7 +284,7 @@ def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Stat
 
 
 def calls(query: Query, statement: Statement) -> Iterator[tuple[str, list[Any]]]:
-    """What is said to the driver for one statement: a text and its values, each time."""
+    """Yield the driver calls for one statement: a text and its values."""
     if not query.text:
         return
     if statement.rows is None:
@@ -301,7 +307,7 @@ def drive(operation: Operation[T], execute: Callable[[Statement], Rows]) -> T:
             try:
                 rows = execute(statement)
             except Exception as problem:
-                statement = operation.throw(problem)  # it may know better what the error means
+                statement = operation.throw(problem)  # the operation may handle the error
             else:
                 statement = operation.send(rows)
     except StopIteration as done:
@@ -323,7 +329,7 @@ class _Job:
         self._tell(self._reject, problem)
 
     def _tell(self, how: Callable[[Any], None], what: Any) -> None:
-        with suppress(RuntimeError):  # the caller's loop may be gone, and the caller with it
+        with suppress(RuntimeError):  # the caller's loop may be closed
             self.loop.call_soon_threadsafe(how, what)
 
     def _resolve(self, value: Any) -> None:
@@ -335,16 +341,16 @@ class _Job:
             self.future.set_exception(problem)
 
 
-# Connections, and what can be wrong with a file
+# Connections, and errors of a file
 
 
 def connect(path: str) -> sqlite3.Connection:
     folder = Path(path).absolute().parent
     try:
-        there = path == ":memory:" or folder.is_dir()
+        folder_exists = path == ":memory:" or folder.is_dir()
     except PermissionError:
-        raise StoreError(f"the store {path} cannot be opened; this user may not look into its folder") from None
-    if not there:
+        raise StoreError(f"the store {path} cannot be opened; this user may not read its folder") from None
+    if not folder_exists:
         raise StoreError(f"the folder {folder} of the store {path} does not exist; create it, or choose another URL")
     try:
         connection = sqlite3.connect(
@@ -364,19 +370,19 @@ def _set_up(connection: sqlite3.Connection) -> None:
     _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")  # where statements put what they return: a tenth less time
+    connection.execute("PRAGMA temp_store = MEMORY")  # for RETURNING: a tenth less time
     connection.execute("PRAGMA cache_size = -32000")
     connection.execute("PRAGMA journal_size_limit = 67108864")
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: those that change often are moved less often
+    connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; pages that change often are written back less often
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """Which file a path leads to, if any."""
+    """Return device and inode of a file, or None if it does not exist."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def check_version() -> None:
@@ -386,17 +392,17 @@ def check_version() -> None:
 
 def check_file(connection: sqlite3.Connection, path: str) -> None:
     try:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.Error as problem:
         raise explain(problem, path) from problem
-    if found != "ok":
+    if answer != "ok":
         raise StoreError(
-            f"the store {path} is damaged ({found}); restore it from a backup, or salvage it with sqlite3's .recover"
+            f"the store {path} is damaged ({answer}); restore it from a backup, or salvage it with sqlite3's .recover"
         )
 
 
 def _patiently(action: Callable[[], T]) -> T:
-    """Try again while another process holds the lock."""
+    """Retry while another process holds the lock, for up to a minute."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -409,31 +415,35 @@ def _patiently(action: Callable[[], T]) -> T:
 
 
 def _of_a_value(problem: sqlite3.Error) -> bool:
-    """Whether a value that was given is at fault, and not the file or the way to it."""
+    """Return whether a parameter value caused the error, and not the file or the connection."""
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
     unbound = isinstance(problem, sqlite3.InterfaceError | sqlite3.ProgrammingError | sqlite3.DataError)
     return code in _VALUES or (unbound and code in (0, sqlite3.SQLITE_MISUSE))
 
 
 def explain(problem: sqlite3.Error, path: str) -> StoreError:
-    """What an error of SQLite means for the person who runs this."""
+    """Translate an error of SQLite into one that tells the operator what to do."""
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
     if _of_a_value(problem):
-        return StoreRefused(f"the store {path} will not take a value: {problem}")
+        return StoreRefused(f"the store {path} does not accept a value: {problem}")
     match code:
         case sqlite3.SQLITE_FULL:
-            return StoreUnavailable(f"the disk of the store {path} is full; nothing is lost, make room and it goes on")
+            return StoreUnavailable(
+                f"the disk of the store {path} is full; nothing is lost: free some space, and work continues"
+            )
         case sqlite3.SQLITE_READONLY:
-            return StoreError(f"the store {path} cannot be written; check the rights of the file and its folder")
+            return StoreError(f"the store {path} cannot be written; check the permissions of the file and its folder")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreError(f"the store {path} is damaged or not a SQLite file; restore it from a backup")
         case sqlite3.SQLITE_CANTOPEN:
-            return StoreError(f"the store {path} cannot be opened; check that its folder exists and may be written")
+            return StoreError(f"the store {path} cannot be opened; check that its folder exists and is writable")
         case sqlite3.SQLITE_NOMEM | sqlite3.SQLITE_PROTOCOL | sqlite3.SQLITE_INTERRUPT:
-            return StoreUnavailable(f"the store {path} does not answer for now: {problem}")
+            return StoreUnavailable(f"the store {path} is temporarily unavailable: {problem}")
         case sqlite3.SQLITE_IOERR:
-            return StoreUnavailable(f"the disk of the store {path} fails: {problem}")
+            return StoreUnavailable(f"the disk of the store {path} has an I/O error: {problem}")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreUnavailable(f"another process has held the store {path} for a minute; find it and end it")
+            return StoreUnavailable(
+                f"another process has locked the store {path} for a minute; find that process and end it"
+            )
         case _:
-            return StoreError(f"the store {path} refused: {problem}")
+            return StoreError(f"the store {path} reported an error: {problem}")

@@ -1,4 +1,4 @@
-"""Which store a URL means."""
+"""Open the store that a URL names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HINT = "write sqlite:///ostinato.db or postgresql://user@host/database"
 
 
 def open_url(url: str, *, inline: bool = False) -> Store:
-    """The store for a URL: `sqlite:///file.db` (or a plain file name), `postgresql://…`."""
+    """Return the store for a URL: `sqlite:///file.db` (or a plain file name), `postgresql://…`. Raises NotAStore."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         if not url or "?" in url:

@@ -1,5 +1,8 @@
-"""For pytest: the fixture `world`. An async test that takes it runs on its virtual time, and so do the async fixtures
-of such a test. Other plugins for async tests, such as pytest-asyncio and anyio's, then have nothing to run."""
+"""The pytest plugin: the fixture `world`.
+
+An async test that uses the fixture runs on the world's virtual time, and so do its async fixtures. Other plugins for
+async tests, such as pytest-asyncio and anyio's, do not run such a test.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ostinato.testing.virtual import VirtualLoop
+from ostinato.testing.virtual_time import VirtualLoop
 from ostinato.testing.world import World
 
 _RUNNERS: dict[World, asyncio.Runner] = {}
@@ -18,7 +21,7 @@ _RUNNERS: dict[World, asyncio.Runner] = {}
 
 @pytest.fixture
 def world() -> World:
-    """A real engine on a real SQLite file, on virtual time."""
+    """Return a world: a real engine on a real SQLite file, on virtual time."""
     return World()
 
 
@@ -57,7 +60,7 @@ def pytest_fixture_setup(
 
 
 def _on_virtual_time(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> bool:
-    """Whether a fixture runs on the world's loop: if it is async, made for one test, and not what the world needs."""
+    """Return whether a fixture runs on the world's loop: async, of function scope, and not needed by the world."""
     function = fixturedef.func
     return (
         (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
@@ -68,7 +71,7 @@ def _on_virtual_time(fixturedef: pytest.FixtureDef[Any], request: pytest.Fixture
 
 
 def _needs(request: pytest.FixtureRequest, name: str) -> set[str]:
-    """A fixture and all that it needs, by name."""
+    """Return the names of a fixture and of all fixtures that it needs."""
     fixtures = request.node._fixtureinfo.name2fixturedefs
     names, left = set[str](), [name]
     while left:

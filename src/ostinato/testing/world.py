@@ -1,32 +1,33 @@
-"""A world for tests: a real engine on a real store, on virtual time."""
+"""The world for tests: a real engine on a real store, on virtual time."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ostinato.app import Ostinato, RunHandle
-from ostinato.engine.egress import Egress
+from ostinato.engine.http.egress import Egress
+from ostinato.functions.views import StepInfo
 from ostinato.model import read_length
 from ostinato.store.contract import Make, Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
-from ostinato.testing.still import StillEgress
-from ostinato.testing.virtual import VirtualClock, VirtualLoop
+from ostinato.testing.egress import VirtualTimeEgress
+from ostinato.testing.virtual_time import VirtualClock, VirtualLoop
 from ostinato.views import RunInfo
 from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
 
 T = TypeVar("T")
-_FOREVER = 100 * 366 * 86_400  # a lease that a simulated century does not outlast
+_FOREVER = 100 * 366 * 86_400  # a lease that does not expire within a simulated century
 
 
 class World:
-    """`world.app` is where jobs are declared; the node starts with the first call that needs it."""
+    """A node in a test. Declare jobs on `world.app`; the node starts with the first call that needs it."""
 
     def __init__(self, store: Store | str | None = None, *, clock: VirtualClock | None = None, **settings: Any) -> None:
         self.clock = clock or VirtualClock()
@@ -36,12 +37,12 @@ class World:
             store = SqliteStore(str(Path(self._folder.name, "world.db")), inline=True, durable=False)
         elif isinstance(store, str):
             store = open_url(store, inline=True)
-        self._store: Store = store if isinstance(store, SqliteStore) else _Still(store)
+        self._store: Store = store if isinstance(store, SqliteStore) else _FrozenTimeStore(store)
         egress = settings.pop("egress", None)
         if not isinstance(egress, Egress):
             egress = Egress(egress)
-        if type(egress) is Egress:  # another class is the test's own, and may wait on the clock
-            egress = StillEgress(egress)
+        if type(egress) is Egress:  # another class belongs to the test, and may wait on the clock
+            egress = VirtualTimeEgress(egress)
         self._settings = {"lease": _FOREVER, **settings, "egress": egress}
         self.app = Ostinato(self._store, clock=self.clock, **self._settings)
         self._up = False
@@ -53,20 +54,20 @@ class World:
     # Running
 
     async def up(self) -> None:
-        """Start the node, if it is not running. Raises RuntimeError on an event loop that goes by another clock."""
+        """Start the node if it is not running. Raises RuntimeError on an event loop with another clock."""
         self._check_loop()
         if not self._up:
             await self.app.__aenter__()
             self._up = True
 
     async def down(self) -> None:
-        """Stop the node in good order."""
+        """Stop the node gracefully."""
         if self._up:
             self._up = False
             await self.app.__aexit__()
 
     async def crash(self) -> None:
-        """Stop the node as a crash would; nothing is finished, nothing is said."""
+        """Stop the node as a crash would: nothing is finished and nothing is written."""
         if self._up:
             self._up = False
             engine = self.app.engine
@@ -82,7 +83,7 @@ class World:
     # Time
 
     async def advance(self, length: str | int | float) -> None:
-        """Let time pass; whatever becomes due on the way happens."""
+        """Let exactly this much time pass. Everything that becomes due in between happens."""
         await self.up()
         await asyncio.sleep(read_length(length, "length") / SECOND)
         await self.settle()
@@ -93,29 +94,29 @@ class World:
         await self.settle()
 
     async def settle(self) -> None:
-        """Return when nothing is left to do at this moment."""
-        self._check_loop()
-        for _ in range(3):
-            await asyncio.sleep(2 / SECOND)
+        """Return when nothing is left to do at this time. Takes no virtual time."""
+        await self._check_loop().settle()
 
     async def outage(self, first: str | datetime, last: str | datetime) -> None:
-        """No node runs between two moments."""
+        """Stop the node between two times."""
         await self.advance_to(first)
         await self.down()
         await self._sleep_to(read_instant(last, "last"))
         await self.up()
         await self.settle()
 
-    def _check_loop(self) -> None:
+    def _check_loop(self) -> VirtualLoop:
+        """Return the running loop. Raises RuntimeError if it uses another clock than this world."""
         loop = asyncio.get_running_loop()
         if isinstance(loop, VirtualLoop) and loop.clock is self.clock:
-            return
-        is_real = "goes by real time" if not isinstance(loop, VirtualLoop) else "goes by another world's clock"
+            return loop
+        clock = "uses real time" if not isinstance(loop, VirtualLoop) else "uses another world's clock"
         raise RuntimeError(
-            f"a world has a clock of its own, and this event loop ({type(loop).__name__}) {is_real}, so nothing would "
-            "ever become due. In pytest, take the fixture `world` in the test itself: Ostinato then runs the test and "
-            "its async fixtures on virtual time, whatever plugin is installed; a fixture of your own that makes a "
-            "World is a plain function, named `world`. Elsewhere: ostinato.testing.run_virtual(main(), world.clock)."
+            f"a world has its own clock, and this event loop ({type(loop).__name__}) {clock}, so nothing would "
+            "ever become due. In pytest, use the fixture `world` in the test itself: Ostinato then runs the test and "
+            "its async fixtures on virtual time, whatever plugin is installed; a fixture that creates a "
+            "World must be a plain function named `world`. Elsewhere use `ostinato.testing."
+            "run_virtual(main(), world.clock)`"
         )
 
     async def _sleep_to(self, instant: Micros) -> None:
@@ -130,58 +131,65 @@ class World:
         return await self.app.start(job, input, **options)
 
     async def runs(self, name: str | None = None, **filters: Any) -> list[RunInfo]:
-        """Runs, oldest first."""
+        """Return runs, oldest first."""
         await self.up()
         return list(reversed(await self.app.runs(name=name, limit=1000, **filters)))
 
     async def outcomes(self, name: str | None = None) -> list[str]:
-        """How the runs of a job stand, oldest first: `["succeeded", "failed: ValueError: no"]`."""
+        """Return the status and reason of a job's runs, oldest first: `["succeeded", "failed: ValueError: no"]`."""
         return [f"{r.status}: {r.reason}" if r.reason else r.status for r in await self.runs(name)]
 
     async def occurrences(self, schedule: str) -> list[str]:
-        """What became of a schedule's times, oldest first: `["succeeded", "skipped: overlap"]`."""
+        """Return status and reason of a schedule's occurrences, oldest first: `["succeeded", "skipped: overlap"]`."""
         await self.up()
-        found = await self.app.schedules.history(schedule, limit=1000)
-        return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(found)]
+        history = await self.app.schedules.history(schedule, limit=1000)
+        return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(history)]
+
+    async def replay(self, run: str) -> Sequence[StepInfo]:
+        """Run today's code against the record of a durable function, without any effect. Raises `Changed` if the code
+        asks for something else than the record has; returns what it waits for at the end of the record."""
+        return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:
-        """The runs of a job stand exactly so, oldest first; a pattern such as `"failed: *"` fits many."""
-        found = await self.outcomes(name)
-        if len(found) == len(outcomes) and all(map(fnmatchcase, found, outcomes)):
+        """Assert the exact outcomes of a job's runs, oldest first. Patterns such as `"failed: *"` are allowed."""
+        actual = await self.outcomes(name)
+        if len(actual) == len(outcomes) and all(map(fnmatchcase, actual, outcomes)):
             return
-        wanted = "".join(f"\n  {one}" for one in outcomes) or " none"
-        there = "".join(f"\n  {one}" for one in found) or " none"
-        raise AssertionError(f"runs of {name!r} at {self.now:%Y-%m-%d %H:%M:%S}: expected{wanted}\nfound{there}")
+        expected_lines = "".join(f"\n  {one}" for one in outcomes) or " none"
+        lines = "".join(f"\n  {one}" for one in actual) or " none"
+        raise AssertionError(
+            f"runs of {name!r} at {self.now:%Y-%m-%d %H:%M:%S}: expected{expected_lines}\nfound{lines}"
+        )
 
 
-class _Still:
-    """A store over a real connection, on virtual time: while it works, time stands still."""
+class _FrozenTimeStore(Store):
+    """A store on virtual time that uses a real connection. Virtual time stops during every call."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.url = store.url
 
-    async def _still(self, call: Callable[[], Any]) -> Any:
+    async def _frozen(self, call: Callable[[], Any]) -> Any:
         loop = asyncio.get_running_loop()
         if not isinstance(loop, VirtualLoop):
             return await call()
-        with loop.standing_still():
+        with loop.freeze_time():
             return await call()
 
     async def open(self) -> None:
-        await self._still(self._store.open)
+        await self._frozen(self._store.open)
 
     async def close(self) -> None:
-        await self._still(self._store.close)
+        await self._frozen(self._store.close)
 
     async def run(self, make: Make[T]) -> T:
-        return await self._still(lambda: self._store.run(make))  # type: ignore[no-any-return]
+        return await self._frozen(lambda: self._store.run(make))  # type: ignore[no-any-return]
 
     async def read(self, make: Make[T]) -> T:
-        return await self._still(lambda: self._store.read(make))  # type: ignore[no-any-return]
+        return await self._frozen(lambda: self._store.read(make))  # type: ignore[no-any-return]
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Hints come in real time, which does not pass here; the world has one process and needs none."""
+        """Do nothing: hints come from other processes in real time, and a world has only one process."""
 
     async def clock_probe(self) -> Micros | None:
         return None

@@ -1,4 +1,4 @@
-"""The algebra of time: specs, and the times they mean. Pure: no clock, no I/O but reading zone rules."""
+"""Specs, and the times they describe. Pure: no clock, and no I/O except reading time zone rules."""
 
 from ostinato.when.builders import calendar, cron, during, every, manual, once
 from ostinato.when.calendars import Calendar

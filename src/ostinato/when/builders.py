@@ -1,6 +1,6 @@
-"""The short way to write a spec: `cron(…)`, `every(…)`, `calendar(…)`, `once(…)`, `manual()`, `during(…)`.
+"""Functions that build specs: `cron(…)`, `every(…)`, `calendar(…)`, `once(…)`, `manual()`; `during(…)` for exclusions.
 
-What they return has been checked.
+Each function checks the spec that it returns.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from datetime import date, datetime, timedelta, tzinfo
 from functools import wraps
 from typing import Any, TypeVar
 
-from ostinato.errors import SpecError, did_you_mean, shown, there_are
+from ostinato.errors import SpecError, did_you_mean, list_choices, short_repr
 from ostinato.when.calendars import Calendar, read_calendar
-from ostinato.when.compiled import named_zone
 from ostinato.when.durations import Length, fixed_length, parse_duration
 from ostinato.when.exclusions import Exclusions, merged
+from ostinato.when.field_grammar import Dialect
 from ostinato.when.fields import DayRule, Range
-from ostinato.when.grammar import Dialect
-from ostinato.when.moments import read_moment
+from ostinato.when.local_times import read_moment
 from ostinato.when.spec import Dst, Exclusion, Interval, Recurrence, Spec, read_exclusions
+from ostinato.when.times import named_zone
 from ostinato.when.zones import Zone, zone, zone_name
 
 FieldValue = int | str | Range | DayRule | Iterable[int | str]
@@ -30,17 +30,17 @@ F = TypeVar("F", bound=Callable[..., Spec])
 
 
 def _refuse_unknown(function: F) -> F:
-    """Answer a parameter that a builder does not have with the one that was likely meant."""
+    """Wrap a builder so that an unknown parameter raises a SpecError, which suggests the right one."""
     parameters = inspect.signature(function).parameters
     names = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_POSITIONAL]
 
     @wraps(function)
-    def call(*args: Any, **given: Any) -> Any:
-        for name in given:
+    def call(*args: Any, **options: Any) -> Any:
+        for name in options:
             if name not in parameters:
-                hint = did_you_mean(name, names) or there_are(names)
-                raise SpecError(f"{function.__name__}() has no {name!r}", field=name, value=given[name], hint=hint)
-        return function(*args, **given)
+                hint = did_you_mean(name, names) or list_choices(names)
+                raise SpecError(f"{function.__name__}() has no {name!r}", field=name, value=options[name], hint=hint)
+        return function(*args, **options)
 
     return call  # type: ignore[return-value]
 
@@ -56,13 +56,13 @@ def cron(
     jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """At the times of one or more cron strings: `cron("0 9 * * 1-5", tz="Europe/Berlin")`."""
+    """Build a spec from one or more cron strings: `cron("0 9 * * 1-5", tz="Europe/Berlin")`."""
     if not expressions:
         raise SpecError("cron() needs a cron string", field="cron", hint="write cron('0 9 * * 1-5')")
     for text in expressions:
         if not isinstance(text, str):
             raise SpecError(
-                f"cron {shown(text)} is not text",
+                f"cron {short_repr(text)} is not text",
                 field="cron",
                 value=text,
                 hint="write cron('0 9 * * 1-5'), and several as cron('0 9 * * *', '0 17 * * *')",
@@ -88,8 +88,11 @@ def every(
     jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """Every so often: `every("15m")`, `every(minutes=15)`. Without an anchor, counted from 1970: `every("15m")` is at
-    :00, :15, :30 and :45. With one, counted from there on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`."""
+    """Build a spec with an interval: `every("15m")`, `every(minutes=15)`.
+
+    Without an anchor it is counted from 1970: `every("15m")` is at :00, :15, :30 and :45. With an anchor it is counted
+    from there, on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`.
+    """
     parts = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     if (period is None) == (not parts):
         hint = "write every('15m') or every(minutes=15)"
@@ -123,8 +126,8 @@ def calendar(
     jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """When all the fields match: `calendar(hour=9, day_of_week="mon-fri", tz="Europe/Berlin")`."""
-    given = {
+    """Build a spec whose fields must all match: `calendar(hour=9, day_of_week="mon-fri", tz="Europe/Berlin")`."""
+    document = {
         "second": second,
         "minute": minute,
         "hour": hour,
@@ -134,11 +137,11 @@ def calendar(
         "day_of_week": day_of_week,
         "comment": comment,
     }
-    return _spec(tz, start, end, jitter, exclude, calendars=(read_calendar(given),), dst=dst or "")
+    return _spec(tz, start, end, jitter, exclude, calendars=(read_calendar(document),), dst=dst or "")
 
 
 def during(**fields: FieldValue) -> Calendar:
-    """A stretch to leave out: `during(hour="12-13")` is the whole of those hours, every day."""
+    """Build a calendar for an exclusion: `during(hour="12-13")` covers these hours completely, every day."""
     return read_calendar(fields, rest="*")
 
 
@@ -149,7 +152,7 @@ def once(
     jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """At one moment, or at each of several."""
+    """Build a spec with one or more single times."""
     if not moments:
         raise SpecError("once() needs a time", field="times", hint="write once('2026-03-01T09:00Z')")
     at = _zone(tz)
@@ -157,7 +160,7 @@ def once(
 
 
 def manual() -> Spec:
-    """Never by itself: only when triggered or backfilled."""
+    """Build a spec without times: the schedule runs only when triggered or backfilled."""
     return Spec()
 
 
@@ -178,10 +181,10 @@ def _spec(
     draft.check_choices()
     at = named_zone(draft)
     if isinstance(exclude, str | date | Calendar | Exclusions | Spec):
-        exclude = [exclude]  # a spec among them is refused with a hint
+        exclude = [exclude]  # `read_exclusions` refuses a spec, with a hint
     if not isinstance(exclude, Iterable):
         raise SpecError(
-            f"exclude {shown(exclude)} is not a list of things to leave out",
+            f"exclude {short_repr(exclude)} is not a list of exclusions",
             field="exclude",
             value=exclude,
             hint="write exclude=['2026-12-25', during(hour='12-13')], or leave it out",

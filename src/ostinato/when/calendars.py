@@ -1,5 +1,5 @@
-"""A calendar: seven wall-clock fields that must all match. The one form that cron strings,
-string calendars and structured calendars come down to."""
+"""Calendars: seven wall-clock fields that must all match. Cron strings, string calendars and structured calendars are
+all converted to this form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from ostinato.errors import SpecError, did_you_mean, shown
+from ostinato.errors import SpecError, did_you_mean, short_repr
+from ostinato.when.field_grammar import Dialect, check_range, out_of_range, parse_field
 from ostinato.when.fields import (
     DAY_OF_MONTH,
     DAY_OF_WEEK,
@@ -17,10 +18,7 @@ from ostinato.when.fields import (
     Field,
     Items,
     Range,
-    check_range,
-    out_of_range,
 )
-from ostinato.when.grammar import Dialect, parse_field
 
 _ZERO: Items = (Range(0, 0),)
 _COMMENT_BYTES = 200
@@ -28,7 +26,7 @@ _COMMENT_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """An empty field matches nothing, except an empty year, which matches every year."""
+    """The values of seven fields. An empty field matches nothing, except an empty year, which matches every year."""
 
     second: Items = _ZERO
     minute: Items = _ZERO
@@ -44,17 +42,17 @@ class Calendar:
             size = len(self.comment.encode())
         except UnicodeEncodeError:
             raise SpecError(
-                f"comment {shown(self.comment)} holds half of a character",
+                f"comment {short_repr(self.comment)} holds half of a character",
                 field="comment",
                 value=self.comment,
-                hint="a surrogate stands only in a pair",
+                hint="surrogates must come in pairs",
             ) from None
         if size > _COMMENT_BYTES:
             raise SpecError(
                 f"comment is {size} bytes long",
                 field="comment",
                 value=self.comment,
-                hint=f"at most {_COMMENT_BYTES} are kept",
+                hint=f"the maximum is {_COMMENT_BYTES}",
             )
         for field in FIELDS:
             for item in self.items(field):
@@ -64,8 +62,8 @@ class Calendar:
                     raise SpecError(f"{field.words} cannot hold {str(item)!r}", field=field.name, value=str(item))
 
     def items(self, field: Field) -> Items:
-        found: Items = getattr(self, field.name)
-        return found
+        items: Items = getattr(self, field.name)
+        return items
 
     @property
     def rules(self) -> tuple[DayRule, ...]:
@@ -79,13 +77,13 @@ class Calendar:
         return replace(self, comment="")
 
     def to_json(self, *, always: bool = False) -> dict[str, str]:
-        """Each field as text in the cron dialect's grammar; those at their default are left out.
+        """Return each field as text in the cron dialect's grammar, without the fields that have their default.
 
-        `always`: those that match always are left out instead, as in a calendar that excludes.
+        With `always`, as for a calendar that excludes, leave out the fields that match every value instead.
         """
         rest = _ALWAYS if always else _DEFAULT
-        found = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}
-        return {**found, "comment": self.comment} if self.comment else found
+        document = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}
+        return {**document, "comment": self.comment} if self.comment else document
 
 
 _MONTH_RULES = ("last_day", "last_workday", "nearest_workday")
@@ -94,26 +92,27 @@ _ALWAYS = Calendar(second=(Range(0, 59),), minute=(Range(0, 59),), hour=(Range(0
 _NAMES = tuple(f.name for f in fields(Calendar))
 
 
-def read_calendar(given: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
-    """A calendar from texts, numbers or lists of them. A field that is absent keeps its default, or is `rest`."""
-    found: dict[str, Items] = {}
-    for name in given:
+def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
+    """Read a calendar from texts, numbers or lists of them. An absent field is `rest` if that is given, else its
+    default."""
+    items: dict[str, Items] = {}
+    for name in document:
         if name not in _NAMES:
             raise SpecError(
-                f"{shown(name)} is not a calendar field",
+                f"{short_repr(name)} is not a calendar field",
                 field=name,
-                value=given[name],
+                value=document[name],
                 hint=did_you_mean(str(name)[:40], _NAMES) or f"the fields are {', '.join(_NAMES)}",
             )
     for field in FIELDS:
-        if field.name in given:
-            found[field.name] = _read_items(given[field.name], field, dialect)
+        if field.name in document:
+            items[field.name] = _read_items(document[field.name], field, dialect)
         elif rest and field is not YEAR:
-            found[field.name] = parse_field(rest, field, dialect)
-    comment = given.get("comment", "")
+            items[field.name] = parse_field(rest, field, dialect)
+    comment = document.get("comment", "")
     if not isinstance(comment, str):
-        raise SpecError(f"comment {shown(comment)} is not text", field="comment", value=comment)
-    return Calendar(**found, comment=comment)
+        raise SpecError(f"comment {short_repr(comment)} is not text", field="comment", value=comment)
+    return Calendar(**items, comment=comment)
 
 
 def _read_items(value: object, field: Field, dialect: Dialect) -> Items:
@@ -136,7 +135,7 @@ def _read_item(value: object, field: Field, dialect: Dialect) -> Items:
     if isinstance(value, Range | DayRule):
         return (value,)
     raise SpecError(
-        f"{field.words} {shown(value)} is neither a number nor a text",
+        f"{field.words} {short_repr(value)} is neither a number nor a text",
         field=field.name,
         value=value,
         hint="write 9, '9-17', '*/5' or a list of them",

@@ -1,4 +1,4 @@
-"""Which days of a year match: a bit for each day, worked out a year at a time and kept."""
+"""Find the days that match: one bit per day, computed a year at a time and cached."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ostinato.when.calendars import Calendar
 from ostinato.when.fields import DayRule, mask
 from ostinato.when.zones import FIRST_YEAR, LAST_YEAR
 
-NO_DAY = 1 << 40  # no such day; far enough that its seconds lie beyond every limit
+NO_DAY = 1 << 40  # no such day; so large that its seconds exceed every limit
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-# A year more at both ends, because on the wall of a zone the first and the last hours belong to other years.
+# One more year at both ends, because local time at the first and the last hours may be in another year.
 _FIRST = FIRST_YEAR - 1
-# Epoch day of 1 January for each year, and one more to end the last.
+# Epoch day of 1 January for each year, and of the year after the last.
 _NEW_YEARS = [date(y, 1, 1).toordinal() - _EPOCH_ORDINAL for y in range(_FIRST, LAST_YEAR + 3)]
 
 
@@ -27,7 +27,7 @@ def epoch_day(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DayPattern:
-    """The day part of a calendar. `either`: matching one of day of month and day of week is enough."""
+    """The day fields of a calendar. With `either`, day of month OR day of week must match, instead of both."""
 
     days: int
     months: int
@@ -39,7 +39,7 @@ class DayPattern:
 
     @property
     def daily(self) -> bool:
-        """Every day there is."""
+        """Whether every day matches."""
         if self.months != 0x1FFE or self.years:
             return False
         all_days, all_weekdays = self.days == 0xFFFFFFFE, self.weekdays == 0x7F
@@ -59,14 +59,14 @@ def day_pattern(calendar: Calendar, either: bool) -> DayPattern:
 
 
 class Days:
-    """The matching days of one pattern, asked for by epoch day."""
+    """Finds the days that match one pattern, by epoch day."""
 
     __slots__ = ("_current", "_pattern", "_years")
 
     def __init__(self, pattern: DayPattern) -> None:
         self._pattern = pattern
         self._years: dict[int, int] = {}
-        self._current = (0, 0, 0)  # first day, first day after, mask: of the year asked for last
+        self._current = (0, 0, 0)  # the year used last: its first day, the day after its end, its mask
 
     def at_or_after(self, day: int) -> int:
         low, high, bits = self._current
@@ -112,7 +112,7 @@ def days_for(pattern: DayPattern) -> Days:
 
 
 def days_of_year(pattern: DayPattern, index: int) -> int:
-    """The matching days of the year 1899 + index; bit 0 is 1 January."""
+    """Return the matching days of the year 1899 + index as a mask; bit 0 is 1 January."""
     if pattern.years and not pattern.years >> index & 1:
         return 0
     leap = isleap(_FIRST + index)
@@ -128,11 +128,11 @@ def days_of_year(pattern: DayPattern, index: int) -> int:
 
 
 def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
-    """The matching days of a month that begins on `weekday`; bit 0 is the first."""
+    """Return the matching days of a month that begins on `weekday` as a mask; bit 0 is the first."""
     by_date = pattern.days >> 1
     for rule in pattern.month_rules:
         by_date |= 1 << _by_month_rule(rule, weekday, length)
-    # Five copies of the week's mask, turned so that bit 0 is the month's first weekday, cover the month.
+    # Rotate the week's mask so that bit 0 is the month's first day; five copies of it cover the month.
     turned = (pattern.weekdays >> weekday | pattern.weekdays << (7 - weekday)) & 0x7F
     by_weekday = turned * 0x10204081
     for rule in pattern.week_rules:
@@ -144,7 +144,7 @@ def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
 
 
 def _by_month_rule(rule: DayRule, weekday: int, length: int) -> int:
-    """The day (from 0) that `L`, `LW` or `15W` means in this month; a day it does not have is past its end."""
+    """Return the day (from 0) for `L`, `LW` or `15W` in this month; 31 if the month has no such day."""
     if rule.kind == "last_day":
         return length - 1
     day = length - 1 if rule.kind == "last_workday" else rule.number - 1

@@ -1,7 +1,7 @@
 """Lengths of time: ISO 8601 (`P1Y2M3DT4H`) and the short form (`1h30m`, `5d`).
 
-Months stay months, because a month has no fixed length, and days stay days, because on the wall of a zone
-a day may have 23 or 25 hours; everything less is microseconds.
+Months stay months, because a month has no fixed length. Days stay days, because a day in a zone may have 23 or 25
+hours. Everything shorter is microseconds.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import NoReturn, TypeAlias
 
-from ostinato.errors import SpecError, shown
+from ostinato.errors import SpecError, short_repr
 from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
 
 DAY: Micros = DAY_SECONDS * SECOND
-_LONGEST = 10_000 * 366 * DAY  # a period longer than the calendar itself is a slip of the pen
+_LONGEST = 10_000 * 366 * DAY  # a longer period is a typing error
 _LONGEST_TEXT = 64
 
 _ISO = re.compile(
@@ -37,12 +37,12 @@ _SHORT_UNITS = {
 
 
 Length: TypeAlias = str | int | float | timedelta
-"""A length of time as people write it: a text (`"5s"`, `"PT5M"`), a number of seconds, or a timedelta."""
+"""A length of time as users write it: a text (`"5s"`, `"PT5M"`), a number of seconds, or a timedelta."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """`months` and `days` are counted on the calendar, `micros` on a stopwatch."""
+    """A length of time. `months` and `days` are counted on the calendar; `micros` is elapsed time."""
 
     months: int = 0
     days: int = 0
@@ -50,7 +50,7 @@ class Duration:
 
     @property
     def exact(self) -> Micros:
-        """The length on a stopwatch, a day being 24 hours; meaningless where there are months."""
+        """Return the elapsed time, with days of 24 hours. Meaningless if there are months."""
         return self.days * DAY + self.micros
 
     def __str__(self) -> str:
@@ -66,15 +66,17 @@ class Duration:
 
 
 def parse_duration(value: Length, field: str = "duration") -> Duration:
-    """Either form of text, a timedelta, whose whole days count as days, or a number of seconds."""
+    """Read a text in either form, a timedelta (its whole days count as days), or a number of seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 0 <= value <= _LONGEST // SECOND:  # not a number (NaN) is refused here, too
             hint = f"a number is seconds, from 0 to {_LONGEST // SECOND}"
-            raise SpecError(f"{field} {shown(value)} is not a length of time", field=field, value=value, hint=hint)
+            raise SpecError(f"{field} {short_repr(value)} is not a length of time", field=field, value=value, hint=hint)
         return Duration(micros=int(value * SECOND))
     if isinstance(value, timedelta):
         if value < timedelta():
-            raise SpecError(f"{field} {value} is negative", field=field, value=value, hint="a length is zero or more")
+            raise SpecError(
+                f"{field} {value} is negative", field=field, value=value, hint="a length must be zero or more"
+            )
         below = timedelta(seconds=value.seconds, microseconds=value.microseconds) // timedelta(microseconds=1)
         return _bounded(Duration(days=value.days, micros=below), str(value), field)
     if not isinstance(value, str):
@@ -84,11 +86,11 @@ def parse_duration(value: Length, field: str = "duration") -> Duration:
 
 
 def fixed_length(value: Length, field: str) -> Micros:
-    """A length that is the same wherever it begins, a day being 24 hours. Months are refused: they have none."""
+    """Return a length as microseconds, with days of 24 hours. Months have no fixed length and raise SpecError."""
     length = parse_duration(value, field)
     if length.months:
         raise SpecError(
-            f"{field} {shown(value)} counts months, which have no fixed length",
+            f"{field} {short_repr(value)} counts months, which have no fixed length",
             field=field,
             value=value,
             hint="write days or hours; counting months needs an anchor: every('P1M', anchor='2026-01-31T09:00Z')",
@@ -97,7 +99,7 @@ def fixed_length(value: Length, field: str) -> Micros:
 
 
 def parse_short(text: str, field: str = "duration") -> Duration:
-    """`90s`, `1h30m`, `5d`: Go's grammar with days, the one Temporal's `@every` takes. `1.5d` is 1 day, 12 hours."""
+    """Parse `90s`, `1h30m` or `5d`: Go's grammar plus days, as in Temporal's `@every`. `1.5d` is 1 day and 12 hours."""
     days, micros, at = Decimal(0), Decimal(0), 0
     while at < len(text) <= _LONGEST_TEXT:
         part = _SHORT_PART.match(text, at)
@@ -115,10 +117,10 @@ def parse_short(text: str, field: str = "duration") -> Duration:
 
 
 def _parse_iso(text: str, field: str) -> Duration:
-    found = _ISO.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
-    if found is None:
+    match = _ISO.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
+    if match is None:
         _refuse(text, field)
-    part = {name: value or "0" for name, value in found.groupdict().items()}
+    part = {name: value or "0" for name, value in match.groupdict().items()}
     seconds = Decimal(part["seconds"].replace(",", "."))
     return _bounded(
         Duration(
@@ -140,7 +142,7 @@ def _bounded(duration: Duration, text: str, field: str) -> Duration:
 
 
 class TooLong(SpecError):
-    """A length that can be read, and is longer than any that is allowed."""
+    """Raised if a valid length exceeds the maximum."""
 
 
 def _refuse(text: object, field: str) -> NoReturn:
@@ -149,11 +151,11 @@ def _refuse(text: object, field: str) -> NoReturn:
     if word.isdigit():
         hint = f"it has no unit: '{word}s' is seconds, '{word}m' minutes, '{word}h' hours"
     elif re.fullmatch(r"-\S+", word):
-        hint = "a length is zero or more"
+        hint = "a length must be zero or more"
     elif re.fullmatch(r"[0-9]+M", word):
         hint = f"'{word.lower()}' is minutes, 'P{word}' is months"
     elif words := re.fullmatch(r"([0-9.]+) *(second|sec|minute|min|hour|day)s?", word):
         hint = f"write '{words[1]}{words[2][0]}'"
     elif re.fullmatch(r"P[0-9]+[HS]", word):
         hint = f"hours, minutes and seconds come after a T: 'PT{word[1:]}'"
-    raise SpecError(f"{field} {shown(text)} is not a duration", field=field, value=text, hint=hint)
+    raise SpecError(f"{field} {short_repr(text)} is not a duration", field=field, value=text, hint=hint)

@@ -1,4 +1,4 @@
-"""What is left out of a spec: calendars that match, whole local days, stretches of time."""
+"""Exclusions of a spec: calendars, whole local days, and spans of time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from ostinato.when.calendars import Calendar
 from ostinato.when.days import epoch_day
 from ostinato.when.fields import FIELDS, YEAR, Items
 from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
-from ostinato.when.walls import Wall
+from ostinato.when.wall_clock import WallClock
 from ostinato.when.zones import FAR, Zone
 
-# The stretch around an instant in which every time of the spec is excluded, first and last microsecond, or None.
+# From an excluded instant to the first and last microsecond of a stretch without any time of the spec; else to None.
 Stretch = Callable[[Micros], tuple[Micros, Micros] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """`dates` are whole days in the spec's zone; `spans` hold their first instant, not their last."""
+    """The exclusions of a spec. `dates` are whole days in the spec's zone. Each span in `spans` includes its first
+    instant, but not its end."""
 
     calendars: tuple[Calendar, ...] = ()
     dates: tuple[date, ...] = ()
@@ -34,24 +35,24 @@ class Exclusions:
 
 
 def merged(parts: Iterable[Exclusions]) -> Exclusions:
-    """All of them as one, each thing once."""
-    found = list(parts)
+    """Merge several exclusions into one, without duplicates."""
+    exclusions = list(parts)
     return Exclusions(
-        tuple(dict.fromkeys(c for e in found for c in e.calendars)),
-        tuple(sorted({d for e in found for d in e.dates})),
-        tuple(sorted({s for e in found for s in e.spans})),
+        tuple(dict.fromkeys(c for e in exclusions for c in e.calendars)),
+        tuple(sorted({d for e in exclusions for d in e.dates})),
+        tuple(sorted({s for e in exclusions for s in e.spans})),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The seconds, minutes and hours that the times of a spec can read on the wall, as masks."""
+    """The seconds, minutes and hours that the times of a spec can have on the wall clock, as bit masks."""
 
     seconds: int = 0
     minutes: int = 0
     hours: int = 0
 
-    def __or__(self, other: Readings | Wall) -> Readings:
+    def __or__(self, other: Readings | WallClock) -> Readings:
         return Readings(self.seconds | other.seconds, self.minutes | other.minutes, self.hours | other.hours)
 
 
@@ -59,38 +60,43 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
-    """What is passed over around a time that is excluded, for each exclusion. `by_day`: never more than a day, so that
-    a search through nothing but exclusions gives up as Temporal's does, where it could know that nothing is left."""
-    walls = map(Wall, _joined(exclusions.calendars))
-    found = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
+    """Return, for each exclusion, a function that returns how much to skip around an excluded time.
+
+    `by_day` limits a skip to one day. Then a search that meets only exclusions gives up, as Temporal's does, instead of
+    finding out that no time is left.
+    """
+    walls = map(WallClock, _joined(exclusions.calendars))
+    stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
     if exclusions.dates:
         days = frozenset(map(epoch_day, exclusions.dates))
-        found.append(_wall_stretch(lambda wall: wall // DAY_SECONDS in days, DAY_SECONDS, DAY_SECONDS, [(0, 1)], zone))
+        stretch_functions.append(
+            _wall_stretch(lambda wall: wall // DAY_SECONDS in days, DAY_SECONDS, DAY_SECONDS, [(0, 1)], zone)
+        )
     if exclusions.spans:
-        found.append(_span_stretch(exclusions.spans))
-    return found
+        stretch_functions.append(_span_stretch(exclusions.spans))
+    return stretch_functions
 
 
 def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
-    """Calendars that differ in one field only, as one, so that what they cover together is passed over together."""
-    found = [calendar.without_comment() for calendar in calendars]
+    """Join calendars that differ in one field only, so that a search skips them together."""
+    joined = [calendar.without_comment() for calendar in calendars]
     for field in FIELDS:
         if field is YEAR:  # an empty year is every year
             continue
         items: dict[Calendar, Items] = {}
-        for calendar in found:
+        for calendar in joined:
             rest = calendar.with_items(field, ())
             items[rest] = items.get(rest, ()) + calendar.items(field)
-        found = [rest.with_items(field, each) for rest, each in items.items()]
-    return found
+        joined = [rest.with_items(field, each) for rest, each in items.items()]
+    return joined
 
 
-def _calendar_stretch(wall: Wall, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """What a calendar excludes around a time: as much as holds no reading of the spec that the calendar leaves.
+def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
+    """Return the stretch around an excluded time in which a calendar excludes every possible time of the spec.
 
-    If it leaves some of the seconds that the spec can read, that is a part of a minute; else if it leaves
-    some of the minutes, a part of an hour; else a part of a day, or the whole of it; and where it leaves nothing on any
-    day, all until the offset changes, unless `by_day`.
+    If the calendar does not exclude all seconds that the spec can have, the stretch is a part of a minute. If it does
+    not exclude all minutes, it is a part of an hour; else a part of a day, or the whole day. If it excludes every time
+    of every day, the stretch lasts until the offset changes, unless `by_day`.
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -104,7 +110,8 @@ def _calendar_stretch(wall: Wall, zone: Zone, readings: Readings, *, by_day: boo
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Everything from one change of offset to the next, but for a time that was moved out of a gap to its start."""
+    """Return a stretch that covers the time between two changes of offset, except a time that was moved out of a gap to
+    its end."""
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
 
@@ -119,19 +126,20 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """For each value, the run around it that has no bit of `left`: its first value and the one after its last."""
-    found = []
+    """Return, for each value, the run of values around it that are not in `left`: its first value, and the value after
+    its last."""
+    runs = []
     for value in range(size):
         above = left >> value
         end = value + (above & -above).bit_length() - 1 if above else size
-        found.append(((left & (1 << value) - 1).bit_length(), end))
-    return found
+        runs.append(((left & (1 << value) - 1).bit_length(), end))
+    return runs
 
 
 def _wall_stretch(
     matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
 ) -> Stretch:
-    """The run of a matching reading, within its cycle; a change of offset ends it early."""
+    """Return the run around a matching time, within its cycle; a change of offset ends it early."""
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
 
@@ -144,8 +152,8 @@ def _wall_stretch(
         within = wall % cycle
         low, high = runs[within // unit]
         begin = second - within
-        # A time moved out of a gap stands at the very start of a segment and may read anything: it is asked
-        # for by itself, never passed over with the readings of the spec.
+        # A time that was moved out of a gap lies at the very start of a segment and may show any wall-clock time, so it
+        # is always checked by itself and never skipped together with other times.
         first = min(second, max(begin + low * unit, starts[i] + 1))
         return first * SECOND, min(begin + high * unit, ends[i]) * SECOND - 1
 

@@ -1,7 +1,7 @@
-"""Holidays: exclusions made from an iCalendar document. The caller reads the file.
+"""Read holidays: turn an iCalendar document into exclusions. The caller reads the file.
 
-Needs the extra `ical`. All-day events leave out whole local days, timed events their stretch of time,
-and recurring ones every recurrence from `first_year` through `last_year`.
+Needs the extra `ical`. An all-day event excludes whole local days, a timed event its span of time, and a recurring
+event every recurrence from `first_year` through `last_year`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 from typing import Any
 
-from ostinato.errors import SpecError, shown
+from ostinato.errors import SpecError, short_repr
 from ostinato.when.exclusions import Exclusions
 from ostinato.when.instants import Micros
-from ostinato.when.moments import read_moment
+from ostinato.when.local_times import read_moment
 from ostinato.when.zones import Zone, zone, zone_name
 
 _MOST = 20_000
@@ -22,7 +22,7 @@ _TOO_OFTEN = ("SECONDLY", "MINUTELY", "HOURLY")
 
 
 def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int = 2100) -> Exclusions:
-    """What the events of an iCalendar document leave out. `tz` is for timed events that name no zone."""
+    """Return the exclusions for the events of an iCalendar document. `tz` applies to timed events without a zone."""
     try:
         import icalendar
         import recurring_ical_events
@@ -31,20 +31,20 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
             "reading iCalendar documents needs the extra 'ical'", field="exclude", hint="pip install 'ostinato[ical]'"
         ) from None
     if not isinstance(text, str | bytes):
-        raise _refused(f"{shown(text)} is not the text of an iCalendar document", text)
+        raise _refusal(f"{short_repr(text)} is not the text of an iCalendar document", text)
     if not 1 <= first_year <= last_year <= 9998:
-        raise _refused(f"the years {first_year!r} to {last_year!r} cannot be counted", last_year)
+        raise _refusal(f"the years {first_year!r} to {last_year!r} are not within 1 to 9998", last_year)
     at = zone(zone_name(tz)) if tz else None
     try:
         document = icalendar.Calendar.from_ical(text)
         for event in document.walk("VEVENT"):
             _check(event)
-        found = _by_year(recurring_ical_events.of(document), first_year, last_year)
-        events = list(islice(found, _MOST + 1))
+        times = _by_year(recurring_ical_events.of(document), first_year, last_year)
+        events = list(islice(times, _MOST + 1))
     except SpecError:
         raise
     except OverflowError:
-        raise _refused("an event of the iCalendar document ends beyond the year 9999", text[:40]) from None
+        raise _refusal("an event of the iCalendar document ends beyond the year 9999", text[:40]) from None
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as problem:
         raise SpecError(
             f"this is not an iCalendar document: {problem}",
@@ -57,7 +57,7 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
             f"the iCalendar document has more than {_MOST:,} events until {last_year}",
             field="exclude",
             value=last_year,
-            hint="give a nearer last_year, or write the rhythm as during(…)",
+            hint="give an earlier last_year, or write the recurrence as during(…)",
         )
     dates: set[date] = set()
     spans: set[tuple[Micros, Micros]] = set()
@@ -72,19 +72,20 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
 
 
 def _check(event: Any) -> None:
-    """Refuse what the reader of recurrences would turn round, or walk through for hours."""
+    """Raise SpecError for an event that ends before it starts, or that repeats so often that expanding it takes
+    hours."""
     first, end, length = event.DTSTART, event.DTEND, event.DURATION
     if (end is not None and type(end) is type(first) and end < first) or (length and length < timedelta()):
-        raise _refused(f"the event of {first} ends before it starts", str(end or length))
+        raise _refusal(f"the event of {first} ends before it starts", str(end or length))
     rules = event.get("RRULE") or []
     for rule in rules if isinstance(rules, list) else [rules]:
         often = str((rule.get("FREQ") or [""])[0]).upper()
         if often in _TOO_OFTEN:
-            raise _refused(f"the event of {first} repeats {often}, which is no holiday", often)
+            raise _refusal(f"the event of {first} repeats {often}, which is no holiday", often)
 
 
 def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date, date]]:
-    """Each event's start and end, once, though it may touch two years."""
+    """Yield each event's start and end once, even if the event spans two years."""
     seen = set()
     for year in range(first_year, last_year + 1):
         for event in query.between(datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)):
@@ -94,7 +95,7 @@ def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date
 
 
 def _days(first: date, end: date, first_year: int, last_year: int) -> Iterator[date]:
-    """The days of an all-day event within the years; its end is the day after, or the day itself."""
+    """Return the days of an all-day event within the years. Its end is exclusive, unless it equals the start."""
     last = min(max(first, end - timedelta(days=1)), date(last_year, 12, 31))
     first = max(first, date(first_year, 1, 1))
     return (first + timedelta(days=n) for n in range((last - first).days + 1))
@@ -106,5 +107,5 @@ def _instant(moment: date, at: Zone | None) -> Micros:
     return read_moment(moment, at, "exclude")
 
 
-def _refused(message: str, value: object) -> SpecError:
+def _refusal(message: str, value: object) -> SpecError:
     return SpecError(message, field="exclude", value=value, hint="correct it, or write the days as during(…)")

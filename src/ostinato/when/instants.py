@@ -1,4 +1,4 @@
-"""Points in time: integer microseconds since 1970 in UTC inside, RFC 3339 outside."""
+"""Points in time: integer microseconds since 1970 in UTC internally, RFC 3339 for users."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias
 
-from ostinato.errors import SpecError, shown
+from ostinato.errors import SpecError, short_repr
 
 Micros: TypeAlias = int
 SECOND: Micros = 1_000_000
@@ -14,7 +14,7 @@ DAY_SECONDS = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAIVE_EPOCH = EPOCH.replace(tzinfo=None)
 _MICROSECOND = timedelta(microseconds=1)
-# What a spec may hold. A year is kept at both ends, so that every zone can show it.
+# The range for times in a spec. One year is left free at both ends, so that every zone can display them.
 FIRST_MOMENT: Micros = (datetime(2, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND
 LAST_MOMENT: Micros = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND - 1
 _EARLIEST: Micros = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
@@ -23,7 +23,7 @@ _LATEST: Micros = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 
 def from_datetime(moment: datetime) -> Micros:
-    """The instant of an aware datetime."""
+    """Return the instant of an aware datetime."""
     return (moment - EPOCH) // _MICROSECOND
 
 
@@ -32,7 +32,7 @@ def to_datetime(instant: Micros) -> datetime:
 
 
 def wall_micros(naive: datetime) -> Micros:
-    """A wall-clock reading as microseconds since 1970-01-01T00:00 on that same wall."""
+    """Return a wall-clock time as microseconds since 1970-01-01T00:00 on the same wall clock."""
     return (naive - NAIVE_EPOCH) // _MICROSECOND
 
 
@@ -43,20 +43,22 @@ def format_instant(instant: Micros) -> str:
 
 
 def on_clock(instant: Micros, zone: tzinfo) -> str:
-    """A moment on the clock of a zone, with its offset: in a form that can be given back."""
+    """Format an instant as local time in a zone, with its offset. `read_instant` reads the result."""
     moment = to_datetime(instant).astimezone(zone)
-    shown = moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
-    return shown.replace("+00:00", "Z")
+    text = moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
+    return text.replace("+00:00", "Z")
 
 
 def _leap_second(text: str) -> datetime | None:
-    """`2016-12-31T23:59:60Z`, which RFC 3339 allows at the end of a day in UTC: the moment after it, since clocks that
-    count seconds have none of their own for it."""
-    found = _LEAP.fullmatch(text)
-    if found is None:
+    """Read `2016-12-31T23:59:60Z`, which RFC 3339 allows at the end of a day in UTC, as the second after it.
+
+    Return None for any other text. Unix time has no second of its own for a leap second.
+    """
+    match = _LEAP.fullmatch(text)
+    if match is None:
         return None
     try:
-        before = datetime.fromisoformat(f"{found[1]}:59{found[2]}")
+        before = datetime.fromisoformat(f"{match[1]}:59{match[2]}")
         whole = before.astimezone(UTC)
         return before + timedelta(seconds=1) if (whole.hour, whole.minute) == (23, 59) else None
     except (ValueError, OverflowError):
@@ -64,7 +66,7 @@ def _leap_second(text: str) -> datetime | None:
 
 
 def read_datetime(value: object, field: str) -> datetime:
-    """An ISO 8601 text or a datetime, naive or aware, as a datetime."""
+    """Read an ISO 8601 text or a datetime, naive or aware. Raises SpecError."""
     if isinstance(value, datetime):
         return value
     if isinstance(value, str):
@@ -75,7 +77,7 @@ def read_datetime(value: object, field: str) -> datetime:
             if leap is not None:
                 return leap
     raise SpecError(
-        f"{field} {shown(value)} is not a time",
+        f"{field} {short_repr(value)} is not a time",
         field=field,
         value=value,
         hint="write it as '2026-03-01T09:00:00Z' or '2026-03-01T09:00:00+01:00'",
@@ -83,25 +85,25 @@ def read_datetime(value: object, field: str) -> datetime:
 
 
 class OutOfCalendar(SpecError):
-    """A time that can be read, and lies outside the years that there are."""
+    """Raised if a valid time is outside the years 1 to 9999."""
 
 
 def read_instant(value: object, field: str) -> Micros:
-    """An instant from an aware datetime or a text with an offset; a time without one is ambiguous."""
+    """Read an aware datetime or a text with an offset. Raises SpecError for a time without an offset."""
     moment = read_datetime(value, field)
     if moment.tzinfo is None:
         raise SpecError(
-            f"{field} {moment.isoformat()} has no offset, so it could be any of two dozen instants",
+            f"{field} {moment.isoformat()} has no offset, so it is ambiguous",
             field=field,
             value=value,
             hint=f"write '{moment.isoformat()}Z' for UTC, or give a zone",
         )
-    found = from_datetime(moment)
-    if not _EARLIEST <= found <= _LATEST:  # its offset has taken it out of the calendar
+    instant = from_datetime(moment)
+    if not _EARLIEST <= instant <= _LATEST:  # its offset moves it out of the calendar
         raise OutOfCalendar(
             f"{field} {moment.isoformat()} is not within the years 1 to 9999 in UTC",
             field=field,
             value=value,
-            hint="write a time of this era",
+            hint="check the year",
         )
-    return found
+    return instant

@@ -1,7 +1,8 @@
 """Deterministic jitter: the same seed and the same time always give the same delay.
 
-The hash is FarmHash's Fingerprint32 over what Temporal hashes, so that a schedule moved from there keeps
-its very instants (service/worker/scheduler/spec.go).
+The hash is FarmHash's Fingerprint32 of the same bytes that Temporal hashes, so a schedule moved from Temporal keeps its
+exact times (service/worker/scheduler/spec.go). A delay is cut off at the spec's next time, so that occurrences stay in
+order.
 """
 
 from __future__ import annotations
@@ -17,8 +18,15 @@ _YEAR_ONE = 62_135_596_800  # seconds from year 1 to 1970
 _MILLI = 1000
 
 
+def add_jitter(nominal: Micros, seed: str, longest: Micros, following: Micros | None) -> Micros:
+    """Return a nominal time plus its delay, which is less than `longest` and ends before `following`, the next time."""
+    if following is not None:
+        longest = min(longest, following - nominal)
+    return nominal + jitter_delay(nominal, seed, longest)
+
+
 def jitter_delay(nominal: Micros, seed: str, longest: Micros) -> Micros:
-    """A delay of at least nothing and less than `longest`, in whole milliseconds."""
+    """Return a delay from 0 to less than `longest`, in whole milliseconds."""
     millis = min(longest // _MILLI, _MASK)
     if millis <= 0:
         return 0
@@ -28,7 +36,7 @@ def jitter_delay(nominal: Micros, seed: str, longest: Micros) -> Micros:
 
 
 def fingerprint32(data: bytes) -> int:
-    """FarmHash Fingerprint32, which is farmhashmk's Hash32."""
+    """Return FarmHash's Fingerprint32, which is farmhashmk's Hash32."""
     size = len(data)
     if size <= 4:
         return _up_to_4(data)

@@ -1,6 +1,7 @@
-"""A spec: when things happen, as a value. Frozen, comparable, and the same after a trip through JSON.
+"""A spec: the times of a schedule, as a value. Specs are immutable and comparable, and equal after a round trip through
+JSON.
 
-Whatever is wrong with one is said by `check()`; everything that comes in through a door goes through it.
+`check()` raises an error for everything that is wrong with a spec. Every spec that comes from outside is checked.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, tzinfo
 from typing import Literal, TypeAlias
 
-from ostinato.errors import SpecError, TooManyExclusions, shown
+from ostinato.errors import SpecError, TooManyExclusions, short_repr
+from ostinato.when.cached_property import cached_property
 from ostinato.when.calendars import Calendar
-from ostinato.when.compiled import Compiled, named_zone
-from ostinato.when.crontab import parse_cron
+from ostinato.when.cron_strings import parse_cron
 from ostinato.when.durations import Duration
 from ostinato.when.exclusions import Exclusions, merged
-from ostinato.when.grammar import Dialect
+from ostinato.when.field_grammar import Dialect
 from ostinato.when.instants import (
     FIRST_MOMENT,
     LAST_MOMENT,
@@ -27,8 +28,8 @@ from ostinato.when.instants import (
     read_instant,
     to_datetime,
 )
-from ostinato.when.lazily import lazily
-from ostinato.when.moments import read_date, read_moment
+from ostinato.when.local_times import read_date, read_moment
+from ostinato.when.times import Compiled, named_zone
 from ostinato.when.zones import FAR, Zone, rules_from_data
 
 _NOTHING = Exclusions()
@@ -38,7 +39,7 @@ Exclusion: TypeAlias = Calendar | Exclusions | date | str | tuple[datetime | str
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Every so often, counted from 1970 and moved by `phase`."""
+    """The multiples of `every` since 1970, plus `phase`."""
 
     every: Micros
     phase: Micros = 0
@@ -46,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """`anchor`, and every `period` after it."""
+    """The time `anchor`, and every `period` after it."""
 
     anchor: Micros
     period: Duration
@@ -54,10 +55,10 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Spec:
-    """The union of its sources, less its exclusions, from `start` to `end`, both included.
+    """The times of all sources, without the exclusions, from `start` to `end`, both included.
 
-    No source at all is valid: such a schedule runs only when asked to. `dst` empty means the dialect's
-    own daylight-saving rule: `cron` for cron, `wall` for temporal.
+    A spec without sources is valid: its schedule runs only when it is triggered or backfilled. An empty `dst` means the
+    daylight-saving rule of the dialect: `cron` for cron, `wall` for temporal.
     """
 
     crons: tuple[str, ...] = ()
@@ -76,17 +77,17 @@ class Spec:
 
     @property
     def rule(self) -> Dst:
-        """The daylight-saving rule in force."""
+        """The daylight-saving rule that applies."""
         return self.dst or ("wall" if self.dialect == "temporal" else "cron")
 
     @property
     def manual(self) -> bool:
-        """It has no times of its own."""
+        """Whether the spec has no times."""
         return not (self.crons or self.calendars or self.intervals or self.recurrences or self.times)
 
     @property
     def wall_sources(self) -> Spec:
-        """The same with only those sources that read the clock on the wall; intervals and single times do not."""
+        """The spec with only the sources that depend on the wall clock: without intervals and single times."""
         return replace(
             self,
             crons=tuple(text for text in self.crons if parse_cron(text, self.dialect).calendar is not None),
@@ -95,55 +96,57 @@ class Spec:
             times=(),
         )
 
-    @lazily
+    @cached_property
     def compiled(self) -> Compiled:
         return Compiled(self)
 
-    @lazily
+    @cached_property
     def tzinfo(self) -> tzinfo:
         if self.tz_data:
             return rules_from_data(self.tz_data)
         return zoneinfo.ZoneInfo(self.compiled.zone.name)
 
     def __getstate__(self) -> dict[str, object]:
-        """The value itself. What was worked out from it holds functions, which cannot be pickled."""
+        """Return the fields only. Cached properties hold functions, which cannot be pickled."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
-    # Times, as people handle them
+    # Times as datetimes
 
     def next(self, after: datetime) -> datetime | None:
-        """The first time later than `after`, on the clock of the spec's zone."""
-        return self._shown(self.compiled.next(read_instant(after, "after")))
+        """Return the first time later than `after`, in the spec's zone, or None."""
+        return self._local(self.compiled.next(read_instant(after, "after")))
 
     def previous(self, before: datetime) -> datetime | None:
-        return self._shown(self.compiled.previous(read_instant(before, "before")))
+        return self._local(self.compiled.previous(read_instant(before, "before")))
 
     def between(self, first: datetime, last: datetime) -> Iterator[datetime]:
-        """Every time from `first` to `last`, both included."""
-        found = self.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
-        return (to_datetime(instant).astimezone(self.tzinfo) for instant in found)
+        """Yield every time from `first` to `last`, both included."""
+        instants = self.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
+        return (to_datetime(instant).astimezone(self.tzinfo) for instant in instants)
 
     def matches(self, moment: datetime) -> bool:
         return self.compiled.matches(read_instant(moment, "moment"))
 
     def describe(self) -> str:
-        """The spec in plain words."""
+        """Return the spec in words."""
         return self._words
 
-    @lazily
+    @cached_property
     def _words(self) -> str:
-        from ostinato.when.words import describe
+        from ostinato.when.describe import describe
 
         return describe(self)
 
-    def _shown(self, found: Micros | None) -> datetime | None:
-        return None if found is None else to_datetime(found).astimezone(self.tzinfo)
+    def _local(self, instant: Micros | None) -> datetime | None:
+        return None if instant is None else to_datetime(instant).astimezone(self.tzinfo)
 
-    # Putting specs together
+    # Combining specs
 
     def __or__(self, other: Spec) -> Spec:
-        """Every time of one or the other, and no other time. So what holds for the whole must be the same on
-        both sides; only the zone and the daylight-saving rule may be left open, by a side that does not read the wall.
+        """Return a spec with the times of both.
+
+        Exclusions, bounds, jitter and dialect must be equal on both sides. The zone and the daylight-saving rule may
+        be missing on a side that does not depend on the wall clock. Raises SpecError otherwise.
         """
         if not isinstance(other, Spec):
             return NotImplemented
@@ -153,7 +156,7 @@ class Spec:
             if mine != theirs and not (name in ("tz", "dst") and (mine == "" or theirs == "")):
                 together = "put the exclusions on the joined spec: (a | b).without(…)"
                 raise SpecError(
-                    f"two specs with different {name} cannot be joined: what is said for one would hold for both",
+                    f"two specs with different {name} cannot be joined: it would apply to both",
                     field=name,
                     value=theirs,
                     hint=together if name == "exclude" else f"give both the same {name}",
@@ -173,7 +176,7 @@ class Spec:
         )
 
     def _for_the_whole(self) -> dict[str, object]:
-        """What two specs must agree on to be joined; an empty zone or rule is one that does not matter."""
+        """Return the fields that must be equal in two specs to join them. An empty zone or rule matches any other."""
         reads_wall = not self.wall_sources.manual or bool(self.exclude.calendars or self.exclude.dates)
         zone = named_zone(self) or (self.compiled.zone if reads_wall else None)
         return {
@@ -187,16 +190,16 @@ class Spec:
         }
 
     def without(self, *what: Exclusion) -> Spec:
-        """The same, less what is given: a calendar, a day, a stretch (first, end), or holidays."""
+        """Return the spec with more exclusions: a calendar, a day, a span (first, end), or holidays."""
         return _checked(replace(self, exclude=merged([self.exclude, *read_exclusions(what, named_zone(self))])))
 
-    # At the door
+    # Checks
 
     def check(self) -> tuple[str, ...]:
-        """Refuse what cannot be meant; return the warnings for what is merely odd."""
+        """Raise SpecError if the spec is wrong. Return warnings for parts that are valid but probably a mistake."""
         return self._warnings
 
-    @lazily
+    @cached_property
     def _warnings(self) -> tuple[str, ...]:
         self.check_choices()
         for field, moment in self._moments():
@@ -205,7 +208,7 @@ class Spec:
                     f"{field} lies outside the years 2 to 9998",
                     field=field,
                     value=moment,
-                    hint="times run from 1900 to 2199; leave start or end out where there is none",
+                    hint="times lie between 1900 and 2199; leave out start or end if there is none",
                 )
         for interval in self.intervals:
             _check_interval(interval)
@@ -213,21 +216,23 @@ class Spec:
             if recurrence.period.months * 31 * 86_400 * SECOND + recurrence.period.exact < SECOND:
                 raise _too_short(str(recurrence.period))
         if self.jitter < 0:
-            raise SpecError("jitter is negative", field="jitter", value=self.jitter, hint="a delay is zero or more")
+            raise SpecError(
+                "jitter is negative", field="jitter", value=self.jitter, hint="a delay must be zero or more"
+            )
         if self.start is not None and self.end is not None and self.end < self.start:
             raise SpecError(
                 f"end {format_instant(self.end)} is before start {format_instant(self.start)}",
                 field="end",
                 value=format_instant(self.end),
-                hint="exchange them",
+                hint="swap them",
             )
         for first, end in self.exclude.spans:
             if end <= first:
                 raise SpecError(
-                    f"the excluded stretch from {format_instant(first)} ends at {format_instant(end)}",
+                    f"the excluded span from {format_instant(first)} ends at {format_instant(end)}",
                     field="exclude.spans",
                     value=format_instant(end),
-                    hint="the end comes after the start",
+                    hint="the end must be after the start",
                 )
         warnings = list(self.compiled.warnings)
         if not self.manual and not self.compiled.hopeless:
@@ -240,14 +245,16 @@ class Spec:
         return tuple(warnings)
 
     def check_choices(self) -> None:
-        """The part of the check that comes before a cron string can be read."""
+        """Check `dialect` and `dst`, which must be right before a cron string can be parsed."""
         for field, value, choices in (
             ("dialect", self.dialect, ("cron", "temporal")),
             ("dst", self.dst, ("", "cron", "wall")),
         ):
             if value not in choices:
                 either = " or ".join(repr(c) for c in choices if c)
-                raise SpecError(f"{field} {shown(value)} is unknown", field=field, value=value, hint=f"use {either}")
+                raise SpecError(
+                    f"{field} {short_repr(value)} is unknown", field=field, value=value, hint=f"use {either}"
+                )
 
     def _moments(self) -> Iterator[tuple[str, Micros]]:
         yield from (("start", t) for t in (self.start,) if t is not None)
@@ -258,7 +265,7 @@ class Spec:
 
     def _check_something_is_left(self) -> None:
         try:
-            found, _ = self.compiled.search(-FAR)
+            first, _ = self.compiled.search(-FAR)
         except TooManyExclusions as problem:
             raise SpecError(
                 f"no first time of this spec was found: {problem.message}",
@@ -266,16 +273,16 @@ class Spec:
                 value=problem.value,
                 hint=problem.hint,
             ) from None
-        if found is None:
+        if first is None:
             raise SpecError(
-                "this spec can never match: no time of it is left between its start and its end",
+                "this spec can never match: it has no time between its start and its end",
                 field="spec",
                 value=self.describe(),
                 hint="check start, end and the exclusions",
             )
 
     def to_json(self) -> dict[str, object]:
-        """What is not at its default, in a form that `read_spec` reads back to an equal spec."""
+        """Return everything that differs from its default, in the form that `read_spec` reads back to an equal spec."""
         from ostinato.when.documents import spec_json
 
         return spec_json(self)
@@ -290,37 +297,39 @@ def _check_interval(interval: Interval) -> None:
     if interval.every < SECOND:
         raise _too_short(str(Duration(micros=interval.every)) if interval.every > 0 else interval.every)
     if interval.phase < 0:
-        raise SpecError("phase is negative", field="phase", value=interval.phase, hint="a phase is zero or more")
+        raise SpecError("phase is negative", field="phase", value=interval.phase, hint="a phase must be zero or more")
     if interval.phase >= interval.every:
         raise SpecError(
             f"phase {Duration(micros=interval.phase)} is not shorter than the interval "
             f"{Duration(micros=interval.every)}",
             field="phase",
             value=interval.phase,
-            hint="a phase is less than the interval",
+            hint="a phase must be less than the interval",
         )
 
 
 def _too_short(value: object) -> SpecError:
-    return SpecError(f"interval {value!r} is too short", field="interval", value=value, hint="one second is the least")
+    return SpecError(
+        f"interval {value!r} is too short", field="interval", value=value, hint="the minimum is one second"
+    )
 
 
 def read_exclusions(what: Iterable[object], zone: Zone | None) -> Iterator[Exclusions]:
-    """What each thing to leave out means; a stretch without offsets is wall-clock time in the zone."""
-    for one in what:
-        if isinstance(one, Exclusions):
-            yield one
-        elif isinstance(one, Calendar):
-            yield Exclusions(calendars=(one.without_comment(),))
-        elif isinstance(one, tuple | list) and len(one) == 2:
-            first, end = (read_moment(moment, zone, "exclude") for moment in one)
+    """Yield the exclusions for the given values. A span without offsets is wall-clock time in the zone."""
+    for exclusion in what:
+        if isinstance(exclusion, Exclusions):
+            yield exclusion
+        elif isinstance(exclusion, Calendar):
+            yield Exclusions(calendars=(exclusion.without_comment(),))
+        elif isinstance(exclusion, tuple | list) and len(exclusion) == 2:
+            first, end = (read_moment(moment, zone, "exclude") for moment in exclusion)
             yield Exclusions(spans=((first, end),))
-        elif isinstance(one, Spec):
+        elif isinstance(exclusion, Spec):
             raise SpecError(
-                "exclude takes days, stretches of time and during(…), not a spec",
+                "exclude takes days, spans of time and during(…), not a spec",
                 field="exclude",
-                value=one,
-                hint="during(hour=9) is the whole of that hour, where calendar(hour=9) is its first second",
+                value=exclusion,
+                hint="during(hour=9) covers the whole hour; calendar(hour=9) is only its first second",
             )
         else:
-            yield Exclusions(dates=(read_date(one, "exclude"),))
+            yield Exclusions(dates=(read_date(exclusion, "exclude"),))

@@ -1,6 +1,7 @@
-"""Specs in Temporal's shape: the JSON form of `temporal.api.schedule.v1.ScheduleSpec`, both ways.
+"""Convert specs from and to Temporal's form, the JSON of `temporal.api.schedule.v1.ScheduleSpec`.
 
-Nothing is passed over: what is not known on the way in, and what Temporal cannot hold on the way out, is refused.
+Nothing is dropped: an unknown field on the way in, and anything that Temporal cannot express on the way out, is an
+error.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ostinato.errors import SpecError, shown
+from ostinato.errors import SpecError, short_repr
 from ostinato.when.calendars import Calendar
-from ostinato.when.crontab import parse_cron
-from ostinato.when.documents import each, known_keys, read_bytes
+from ostinato.when.cron_strings import parse_cron
+from ostinato.when.documents import check_keys, each, read_bytes
 from ostinato.when.durations import parse_short
 from ostinato.when.exclusions import Exclusions
+from ostinato.when.field_grammar import temporal_items
 from ostinato.when.fields import FIELDS, YEAR, Field, Items, Range
-from ostinato.when.grammar import temporal_items
 from ostinato.when.instants import SECOND, Micros, format_instant, read_instant
 from ostinato.when.spec import Interval, Spec
 
@@ -34,24 +35,24 @@ _SPEC_KEYS = (*_LISTS, "start_time", "end_time", "jitter", "timezone_name", "tim
 _CALENDAR_KEYS = (*(f.name for f in FIELDS), "comment")
 
 
-def spec_from_temporal(given: Mapping[str, Any]) -> Spec:
-    """The canonical spec for a Temporal spec, checked as its server checks it, excluded calendars included."""
-    known_keys(given, _SPEC_KEYS, "a Temporal spec")
+def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
+    """Return the canonical spec for a Temporal spec, with all checks of Temporal's server."""
+    check_keys(document, _SPEC_KEYS, "a Temporal spec")
     for name in _LISTS:
-        if not isinstance(given.get(name) or [], list | tuple):
-            raise SpecError(f"{name} {shown(given[name])} is not a list", field=name, value=given[name])
+        if not isinstance(document.get(name) or [], list | tuple):
+            raise SpecError(f"{name} {short_repr(document[name])} is not a list", field=name, value=document[name])
     spec = Spec(
-        crons=each(given, "cron_string", _text),
-        calendars=each(given, "structured_calendar", _structured) + each(given, "calendar", _strings),
-        intervals=each(given, "interval", _interval),
+        crons=each(document, "cron_string", _text),
+        calendars=each(document, "structured_calendar", _structured) + each(document, "calendar", _strings),
+        intervals=each(document, "interval", _interval),
         exclude=Exclusions(
-            each(given, "exclude_structured_calendar", _structured) + each(given, "exclude_calendar", _strings)
+            each(document, "exclude_structured_calendar", _structured) + each(document, "exclude_calendar", _strings)
         ),
-        start=_time(given, "start_time"),
-        end=_time(given, "end_time"),
-        tz=_text(given.get("timezone_name") or "", "timezone_name"),
-        tz_data=read_bytes(given.get("timezone_data"), "timezone_data"),
-        jitter=_duration(given.get("jitter") or "0s", "jitter"),
+        start=_time(document, "start_time"),
+        end=_time(document, "end_time"),
+        tz=_text(document.get("timezone_name") or "", "timezone_name"),
+        tz_data=read_bytes(document.get("timezone_data"), "timezone_data"),
+        jitter=_duration(document.get("jitter") or "0s", "jitter"),
         dialect="temporal",
     )
     try:
@@ -62,7 +63,7 @@ def spec_from_temporal(given: Mapping[str, Any]) -> Spec:
 
 
 def _in_temporal_words(problem: SpecError) -> SpecError:
-    """The same error with the name that Temporal has for the zone."""
+    """Return the error with Temporal's names for the zone fields."""
     name = {"tz": "timezone_name", "tz_data": "timezone_data"}.get(problem.field)
     if name is None:
         return problem
@@ -71,8 +72,11 @@ def _in_temporal_words(problem: SpecError) -> SpecError:
 
 
 def canonical(spec: Spec) -> Spec:
-    """The same times as Temporal's server stores them: strings become structured calendars and intervals, and the
-    zone of a cron string becomes the zone of the spec. Doing it twice changes nothing."""
+    """Return a spec with the same times in the form that Temporal's server stores. Idempotent.
+
+    Cron strings become structured calendars and intervals, and the zone of a cron string becomes the spec's zone.
+    Raises SpecError if Temporal cannot express the spec.
+    """
     beyond = ", ".join(_beyond_temporal(spec))
     if beyond:
         raise SpecError(f"Temporal's specs cannot hold {beyond}", field="spec", value=spec.describe())
@@ -96,7 +100,7 @@ def canonical(spec: Spec) -> Spec:
 
 
 def _beyond_temporal(spec: Spec) -> Iterator[str]:
-    """What would be lost, or mean something else, in Temporal's form."""
+    """Yield the parts of a spec that Temporal's form would lose or change."""
     crons = [parse_cron(text, spec.dialect) for text in spec.crons]
     calendars = [*spec.calendars, *spec.exclude.calendars, *(c.calendar for c in crons if c.calendar)]
     if any(cron.either for cron in crons):
@@ -110,7 +114,7 @@ def _beyond_temporal(spec: Spec) -> Iterator[str]:
     if spec.exclude.dates:
         yield "excluded dates"
     if spec.exclude.spans:
-        yield "excluded stretches of time"
+        yield "excluded spans of time"
     if spec.rule == "cron" and not spec.wall_sources.manual and len(spec.compiled.zone.starts) > 1:
         yield "the cron daylight-saving rule"
     if spec.dialect == "cron" and any(i.every % SECOND or i.phase % SECOND for i in spec.intervals):
@@ -118,9 +122,9 @@ def _beyond_temporal(spec: Spec) -> Iterator[str]:
 
 
 def spec_to_temporal(spec: Spec) -> dict[str, Any]:
-    """A canonical spec with its ranges at their shortest; what is empty is left out."""
+    """Return the canonical spec as JSON, with the shortest ranges and without empty fields."""
     spec = canonical(spec)
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "structured_calendar": [_calendar_json(c) for c in spec.calendars],
         "interval": [
             {"interval": _seconds(i.every)} | ({"phase": _seconds(i.phase)} if i.phase else {}) for i in spec.intervals
@@ -132,52 +136,54 @@ def spec_to_temporal(spec: Spec) -> dict[str, Any]:
         "timezone_name": spec.tz,
         "timezone_data": b64encode(spec.tz_data).decode(),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in document.items() if value}
 
 
-def _structured(given: object, _: str) -> Calendar:
-    """Temporal's structured calendar has no defaults: a field that is absent matches nothing (but the year)."""
-    known_keys(given, _CALENDAR_KEYS, "a structured calendar")
-    assert isinstance(given, Mapping)
-    found = {field.name: each(given, field.name, partial(_range, field)) for field in FIELDS}
-    return Calendar(**found, comment=_text(given.get("comment") or "", "comment"))
+def _structured(document: object, _: str) -> Calendar:
+    """Read a structured calendar. It has no defaults: an absent field matches nothing, except an absent year."""
+    check_keys(document, _CALENDAR_KEYS, "a structured calendar")
+    assert isinstance(document, Mapping)
+    items = {field.name: each(document, field.name, partial(_range, field)) for field in FIELDS}
+    return Calendar(**items, comment=_text(document.get("comment") or "", "comment"))
 
 
-def _range(field: Field, given: object, _: str) -> Range:
-    known_keys(given, ("start", "end", "step"), "a range")
-    assert isinstance(given, Mapping)
-    numbers = [given.get(name) or 0 for name in ("start", "end", "step")]
+def _range(field: Field, document: object, _: str) -> Range:
+    check_keys(document, ("start", "end", "step"), "a range")
+    assert isinstance(document, Mapping)
+    numbers = [document.get(name) or 0 for name in ("start", "end", "step")]
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
-        raise SpecError(f"{field.title} {shown(given)} is not a range of numbers", field=field.name, value=given)
+        raise SpecError(
+            f"{field.title} {short_repr(document)} is not a range of numbers", field=field.name, value=document
+        )
     start, end, step = numbers
     if step < 0:
         raise SpecError(f"{field.title} has invalid Step", field=field.name, value=step)
     return Range(start, end or start, step or 1)
 
 
-def _strings(given: object, _: str) -> Calendar:
-    """Temporal's string calendar has defaults: midnight, every day; an empty text is one that is absent."""
-    known_keys(given, _CALENDAR_KEYS, "a calendar")
-    assert isinstance(given, Mapping)
-    found: dict[str, Items] = {}
+def _strings(document: object, _: str) -> Calendar:
+    """Read a string calendar. Its defaults are midnight and every day; an empty text counts as absent."""
+    check_keys(document, _CALENDAR_KEYS, "a calendar")
+    assert isinstance(document, Mapping)
+    items: dict[str, Items] = {}
     for field in FIELDS:
-        text = _text(given.get(field.name) or "", field.name).strip()
+        text = _text(document.get(field.name) or "", field.name).strip()
         if text and not (field is YEAR and text == "*"):
-            found[field.name] = temporal_items(text, field)
-    return Calendar(**found, comment=_text(given.get("comment") or "", "comment"))
+            items[field.name] = temporal_items(text, field)
+    return Calendar(**items, comment=_text(document.get("comment") or "", "comment"))
 
 
-def _interval(given: object, _: str) -> Interval:
-    known_keys(given, ("interval", "phase"), "an interval")
-    assert isinstance(given, Mapping)
-    if given.get("interval") is None:
-        raise SpecError("'interval' is missing", field="interval", value=given, hint="write {'interval': '3600s'}")
-    return Interval(_duration(given["interval"], "interval"), _duration(given.get("phase") or "0s", "phase"))
+def _interval(document: object, _: str) -> Interval:
+    check_keys(document, ("interval", "phase"), "an interval")
+    assert isinstance(document, Mapping)
+    if document.get("interval") is None:
+        raise SpecError("'interval' is missing", field="interval", value=document, hint="write {'interval': '3600s'}")
+    return Interval(_duration(document["interval"], "interval"), _duration(document.get("phase") or "0s", "phase"))
 
 
 def _text(value: object, field: str) -> str:
     if not isinstance(value, str):
-        raise SpecError(f"{field} {shown(value)} is not text", field=field, value=value)
+        raise SpecError(f"{field} {short_repr(value)} is not text", field=field, value=value)
     return value
 
 
@@ -187,8 +193,8 @@ def _duration(value: object, field: str) -> Micros:
     return -length if text.startswith("-") else length
 
 
-def _time(given: Mapping[str, Any], field: str) -> Micros | None:
-    return None if given.get(field) is None else read_instant(given[field], field)
+def _time(document: Mapping[str, Any], field: str) -> Micros | None:
+    return None if document.get(field) is None else read_instant(document[field], field)
 
 
 def _seconds(length: Micros) -> str:
@@ -197,18 +203,18 @@ def _seconds(length: Micros) -> str:
 
 
 def _calendar_json(calendar: Calendar) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    document: dict[str, Any] = {}
     for field in FIELDS:
         items = [_range_json(i) for i in calendar.items(field) if isinstance(i, Range)]
         if items:
-            found[field.name] = items
-    return found | ({"comment": calendar.comment} if calendar.comment else {})
+            document[field.name] = items
+    return document | ({"comment": calendar.comment} if calendar.comment else {})
 
 
 def _range_json(item: Range) -> dict[str, int]:
-    found = {"start": item.start}
+    document = {"start": item.start}
     if item.end != item.start:
-        found["end"] = item.end
+        document["end"] = item.end
     if item.step != 1:
-        found["step"] = item.step
-    return found
+        document["step"] = item.step
+    return document

@@ -1,7 +1,7 @@
-"""Compiled zone files (TZif, RFC 8536): whether they are whole, and the instants at which their offset may change.
+"""Read compiled zone files (TZif, RFC 8536): check them, and list the instants at which the offset may change.
 
-What a file says is checked whole before Python's own reader sees it. That reader trusts its files: one without its
-last line end makes it wait for ever, and after an error in a file it may crash.
+A file is checked completely before Python's own reader gets it, because that reader does not check: it loops forever on
+a file without its last line end, and it may crash after an error in a file.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ _FOOTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ZoneFile:
-    """`changes` are epoch seconds; `rule` is the POSIX text that goes on after the last of them, or nothing."""
+    """The content of a zone file. `changes` are epoch seconds; `rule` is the POSIX rule for the time after the last
+    change, or empty."""
 
     changes: tuple[int, ...]
     rule: str
 
 
 def read_zone_file(data: bytes) -> ZoneFile:
-    """The file if it is whole; ValueError says where it is not."""
+    """Read a complete and correct file. Raises ValueError with the reason if it is not."""
     changes, at = _block(data, 0, 4, "i")
     if data[4:5] < b"2":
         return ZoneFile(changes, "")
@@ -50,7 +51,7 @@ def read_zone_file(data: bytes) -> ZoneFile:
 
 
 def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...], int]:
-    """The instants of change in one block, and where the block ends: twice the same shape, in two widths."""
+    """Return the changes in one block, and where it ends. A file has two such blocks, with 4 and 8 bytes per time."""
     if len(data) < at + _HEADER.size:
         raise ValueError("it is cut short")
     magic, _, utc, std, leaps, times, types, chars = _HEADER.unpack_from(data, at)
@@ -76,21 +77,24 @@ def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...]
 
 
 def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]:
-    """The instants at which summer time may begin or end in each year, in no order."""
-    found = _FOOTER.fullmatch(rule)
-    if found is None or found["begin"] is None:
+    """Yield the instants at which summer time may begin or end in each year, in no particular order."""
+    match = _FOOTER.fullmatch(rule)
+    if match is None or match["begin"] is None:
         return
-    standard = -_seconds(found["standard"])
-    summer = -_seconds(found["summer"]) if found["summer"] else standard + 3600
+    standard = -_seconds(match["standard"])
+    summer = -_seconds(match["summer"]) if match["summer"] else standard + 3600
     for year in range(first_year, last_year + 1):
         for side, offset in (("begin", standard), ("end", summer)):
-            time = _seconds(found[f"{side}_time"] or "2") - offset
-            yield from (day * DAY_SECONDS + time for day in _epoch_days(found[side], year))
+            time = _seconds(match[f"{side}_time"] or "2") - offset
+            yield from (day * DAY_SECONDS + time for day in _epoch_days(match[side], year))
 
 
 def _epoch_days(day: str, year: int) -> Iterator[int]:
-    """`M10.5.0` is October's last Sunday, `J60` the first of March in every year, `59` the 60th day of this year.
-    Some Pythons are a day off with the last two, and what they say is shown: so the days around are named as well."""
+    """Yield the days that a POSIX rule means in a year, as epoch days.
+
+    `M10.5.0` is October's last Sunday, `J60` is the first of March in every year, and `59` is the 60th day of the year.
+    Some Python versions are a day off with the last two, so the days before and after are yielded as well.
+    """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))
         here = _epoch_day(year, 1, 1) + (number - 1 + (isleap(year) and number > 59) if day.startswith("J") else number)
@@ -98,8 +102,8 @@ def _epoch_days(day: str, year: int) -> Iterator[int]:
         return
     month, week, weekday = map(int, day[1:].split("."))
     first = _epoch_day(year, month, 1)
-    found = first + (weekday - (first + 4)) % 7 + 7 * (week - 1)  # 1 January 1970 was a Thursday
-    yield found if found < first + monthrange(year, month)[1] else found - 7
+    day_number = first + (weekday - (first + 4)) % 7 + 7 * (week - 1)  # 1 January 1970 was a Thursday
+    yield day_number if day_number < first + monthrange(year, month)[1] else day_number - 7
 
 
 def _epoch_day(year: int, month: int, day: int) -> int:

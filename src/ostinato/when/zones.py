@@ -1,9 +1,8 @@
-"""Time zones as tables: where the offset changes, and what the wall clock reads there.
+"""Time zones as tables of offset changes, with the gaps and folds that daylight saving makes.
 
-A zone is a list of segments with one offset each. Between two changes, wall clock and instant differ
-by that offset and by nothing else, so every conversion is one bisect. The rules come from the system's
-zone files or from the `tzdata` package, in the order `zoneinfo` looks for them; reading them, once per
-zone and process, is the only time this package touches a file.
+A zone is a list of segments with one offset each. Within a segment, wall clock and instant differ by that offset, so
+every conversion is one bisect. The rules come from the system's zone files or from the `tzdata` package, in the order
+of `zoneinfo`. Each zone is read once per process; this package reads no other files.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from importlib import resources
 from io import BytesIO
 from pathlib import Path
 
-from ostinato.errors import SpecError, did_you_mean, shown
+from ostinato.errors import SpecError, did_you_mean, short_repr
 from ostinato.when.instants import EPOCH
 from ostinato.when.zonefiles import ZoneFile, changes_by_rule, read_zone_file
 
@@ -46,9 +45,9 @@ class Zone:
         self.starts = starts
         self.offsets = offsets
         self.starts_wall = [-FAR, *(s + o for s, o in zip(starts[1:], offsets[1:], strict=True))]
-        # What the wall clock reads at the end of each segment, in that segment's own offset.
+        # The wall-clock time at the end of each segment, in that segment's offset.
         self.ends_wall = [*(s + o for s, o in zip(starts[1:], offsets, strict=False)), FAR]
-        # The latest reading that any earlier segment has come to: below it, everything has been shown once.
+        # The latest wall-clock time of all earlier segments: the clock has already shown every time before it.
         self.reach = [-FAR]
         for end in self.ends_wall[:-1]:
             self.reach.append(max(self.reach[-1], end))
@@ -60,18 +59,18 @@ class Zone:
         return self.offsets[self.segment(second)]
 
     def changes(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Each change of offset from `first` to `last`: its second, the offset before and the one after."""
+        """Return each change of offset from `first` to `last`: its second, the offset before, the offset after."""
         low, high = bisect_left(self.starts, first), bisect_right(self.starts, last)
         return [(self.starts[i], self.offsets[i - 1], self.offsets[i]) for i in range(max(1, low), high)]
 
     def instants(self, wall: int) -> list[int]:
-        """Every instant at which the wall clock reads `wall`: none in a gap, two in a repeated hour."""
+        """Return every instant at which the wall clock shows `wall`: none in a gap, two in a fold."""
         low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
         high = bisect_right(self.starts, wall + 2 * 86_400)
         return [wall - self.offsets[i] for i in range(low, high) if self.starts_wall[i] <= wall < self.ends_wall[i]]
 
     def first_at_or_past(self, wall: int) -> int:
-        """The first instant at which the wall clock reads `wall` or later."""
+        """Return the first instant at which the wall clock shows `wall` or a later time."""
         low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
         while wall >= self.ends_wall[low]:
             low += 1
@@ -80,14 +79,14 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class ZoneRules:
-    """Which edition of the zone rules is in force, and where it was found."""
+    """The version of the time zone rules in use, and their origin."""
 
     version: str
     source: str
 
 
 def zone(name: str, field: str = "tz") -> Zone:
-    """The zone of that name; an unknown one is an error that offers the nearest."""
+    """Return the zone with that name. Raises SpecError, with the most similar name as a hint."""
     try:
         return _load(name or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -95,7 +94,7 @@ def zone(name: str, field: str = "tz") -> Zone:
         raise SpecError(f"{field} {name!r} is not a time zone", field=field, value=name, hint=hint) from None
 
 
-# Abbreviations name an offset, not a zone, and several zones share each. One zone for each, to show what a name is.
+# An abbreviation names an offset that several zones share. One zone for each, as an example in the hint.
 _ABBREVIATIONS = {
     "ACST": "Australia/Adelaide",
     "AEDT": "Australia/Sydney",
@@ -128,11 +127,11 @@ def _abbreviated(name: str) -> str:
 
 
 def zone_name(tz: object) -> str:
-    """The name of a zone from its name, from a `ZoneInfo` or from UTC itself."""
+    """Return the name of a zone, given as a name, a `ZoneInfo` or `datetime.UTC`."""
     name = tz.key if isinstance(tz, zoneinfo.ZoneInfo) else "UTC" if tz is UTC else tz
     if not isinstance(name, str):
         raise SpecError(
-            f"tz {shown(tz)} is not the name of a time zone", field="tz", value=tz, hint="write tz='Europe/Berlin'"
+            f"tz {short_repr(tz)} is not the name of a time zone", field="tz", value=tz, hint="write tz='Europe/Berlin'"
         )
     return name
 
@@ -144,7 +143,7 @@ def zone_names() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def rules_in_force() -> ZoneRules:
-    """The version of the zone rules that this process uses."""
+    """Return the version of the time zone rules that this process uses."""
     for folder in map(Path, zoneinfo.TZPATH):
         if (folder / "UTC").is_file():
             return ZoneRules(_system_version(folder), str(folder))
@@ -153,7 +152,7 @@ def rules_in_force() -> ZoneRules:
 
 
 def installed_rules() -> str | None:
-    """The edition of the package tzdata, be it in force or not."""
+    """Return the version of the installed package tzdata, whether in use or not; None if it is not installed."""
     try:
         import tzdata
     except ImportError:
@@ -174,13 +173,13 @@ def _system_version(folder: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _load(name: str) -> Zone:
-    rules = zoneinfo.ZoneInfo(name)  # refuses names that lead out of the zone folders
+    rules = zoneinfo.ZoneInfo(name)  # refuses names that point outside the zone folders
     return _zone(name, read_zone_file(_zone_bytes(name)), rules)
 
 
 @lru_cache(maxsize=64)
 def zone_from_data(data: bytes) -> Zone:
-    """A zone from the bytes of a compiled zone file (TZif)."""
+    """Return a zone from the bytes of a compiled zone file (TZif)."""
     rules = rules_from_data(data)
     return _zone("its own zone data", read_zone_file(data), rules)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ostinato.testing import World
-from tests.scenario.journeys.parts import Work, plugins
+from tests.support.journey_parts import Work, plugins
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def work() -> Work:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def world(request: pytest.FixtureRequest, work: Work) -> World:
-    given: dict[str, Any] = {"journey_plugins": plugins(work)}
+    options: dict[str, Any] = {"journey_plugins": plugins(work)}
     if request.param == "sqlite":
-        return World(**given)
-    return World(request.getfixturevalue("postgres_url"), **given)
+        return World(**options)
+    return World(request.getfixturevalue("postgres_url"), **options)

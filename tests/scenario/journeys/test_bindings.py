@@ -9,57 +9,18 @@ import pytest
 
 from ostinato import every
 from ostinato.errors import NotFound, OstinatoError
+from ostinato.journeys.definitions import CheckedDefinition, InvalidDefinition, store_definitions
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
-from ostinato.journeys.library import Checked, Invalid, keep
 from ostinato.testing import World, run_virtual
 from ostinato.when.instants import format_instant
-from tests.scenario.journeys.parts import Work, plugins, text
+from tests.support.journey_parts import Work, paying, plugins, text
 
 
-def paying(
-    *, interval: str = "PT1H", runs: int = 3, start_at: str = "", existing: str = "fail", seconds: float = 0
-) -> str:
-    """Each run adds one to `count` and takes the next token."""
-    at = f"startAt: '{start_at}'," if start_at else ""
-    return text(
-        f"""
-        a:
-          type: task
-          task:
-            kind: 'schedule:v1'
-            start: pay
-            {at.rstrip(",")}
-            interval: {interval}
-            maxRuns: {runs}
-            subjectId: {{mapper: {{lang: py, expr: "context['who']"}}}}
-            context: {{mapper: {{lang: py, expr: "{{'token': context['token'], 'count': 0}}"}}}}
-            onExisting: {existing}
-          next: done
-        done: {{type: succeed}}
-        pay: {{type: task, task: {{kind: 'work:v1', seconds: {seconds}}}, next: count}}
-        count:
-          type: transform
-          transform:
-            mapper:
-              lang: py
-              expr: "{{**context, 'count': context['count'] + 1, 'token': context['token'] + '+'}}"
-          next: judge
-        judge:
-          type: choice
-          choices: [{{when: {{predicate: {{lang: py, expr: "context['count'] == 2"}}}}, next: bad}}]
-          default: paid
-        bad: {{type: fail, errorCode: DECLINED, reason: no money}}
-        paid: {{type: succeed}}
-        """,
-        name="pay",
-    )
-
-
-async def scheduled(world: World, *, token: str = "t", **given: Any) -> str:
+async def scheduled(world: World, *, token: str = "t", **options: Any) -> str:
     """The id of the binding that a run of the journey makes."""
     await world.up()
-    await world.app.journeys.deploy(paying(**given))
+    await world.app.journeys.deploy(paying(**options))
     status = await world.app.journeys.start("pay", {"who": "u1", "token": token})
     assert status.phase == "SUCCEEDED", (await world.app.journeys.result(status.id)).error
     return (await world.app.journeys.bindings(name="pay", subject="u1"))[-1].id
@@ -76,8 +37,8 @@ async def test_runs_hand_their_context_on_and_are_bounded(world: World, work: Wo
     await world.advance("4h")
     assert await runs_of(world, id) == ["succeeded", "failed: DECLINED", "succeeded"]
     assert [(call.context["token"], call.context["count"]) for call in work.calls] == [("t", 0), ("t+", 1), ("t++", 2)]
-    found = await world.app.journeys.binding(id)
-    assert (found.state, found.runs_executed, found.max_runs) == ("exhausted", 3, 3)
+    binding = await world.app.journeys.binding(id)
+    assert (binding.state, binding.runs_executed, binding.max_runs) == ("exhausted", 3, 3)
     listed = await world.app.journeys.list(name="pay", attributes={"subjectId": "u1"})
     assert [one.phase for one in listed] == ["SUCCEEDED", "FAILED", "SUCCEEDED"]
 
@@ -122,14 +83,14 @@ async def test_one_that_exists_is_in_the_way_or_gets_another_beside_it(world: Wo
     again = await world.app.journeys.start("pay", {"who": "u1", "token": "x"})
     other = await world.app.journeys.start("pay", {"who": "u2", "token": "x"})
     assert other.phase == "SUCCEEDED"
-    found = await world.app.journeys.bindings(name="pay", subject="u1")
+    bindings = await world.app.journeys.bindings(name="pay", subject="u1")
     if existing == "fail":
         error = (await world.app.journeys.result(again.id)).error
         assert error is not None
         assert error["code"] == "SCHEDULE_EXISTS"
-        assert len(found) == 1
+        assert len(bindings) == 1
     else:
-        assert (again.phase, len(found)) == ("SUCCEEDED", 2)
+        assert (again.phase, len(bindings)) == ("SUCCEEDED", 2)
 
 
 async def test_a_run_from_before_an_upsert_leaves_its_context_to_nobody(world: World, work: Work) -> None:
@@ -138,8 +99,8 @@ async def test_a_run_from_before_an_upsert_leaves_its_context_to_nobody(world: W
     await world.app.journeys.start("pay", {"who": "u1", "token": "new"})
     await world.advance("4h")
     assert [call.context["token"] for call in work.calls] == ["t", "new", "new+"]
-    found = await world.app.journeys.binding(id)
-    assert (found.runs_executed, found.state, len(await world.app.journeys.bindings())) == (2, "exhausted", 1)
+    binding = await world.app.journeys.binding(id)
+    assert (binding.runs_executed, binding.state, len(await world.app.journeys.bindings())) == (2, "exhausted", 1)
 
 
 async def test_the_run_of_a_cancelled_binding_finishes_and_carries_nothing(world: World, work: Work) -> None:
@@ -148,8 +109,8 @@ async def test_the_run_of_a_cancelled_binding_finishes_and_carries_nothing(world
     (cancelled,) = await world.app.journeys.cancel_bindings("pay", "u1")
     assert (cancelled.id, cancelled.state) == (id, "cancelled")
     await world.advance("3h")
-    found = await world.app.journeys.list(name="pay")
-    assert ([one.phase for one in found], len(work.calls)) == (["SUCCEEDED", "SUCCEEDED"], 1)
+    instances = await world.app.journeys.list(name="pay")
+    assert ([one.phase for one in instances], len(work.calls)) == (["SUCCEEDED", "SUCCEEDED"], 1)
     assert (await world.app.journeys.binding(id)).runs_executed == 0
     assert (await world.app.journeys.start("pay", {"who": "u1", "token": "x"})).phase == "SUCCEEDED"
 
@@ -215,12 +176,12 @@ async def test_a_scheduled_run_that_would_wait_for_somebody_is_an_error(world: W
         """
     )
     await world.up()
-    with pytest.raises(Invalid, match="reaches ask"):
+    with pytest.raises(InvalidDefinition, match="reaches ask"):
         await world.app.journeys.deploy(written)
     definition, _ = read(read_document(written))
     assert definition is not None
-    unchecked = Checked(definition, "journey.yaml", written)
-    await world.app.store.run(lambda _: keep([unchecked], "default", None, world.clock.now()))
+    unchecked = CheckedDefinition(definition, "journey.yaml", written)
+    await world.app.store.run(lambda _: store_definitions([unchecked], "default", None, world.clock.now()))
     await world.app.journeys.start("example")
     await world.advance("1m")
     newest, _ = await world.app.journeys.list()
@@ -333,21 +294,23 @@ async def test_a_trigger_of_a_binding_takes_no_input(world: World) -> None:
     assert (await world.app.schedules.trigger(binding.schedule)).run is not None
 
 
-async def test_nobody_is_waited_for_in_the_compensation_of_a_scheduled_run(world: World) -> None:
+async def test_scheduled_runs_do_not_wait_in_the_compensation_of_a_scheduled_run(world: World) -> None:
     await world.up()
     asks = "{type: wait, wait: {channel: manual, input: {schema: {}}}, next: done}"
     undo = f"  compensation: {{start: ask, states: {{ask: {asks}, done: {{type: succeed}}}}}}\n  states:"
     waiting = paying(runs=2, start_at="2026-01-01T01:00:00Z").replace("  states:", undo, 1)
-    with pytest.raises(Invalid, match="the compensation of a scheduled run reaches ask, which waits for an input"):
+    with pytest.raises(
+        InvalidDefinition, match="the compensation of a scheduled run reaches ask, which waits for an input"
+    ):
         await world.app.journeys.deploy(waiting)
     # What an earlier version let through ends when it gets there.
     definition, _ = read(read_document(waiting))
     assert definition is not None
-    checked = Checked(definition, "pay.journey.yaml", waiting, ())
-    await world.app.store.run(lambda _: keep([checked], "default", None, world.clock.now()))
+    checked = CheckedDefinition(definition, "pay.journey.yaml", waiting, ())
+    await world.app.store.run(lambda _: store_definitions([checked], "default", None, world.clock.now()))
     await world.app.journeys.start("pay", {"who": "u1", "token": "t"})
     await world.advance("3h")
-    children = [run for run in await world.app.runs() if run.id.endswith("c")]
+    children = [run for run in await world.app.runs() if run.parent_id is not None]
     assert [run.status for run in children] == ["failed"]
 
 
@@ -365,7 +328,7 @@ def test_a_run_that_was_fired_before_a_renewal_and_not_begun_is_given_up(store_u
         await world.app.journeys.deploy(paying(existing="upsert"))
         for token in ("a", "b"):
             await world.app.journeys.start("pay", {"who": "ada", "token": token})
-            await world.settle()
+            await world.advance("1s")  # a renewal in the same microsecond would have the times of the one before
         stands = sorted(run.status for run in await world.app.runs(name="pay"))
         assert stands == ["cancelled", "ready", "succeeded", "succeeded"]
         await world.advance("5h")

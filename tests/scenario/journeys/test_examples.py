@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ostinato.engine.egress import EgressPolicy
+from ostinato.engine.http.egress import EgressPolicy
+from ostinato.journeys.definitions import find_problems
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.expressions.languages import languages
-from ostinato.journeys.library import problems_of
-from ostinato.journeys.plugins import Plugins
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.standard import standard_plugins
+from ostinato.journeys.task_kind import Plugins
+from ostinato.journeys.tasks.standard import standard_plugins
 from ostinato.testing import World
 from ostinato.when.instants import format_instant, from_datetime
-from tests.service import Received, Reply, Service
+from tests.support.service import Received, Reply, Service
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 FILES = sorted(EXAMPLES.glob("*.journey.yaml"))
@@ -29,9 +29,9 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(scope="module")
 def spoken() -> Iterator[list[Language]]:
     """What a base installation has, and JSONata for the one example that says so. One set of workers for all tests."""
-    found = languages()
-    yield [found[name] for name in ("plain", "jsonata")]
-    found["jsonata"].close()
+    by_name = languages()
+    yield [by_name[name] for name in ("plain", "jsonata")]
+    by_name["jsonata"].close()
 
 
 class Outside(Service):
@@ -46,9 +46,9 @@ class Outside(Service):
 
 @pytest.fixture
 def outside() -> Iterator[Outside]:
-    found = Outside(answering({}))
-    with found:
-        yield found
+    service = Outside(answering({}))
+    with service:
+        yield service
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def answering(body: Any, status: int = 200) -> Reply:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_an_example_is_without_errors_and_warnings(file: Path, spoken: list[Language]) -> None:
     plugins = Plugins(standard_plugins().kinds.values(), spoken)
-    assert problems_of(file.read_text(encoding="utf-8"), str(file), plugins) == []
+    assert find_problems(file.read_text(encoding="utf-8"), str(file), plugins) == []
 
 
 def test_there_are_six() -> None:
@@ -82,8 +82,8 @@ async def begun(world: World, name: str, input: dict[str, Any], **how: Any) -> s
 
 
 async def outcome(world: World, id: str) -> Any:
-    found = await world.app.journeys.result(id)
-    return found.output if found.succeeded else (found.error or {})["code"]
+    ended = await world.app.journeys.result(id)
+    return ended.output if ended.succeeded else (ended.error or {})["code"]
 
 
 async def test_a_monthly_payment_hands_its_token_on(world: World, outside: Outside) -> None:
@@ -93,8 +93,8 @@ async def test_a_monthly_payment_hands_its_token_on(world: World, outside: Outsi
 
     outside.answer(pay)
     first = format_instant(from_datetime(world.now))
-    given = {"customer": "ada", "amount": 9.5, "token": "secret-1", "startAt": first}
-    id = await begun(world, "monthly-payment", given)
+    input = {"customer": "ada", "amount": 9.5, "token": "secret-1", "startAt": first}
+    id = await begun(world, "monthly-payment", input)
     assert await outcome(world, id) == {"status": "SCHEDULED"}
     await world.advance("400d")
     # The fifth is declined: it counts, and the next one tries with the token that it has left.
@@ -107,9 +107,9 @@ async def test_a_monthly_payment_hands_its_token_on(world: World, outside: Outsi
 
 
 async def test_an_approval_reminds_every_day_and_takes_the_answer(world: World, outside: Outside) -> None:
-    given = {"request": "r1", "approver": "ada"}
-    id = await begun(world, "approval", given)
-    silent = await begun(world, "approval", {**given, "request": "r2"})
+    input = {"request": "r1", "approver": "ada"}
+    id = await begun(world, "approval", input)
+    silent = await begun(world, "approval", {**input, "request": "r2"})
     await world.advance("50h")
     await world.app.journeys.submit(id, "decision", {"approved": True, "note": "fine"})
     assert await outcome(world, id) == {"approved": True, "note": "fine"}
@@ -145,12 +145,12 @@ async def test_a_credit_is_decided_by_three_opinions(world: World, outside: Outs
         )
 
     outside.answer(check)
-    found = {who: await begun(world, "credit-decision", {"applicant": who, "amount": 5000}) for who in scores}
-    assert await outcome(world, found["ada"]) == {"status": "GRANTED", "amount": 5000}
-    assert (await world.app.journeys.result(found["ada"])).outcome_id == "automatic"
-    assert await outcome(world, found["bob"]) == "CREDIT_REFUSED"
-    await world.app.journeys.submit(found["cyd"], "by-hand", {"granted": True})
-    assert (await world.app.journeys.result(found["cyd"])).outcome_id == "by-hand"
+    ids = {name: await begun(world, "credit-decision", {"applicant": name, "amount": 5000}) for name in scores}
+    assert await outcome(world, ids["ada"]) == {"status": "GRANTED", "amount": 5000}
+    assert (await world.app.journeys.result(ids["ada"])).outcome_id == "automatic"
+    assert await outcome(world, ids["bob"]) == "CREDIT_REFUSED"
+    await world.app.journeys.submit(ids["cyd"], "by-hand", {"granted": True})
+    assert (await world.app.journeys.result(ids["cyd"])).outcome_id == "by-hand"
     assert len(outside.received) == 9
 
 
@@ -179,8 +179,8 @@ async def test_a_subscription_is_charged_until_it_ends(world: World, outside: Ou
 
 async def test_a_batch_is_closed_when_the_market_closes(world: World, outside: Outside) -> None:
     await world.advance_to("2026-03-05T08:00:00Z")  # a Thursday
-    given = {"market": "XETR", "firstRun": "2026-03-05T12:00:00Z", "closesAt": "2026-03-05T16:30:00Z", "days": 5}
-    await begun(world, "market-close", given)
+    input = {"market": "XETR", "firstRun": "2026-03-05T12:00:00Z", "closesAt": "2026-03-05T16:30:00Z", "days": 5}
+    await begun(world, "market-close", input)
     await world.advance_to("2026-03-05T16:29:59Z")
     assert outside.received == []
     await world.advance_to("2026-03-12T00:00:00Z")

@@ -10,15 +10,15 @@ import pytest
 
 from ostinato import Ostinato
 from ostinato.errors import Conflict, NotFound, OstinatoError
-from ostinato.journeys.library import Invalid
-from ostinato.journeys.looks import NotOver
-from ostinato.journeys.plugins import Request
-from ostinato.journeys.schemas import NotValid
-from ostinato.journeys.steps import StepAnswered, StepNotActive
+from ostinato.journeys.api.queries import NotOver
+from ostinato.journeys.definitions import InvalidDefinition
+from ostinato.journeys.language.json_schema import NotValid
+from ostinato.journeys.runtime.start_and_submit import StepAnswered, StepNotActive
+from ostinato.journeys.task_kind import Request
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import VirtualClock, World, run_virtual
 from ostinato.when.instants import SECOND
-from tests.scenario.journeys.parts import Work, plugins, text
+from tests.support.journey_parts import Work, plugins, text
 
 APPROVAL = text(
     """
@@ -132,10 +132,10 @@ async def test_a_wait_that_is_entered_anew_takes_another_input_and_forgets_the_l
         )
     )
     status = await journeys.start("example")
-    answers = [(await journeys.submit(status.id, "a", n, key=str(n))).form() for n in (1, 2, 10)]
+    answers = [(await journeys.submit(status.id, "a", n, key=str(n))).to_json() for n in (1, 2, 10)]
     assert [(one["last"], one["phase"]) for one in answers] == [(1, "RUNNING"), (2, "RUNNING"), (10, "SUCCEEDED")]
     assert (await journeys.result(status.id)).output["payload"] == 10
-    assert (await journeys.submit(status.id, "a", 1, key="1")).form() == answers[0]
+    assert (await journeys.submit(status.id, "a", 1, key="1")).to_json() == answers[0]
 
 
 async def test_of_a_step_and_its_timeout_one_wins_and_is_on_record(world: World) -> None:
@@ -152,13 +152,13 @@ async def test_of_a_step_and_its_timeout_one_wins_and_is_on_record(world: World)
         except StepNotActive:
             return "too late"
 
-    told = asyncio.create_task(answer())
+    answering = asyncio.create_task(answer())
     await world.advance("1h1s")
     phase = (await journeys.status(status.id)).phase
     names = [one.name for one in await world.app.events(subject=status.id, limit=100)]
     won = "journey:input_received" in names
     assert (won, "journey:timer_fired" in names) in ((True, False), (False, True))
-    assert (await told, phase) == (("SUCCEEDED", "SUCCEEDED") if won else ("too late", "FAILED"))
+    assert (await answering, phase) == (("SUCCEEDED", "SUCCEEDED") if won else ("too late", "FAILED"))
 
 
 DECISION = text(
@@ -300,7 +300,7 @@ async def test_a_terminated_one_is_not_compensated_and_one_may_say_that_it_is_no
     )
     status = await world.app.journeys.start("example", mode="async")
     await world.settle()
-    with pytest.raises(Conflict, match="cannot be cancelled"):
+    with pytest.raises(Conflict, match="is not cancellable"):
         await world.app.journeys.cancel(status.id)
     assert await world.app.cancel(status.id) == "active"
     await world.app.terminate(status.id)
@@ -323,7 +323,7 @@ async def test_a_running_instance_keeps_its_version(world: World) -> None:
     await journeys.deploy(text(old, version="1.9.0"))
     with pytest.raises(Conflict, match="a version never changes"):
         await journeys.deploy(text("a: {type: succeed}", version="1.9.0"))
-    with pytest.raises(Invalid, match="'nope'"):
+    with pytest.raises(InvalidDefinition, match="'nope'"):
         await journeys.deploy(text("a: {type: task, task: {kind: 'work:v1'}, next: nope}"))
     with pytest.raises(NotFound, match="did you mean 'example'"):
         await journeys.start("exampel")
@@ -404,8 +404,8 @@ async def test_a_guard_that_gives_no_answer_is_logged_once(world: World, caplog:
         for _ in range(2):
             with pytest.raises(NotFound):
                 await world.app.journeys.status(id, guarded=True)
-    told = [getattr(line, "values", {}) for line in caplog.records]
-    said = [one["journey"] for one in told if one.get("action") == "guard_without_answer"]
+    records = [getattr(line, "values", {}) for line in caplog.records]
+    said = [one["journey"] for one in records if one.get("action") == "guard_without_answer"]
     assert said == ["silent"]
 
 
@@ -424,7 +424,7 @@ async def test_outcomes_are_named_and_responses_shown(world: World) -> None:
         )
     )
     status = await journeys.start("example", {"result": {"n": 7, "status": "GREAT"}, "shown": {"a": 1, "phase": "x"}})
-    assert (await journeys.result(status.id)).form() == {
+    assert (await journeys.result(status.id)).to_json() == {
         "journeyId": status.id,
         "journeyName": "example",
         "phase": "SUCCEEDED",
@@ -506,7 +506,7 @@ async def test_attributes_are_written_once_and_bounded(world: World) -> None:
     assert [one.id for one in await journeys.list(attributes={"orderId": "7"})] == [good.id]
     for more in ({"tenantId": "other"}, {"x" * 33: "1"}, {"x": "y" * 257}):
         assert (await journeys.start("example", {"more": more}, attributes={"tenantId": "t"})).phase == "FAILED"
-    with pytest.raises(OstinatoError, match="at most 16"):
+    with pytest.raises(OstinatoError, match="the maximum is 16"):
         await journeys.start("example", {"more": {}}, tags=[str(n) for n in range(17)])
 
 
@@ -535,7 +535,7 @@ def test_a_step_taken_by_another_node_takes_the_run_with_it(tmp_path: Path, work
             await first.journeys.deploy(DECISION.replace("STRATEGY", "allOf"))
             status = await first.journeys.start("example", wait="1s")
             await second.journeys.submit(status.id, "wait", 1, wait="1s", key="k")
-            assert second.journeys._around.conductor().at_work(status.id) is not None
+            assert second.journeys._api.runner().active_segment(status.id) is not None
             await asyncio.sleep(900)
             assert (await second.journeys.result(status.id)).output == ["bureau", "patience", "person"]
             assert (work.keys, work.stopped) == ([f"{status.id}:1:1"] * 2, ["ask"])
@@ -595,25 +595,27 @@ async def test_lists_have_every_instance_that_fits_once(world: World, work: Work
     for name in ("one", "two"):
         await journeys.deploy(text(states, spec=tagged).replace("example", name))
     phases = ("RUNNING", "SUCCEEDED", "FAILED")
-    made: list[tuple[str, str, str, str]] = []
+    instances: list[tuple[str, str, str, str]] = []
     for n in range(24):
         name, kind, phase = ("one", "two")[n % 2], ("vip", "plain", "plain")[n % 3], phases[n // 3 % 3]
         id = (await journeys.start(name, {"kind": kind})).id
         if phase != "RUNNING":
             await journeys.submit(id, "ask", {"ok": phase == "SUCCEEDED"})
-        made.insert(0, (id, name, kind, phase))
+        instances.insert(0, (id, name, kind, phase))
     for name, kind, phase in product(("", "one", "two"), ("", "vip", "plain"), ("", *phases)):
-        found: list[str] = []
+        ids: list[str] = []
         before: str | None = "~"
         while before is not None:
             seen, before = await journeys.page(
                 name=name, phase=phase, tags=[kind] if kind else [], before=before, limit=3
             )
-            found += [one.id for one in seen]
+            ids += [one.id for one in seen]
         wanted = [
-            one[0] for one in made if all(not a or a == b for a, b in zip((name, kind, phase), one[1:], strict=True))
+            instance[0]
+            for instance in instances
+            if all(not a or a == b for a, b in zip((name, kind, phase), instance[1:], strict=True))
         ]
-        assert found == wanted, (name, kind, phase)
+        assert ids == wanted, (name, kind, phase)
 
 
 async def test_a_step_shows_what_is_not_the_engines_own_in_a_status(world: World) -> None:
@@ -636,10 +638,10 @@ async def test_a_step_shows_what_is_not_the_engines_own_in_a_status(world: World
         )
     )
     id = (await world.app.journeys.start("example")).id
-    given = {"status": "PAID", "output": 1, "error": None, "outcomeId": "x", "phase": "MINE", "n": 2}
-    status = await world.app.journeys.submit(id, "ask", given)
+    input = {"status": "PAID", "output": 1, "error": None, "outcomeId": "x", "phase": "MINE", "n": 2}
+    status = await world.app.journeys.submit(id, "ask", input)
     assert dict(status.more) == {"status": "PAID", "output": 1, "error": None, "outcomeId": "x", "n": 2}
-    assert status.form()["phase"] == "SUCCEEDED"
+    assert status.to_json()["phase"] == "SUCCEEDED"
     assert dict((await world.app.journeys.result(id)).more) == {"n": 2}
 
 
@@ -677,9 +679,9 @@ async def test_a_journey_that_fails_is_a_warning_in_the_log(
     await world.app.journeys.submit(rejected.id, "ask", {"ok": False})
     late = await world.app.journeys.start("example", {"who": "u2"})
     await world.advance("2h")
-    found = [record for record in caplog.records if record.name == "ostinato"]
-    assert [(record.values["action"], record.values["run"]) for record in found] == [  # type: ignore[attr-defined]
+    records = [record for record in caplog.records if record.name == "ostinato" and record.levelname == "WARNING"]
+    assert [(record.values["action"], record.values["run"]) for record in records] == [  # type: ignore[attr-defined]
         ("run_failed", rejected.id),
         ("run_failed", late.id),
     ]
-    assert found[0].words == "journey 'example' failed: REJECTED; not tried again"  # type: ignore[attr-defined]
+    assert records[0].words == "journey 'example' failed: REJECTED; not tried again"  # type: ignore[attr-defined]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ostinato.journeys.library import Invalid
-from ostinato.journeys.settings import JourneySettings, Limits
+from ostinato.journeys.definitions import InvalidDefinition
+from ostinato.journeys.settings import JourneyLimits, JourneySettings
 from ostinato.testing import World
-from tests.scenario.journeys.parts import Work, plugins, text
+from tests.support.journey_parts import Work, plugins, text
 
 TIMED = """
 a: {type: timer, timer: {KIND: {mapper: {lang: py, expr: "context['at']"}}}, next: b}
@@ -17,7 +17,7 @@ b: {type: succeed}
 
 @pytest.fixture
 def world() -> World:
-    settings = JourneySettings(limits=Limits(longest_timer_s=3600))
+    settings = JourneySettings(limits=JourneyLimits(longest_timer_s=3600))
     return World(journey_plugins=plugins(Work()), journey_settings=settings)
 
 
@@ -31,10 +31,10 @@ async def test_a_timer_is_set_no_further_ahead_than_is_allowed(world: World, kin
     await journeys.deploy(text(TIMED.replace("KIND", kind), spec="lifecycle: {startMode: async}"))
     ids = [(await journeys.start("example", {"at": at})).id for at in (near, far)]
     await world.advance("61m")
-    found = [await journeys.result(id) for id in ids]
-    assert [one.phase for one in found] == ["SUCCEEDED", "FAILED"]
-    internal = {"code": "urn:journeyforge:error:internal", "reason": "a timer is at most 3,600 s long here"}
-    assert found[1].error == internal
+    outcomes = [await journeys.result(id) for id in ids]
+    assert [one.phase for one in outcomes] == ["SUCCEEDED", "FAILED"]
+    internal = {"code": "urn:journeyforge:error:internal", "reason": "a timer may be at most 3,600 s long"}
+    assert outcomes[1].error == internal
     literal = text("a: {type: timer, timer: {duration: P1D}, next: b}\nb: {type: succeed}", version="0.2.0")
-    with pytest.raises(Invalid, match="at most 3,600 s long"):
+    with pytest.raises(InvalidDefinition, match="at most 3,600 s long"):
         await journeys.deploy(literal)

@@ -22,6 +22,7 @@ from ostinato import (
     parse_schedules,
 )
 from ostinato.schedules.rows import insert_schedule_row
+from ostinato.store.columns import SCHEDULE_COLUMNS
 from ostinato.store.contract import sql
 from ostinato.testing import World
 
@@ -53,17 +54,17 @@ class CapturingLog:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What the log is told about declarations."""
+def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Collect the lines that the log gets about declarations."""
     logger = CapturingLog()
-    monkeypatch.setattr("ostinato.schedules.declaring.log", logger)
+    monkeypatch.setattr("ostinato.schedules.declared.decorators.log", logger)
     return logger.calls
 
 
 async def events(world: World, name: str) -> list[str]:
     info = await world.app.schedules.get(name)
-    found = await world.app.events(subject=info.id, limit=1000)
-    return [event.name.removeprefix("schedule:") for event in found]
+    stored = await world.app.events(subject=info.id, limit=1000)
+    return [event.name.removeprefix("schedule:") for event in stored]
 
 
 async def test_a_declared_schedule_runs_its_function(world: World) -> None:
@@ -95,8 +96,8 @@ async def test_a_job_keeps_its_own_settings_in_either_order(world: World, order:
     assert list(app._handlers) == ["http", "webhook", "weekly"]
     assert app._handlers["weekly"].retry.attempts == 3
     await world.up()
-    (found,) = await app.schedules.list()
-    assert (found.name, found.job) == ("weekly", "weekly")
+    (declared,) = await app.schedules.list()
+    assert (declared.name, declared.job) == ("weekly", "weekly")
 
 
 async def test_several_schedules_of_one_function_have_names(world: World) -> None:
@@ -137,9 +138,9 @@ async def test_a_mistake_is_told_where_it_is_declared(world: World) -> None:
         ({"ovrlap": "skip"}, "did you mean 'overlap'"),
         ({"name": " x"}, "name ' x' is not a text"),
     ]
-    for given, told in mistakes:
-        with pytest.raises(OstinatoError, match=told):
-            app.schedule(every("1h"), **{"input": {"kind": "x"}, **given})(report)
+    for options, words in mistakes:
+        with pytest.raises(OstinatoError, match=words):
+            app.schedule(every("1h"), **{"input": {"kind": "x"}, **options})(report)
     await world.up()
     assert await app.schedules.list() == []
     with pytest.raises(OstinatoError, match="the app is running"):
@@ -169,6 +170,22 @@ async def test_starting_again_changes_nothing(world: World) -> None:
     assert (await events(world, "tick")).count("updated") == 0
     await world.advance("20m")
     assert seen == minutes(10, 20, 30, 40)
+
+
+async def test_deleting_what_code_declares_notes_that_it_comes_back(world: World) -> None:
+    def declare(app: Ostinato) -> None:
+        @app.schedule(every("1h"))
+        async def tick() -> None: ...
+
+    declare(world.app)
+    await world.up()
+    await world.app.schedules.create("own", every("1h"), "tick")
+    deleted = await world.app.schedules.delete("tick", request_id="once")
+    assert deleted.note == "it is declared in code; the next start of a node with that code creates it again"
+    assert await world.app.schedules.delete("tick", request_id="once") == deleted
+    assert (await world.app.schedules.delete("own")).note is None
+    await restart(world, declare)
+    assert (await world.app.schedules.get("tick")).state == "running"
 
 
 async def test_an_edit_in_code_neither_refires_nor_loses_nor_unpauses(world: World) -> None:
@@ -211,7 +228,7 @@ async def test_what_was_due_during_an_outage_is_settled_by_the_old_declaration(w
     assert seen == minutes(60, 120, 165)
 
 
-async def test_what_is_declared_no_longer_is_reported_and_goes_on(world: World, told: list[Any]) -> None:
+async def test_what_is_declared_no_longer_is_reported_and_goes_on(world: World, log: list[Any]) -> None:
     def declare(app: Ostinato, *names: str) -> None:
         for name in names:
             app.schedule(every("1h"), name=name)(app.job(name="work")(work))
@@ -221,7 +238,7 @@ async def test_what_is_declared_no_longer_is_reported_and_goes_on(world: World, 
     declare(world.app, "a", "b")
     await world.up()
     await restart(world, lambda app: declare(app, "a"))
-    (line,) = [one for one in told if one.kwargs["action"] == "schedules_missing"]
+    (line,) = [one for one in log if one.kwargs["action"] == "schedules_missing"]
     assert (line.method_name, line.kwargs["schedules"]) == ("warning", ["b"])
     plan = await world.app.schedules.plan()
     assert [(step.name, step.verb) for step in plan.steps] == [("a", "unchanged"), ("b", "missing")]
@@ -247,13 +264,13 @@ async def test_an_app_with_a_name_may_prune_its_own_and_no_others(world: World) 
     await restart(world, lambda app: declare(app, "a", "b"), name="one")
     await restart(world, lambda app: declare(app, "c"), name="two", prune_schedules=True)
     await restart(world, lambda app: declare(app, "b"), name="one", prune_schedules=True)
-    found = {one.name: one.origin for one in await world.app.schedules.list()}
-    assert found == {"b": "code:one", "by hand": None, "c": "code:two"}
+    schedules = {one.name: one.origin for one in await world.app.schedules.list()}
+    assert schedules == {"b": "code:one", "by hand": None, "c": "code:two"}
     await restart(world, name="one", prune_schedules=True)
     assert [one.name for one in await world.app.schedules.list()] == ["by hand", "c"]
 
 
-async def test_what_another_place_declares_is_left_alone_unless_taken(world: World, told: list[Any]) -> None:
+async def test_what_another_place_declares_is_left_alone_unless_taken(world: World, log: list[Any]) -> None:
     def declare(app: Ostinato, hours: int, *names: str) -> None:
         for name in names:
             app.schedule(every(f"{hours}h"), name=name)(app.job(name="work")(work))
@@ -267,10 +284,10 @@ async def test_what_another_place_declares_is_left_alone_unless_taken(world: Wor
     # An app that gets a name keeps what it had.
     await restart(world, lambda app: declare(app, 2, "mine", "shared"), name="one")
     await restart(world, lambda app: declare(app, 3, "shared", "new"), name="two")
-    (line,) = [one for one in told if one.kwargs["action"] == "schedule_declared_elsewhere"]
+    (line,) = [one for one in log if one.kwargs["action"] == "schedule_declared_elsewhere"]
     assert (line.method_name, line.kwargs["schedule"], line.kwargs["owner"]) == ("error", "shared", "code:one")
-    found = {one.name: (one.origin, one.words) for one in await world.app.schedules.list()}
-    assert found == {
+    schedules = {one.name: (one.origin, one.words) for one in await world.app.schedules.list()}
+    assert schedules == {
         "mine": ("code:one", "Every 2 hours"),
         "new": ("code:two", "Every 3 hours"),
         "shared": ("code:one", "Every 2 hours"),
@@ -396,7 +413,7 @@ async def test_a_schedule_that_cannot_be_read_is_mended_by_its_declaration(world
 
     def spoil(_: int) -> Any:
         broken = list(insert_schedule_row(row))
-        broken[3] = '{"crn": 1}'
+        broken[SCHEDULE_COLUMNS.index("spec")] = '{"crn": 1}'
         yield sql("replace_schedules", [broken])
 
     await world._store.run(spoil)
@@ -435,17 +452,17 @@ async def test_a_schedule_that_cannot_be_changed_now_does_not_keep_the_node_from
             app.schedule(every(f"{minutes}m"), name=name, catchup="all")(app.job(name="work")(work))
 
     logger = CapturingLog()
-    monkeypatch.setattr("ostinato.app.log", logger)
+    monkeypatch.setattr("ostinato.schedules.api.at_start.log", logger)
     declare(world.app, 1, "behind")
     await world.advance("2m")
     await world.down()
     await asyncio.sleep(3600)
-    monkeypatch.setattr("ostinato.schedules.scheduler._MOST_AT_ONCE", 5)
+    monkeypatch.setattr("ostinato.schedules.operations.edit._MAX_TIMES", 5)
     await restart(world, lambda app: declare(app, 2, "behind", "new"))
     (line,) = [one for one in logger.calls if one.kwargs["action"] == "schedule_not_declared"]
     assert line.kwargs["schedule"] == "behind"
-    found = {one.name: one.words for one in await world.app.schedules.list()}
-    assert found == {"behind": "Every minute", "new": "Every 2 minutes"}
+    schedules = {one.name: one.words for one in await world.app.schedules.list()}
+    assert schedules == {"behind": "Every minute", "new": "Every 2 minutes"}
     await world.advance("5m")
     await restart(world, lambda app: declare(app, 2, "behind", "new"))
     assert (await world.app.schedules.get("behind")).words == "Every 2 minutes"
@@ -466,19 +483,19 @@ def test_many_apps_that_start_at_once_declare_once(store_url: str) -> None:
         async with racer(store_url, hours, names):
             pass
 
-    async def told() -> tuple[dict[str, str], list[tuple[str, str]]]:
+    async def read_store() -> tuple[dict[str, str], list[tuple[str, str]]]:
         async with Ostinato(store_url).connected() as app:
-            found = {one.name: one.words for one in await app.schedules.list()}
+            schedules = {one.name: one.words for one in await app.schedules.list()}
             events = [one for one in await app.events(limit=1000) if one.name.startswith("schedule:")]
-        return found, sorted((one.name.removeprefix("schedule:"), one.data["name"]) for one in events)
+        return schedules, sorted((one.name.removeprefix("schedule:"), one.data["name"]) for one in events)
 
     async def race() -> None:
-        await told()  # the tables are there before it begins
+        await read_store()  # the tables are there before it begins
         await asyncio.gather(*(started(1, names) for names in ("abc", "cba") * 3))
         created = [("created", "a"), ("created", "b"), ("created", "c")]
-        assert await told() == (dict.fromkeys("abc", "Every hour"), created)
+        assert await read_store() == (dict.fromkeys("abc", "Every hour"), created)
         await asyncio.gather(*(started(2, names) for names in ("bcd", "dcb") * 3))
         changed = [("created", "d"), ("deleted", "a"), ("updated", "b"), ("updated", "c")]
-        assert await told() == (dict.fromkeys("bcd", "Every 2 hours"), created + changed)
+        assert await read_store() == (dict.fromkeys("bcd", "Every 2 hours"), created + changed)
 
     asyncio.run(race())

@@ -48,12 +48,12 @@ def test_a_function_is_called_in_another_process() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(("function", "given"), [(endless, 0), (much, 4 << 30), (large, module.LARGEST_ANSWER + 1)])
-def test_what_takes_too_long_or_too_much_is_ended(function: object, given: int) -> None:
+@pytest.mark.parametrize(("function", "amount"), [(endless, 0), (much, 4 << 30), (large, module.LARGEST_ANSWER + 1)])
+def test_what_takes_too_long_or_too_much_is_ended(function: object, amount: int) -> None:
     async def main() -> None:
         computing = Computing(deadline_s=0.5)
         with pytest.raises(TooMuch):
-            await computing.call("a", function, given)  # type: ignore[arg-type]
+            await computing.call("a", function, amount)  # type: ignore[arg-type]
         assert await computing.call("a", len, "abc") == 3
         computing.close()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ostinato.documents import Place
 from ostinato.journeys.documents import DEEPEST, LARGEST, read_document
-from ostinato.schedules.marked import Place
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ from ostinato.schedules.marked import Place
     ],
 )
 def test_what_is_not_in_the_subset_is_named_with_its_place(text: str, code: str, line: int, column: int) -> None:
-    found = read_document(text).problems
-    assert [(one.code, one.line, one.column) for one in found][:1] == [(code, line, column)]
+    problems = read_document(text).problems
+    assert [(one.code, one.line, one.column) for one in problems][:1] == [(code, line, column)]
 
 
 @pytest.mark.parametrize(
@@ -52,21 +52,27 @@ def test_a_scalar_is_what_yaml_1_2_says(written: str, meant: object) -> None:
 
 
 def test_every_key_and_value_has_its_place() -> None:
-    marked = read_document("a:\n  - b: 1\n    c: {d: x}\n").marked
-    assert marked.keys[("a", 0, "c", "d")] == Place(3, 9)
-    assert marked.place(("a", 0, "c", "d")) == Place(3, 12)
-    assert marked.place(("a", 0, "c", "e")) == Place(3, 8)
+    positions = read_document("a:\n  - b: 1\n    c: {d: x}\n").positions
+    assert positions.keys[("a", 0, "c", "d")] == Place(3, 9)
+    assert positions.place(("a", 0, "c", "d")) == Place(3, 12)
+    assert positions.place(("a", 0, "c", "e")) == Place(3, 8)
 
 
 def test_json_is_read_as_json_with_the_places_of_its_text() -> None:
     document = read_document('{"a":\n\t{"b": "\\ud83d\\ude00"}}', "x.journey.json")
     assert not document.problems
     assert document.value == {"a": {"b": "😀"}}
-    assert document.marked.place(("a", "b")) == Place(2, 8)
+    assert document.positions.place(("a", "b")) == Place(2, 8)
     assert [one.code for one in read_document("a: 1", "x.journey.json").problems] == ["document-syntax"]
-    assert [one.code for one in read_document('{"a": NaN}', "x.journey.json").problems] == ["document-number"]
+    [problem] = read_document('{"a": NaN}', "x.journey.json").problems
+    assert (problem.code, problem.line, problem.column) == ("document-number", 1, 7)
 
 
 def test_a_bomb_of_aliases_does_nothing() -> None:
     lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30))]
     assert {one.code for one in read_document("\n".join(lines)).problems} == {"document-anchor", "document-alias"}
+
+
+def test_half_of_a_surrogate_pair_is_refused() -> None:
+    [problem] = read_document('a:\n  b: "\\ud83d"').problems
+    assert (problem.code, problem.line, problem.column) == ("document-syntax", 2, 6)

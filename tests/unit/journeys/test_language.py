@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Expression, expressions, read
 from ostinato.journeys.language.states import Parallel, Task, Timer, Transform, Wait
-from tests.unit.journeys.examples import journey, text
+from ostinato.journeys.tasks.standard import standard_kinds
+from tests.support.journey_documents import journey, text
 
 EVERYTHING = """
 subjourneys:
@@ -141,10 +144,10 @@ def test_what_has_not_the_shape_says_where_and_what_would_be_right(
 ) -> None:
     definition, problems = read(read_document(text(states, spec=spec)))
     assert definition is None
-    found = [one for one in problems if one.code == code]
-    assert [one.state for one in found] == [state]
-    assert words in str(found[0])
-    assert found[0].line > 6
+    matching = [one for one in problems if one.code == code]
+    assert [one.state for one in matching] == [state]
+    assert words in str(matching[0])
+    assert matching[0].line > 6
 
 
 def test_all_that_is_wrong_is_said_at_once_in_the_order_of_the_lines() -> None:
@@ -165,3 +168,15 @@ def test_what_was_once_in_the_language_is_a_warning() -> None:
     definition, problems = read(read_document(text(wait, spec="resources: {}")))
     assert definition is not None
     assert [one.code for one in problems] == ["spec-resources", "external-default"]
+
+
+@pytest.mark.parametrize("value", ["x" * 1_000_000, "[" * 60 + "]" * 60, "{a: " * 60 + "1" + "}" * 60])
+def test_settings_of_any_size_and_depth_are_checked_in_bounded_time(value: str) -> None:
+    document = read_document(text(f"a: {{type: task, task: {{kind: httpCall:v1, body: {value}}}, next: b}}"))
+    definition, problems = read(document)
+    if definition is None:
+        assert problems
+        return
+    for kind in standard_kinds():
+        settings = {"body": json.loads(json.dumps(definition.spec.states["a"].settings))}  # type: ignore[union-attr]
+        assert list(kind.check(settings, definition))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.expressions.contract import Failure, Value
 from ostinato.journeys.language import Definition, read
-from ostinato.journeys.machine.advance import advance, begin, timers
+from ostinato.journeys.machine.advance import advance, begin, needed_timers
 from ostinato.journeys.machine.decision import (
     Cancelled,
     Compensate,
@@ -22,25 +22,25 @@ from ostinato.journeys.machine.decision import (
     Effect,
     Evaluate,
     Evaluated,
-    Fired,
     Input,
     RunTask,
     Submitted,
     TaskEnded,
+    TimerDue,
 )
+from ostinato.journeys.machine.effects import pending_effects
 from ostinato.journeys.machine.model import (
     DEADLINE,
     INTERNAL,
     Instance,
     Termination,
-    read_instance,
-    state_form,
+    instance_from_json,
+    instance_to_json,
 )
-from ostinato.journeys.machine.values import merged
-from ostinato.journeys.machine.wanting import pending
-from ostinato.journeys.plugins import Outcome, Problem, Result
+from ostinato.journeys.machine.values import merge_changes
+from ostinato.journeys.task_kind import Outcome, TaskProblem, TaskResult
 from ostinato.when.instants import SECOND, Micros, read_instant
-from tests.unit.journeys.examples import journey
+from tests.support.journey_documents import journey
 
 T0 = read_instant("2026-01-31T12:00:00Z", "t0")
 DONE = "done: {type: succeed}"
@@ -81,7 +81,7 @@ class Play:
         """The next timer, at its time."""
         purpose, due = min(self.timers.items(), key=lambda one: one[1])
         self.now = max(self.now, due)
-        return self.give(Fired(purpose))
+        return self.give(TimerDue(purpose))
 
     def _follow(self, decision: Decision) -> None:
         self._take(decision)
@@ -90,26 +90,24 @@ class Play:
             self._take(decision)
 
     def _take(self, decision: Decision) -> None:
-        kept = orjson.loads(orjson.dumps([state_form(decision.instance), decision.instance.context]))
-        self.instance = read_instance(*kept)
+        kept = orjson.loads(orjson.dumps([instance_to_json(decision.instance), decision.instance.context]))
+        self.instance = instance_from_json(*kept)
         assert self.instance == decision.instance
-        self.timers = {name: due for name, due in self.timers.items() if name not in decision.clear_timers}
-        self.timers.update(decision.set_timers)
-        assert self.timers == timers(self.instance)
+        self.timers = needed_timers(self.instance)
         again = [one for one in decision.effects if not isinstance(one, Compensate)]
-        assert list(pending(self.definition, self.instance)) == again
+        assert list(pending_effects(self.definition, self.instance)) == again
         self.events += [one.name for one in decision.events]
         self.refused += decision.refused
         self.effects += decision.effects
 
     def _answer(self, effect: Effect) -> Input | None:
         if isinstance(effect, Evaluate):
-            found = tuple(result(one.expr, effect.bindings) for one in effect.expressions)
-            return Evaluated(effect.frame, effect.visit, found)
+            results = tuple(result(one.expr, effect.bindings) for one in effect.expressions)
+            return Evaluated(effect.frame, effect.visit, results)
         if isinstance(effect, RunTask):
             self.keys.append(effect.key)
-            given = self.answers[effect.state]
-            done = given if isinstance(given, Problem) else Result({**effect.context, **given})
+            answer = self.answers[effect.state]
+            done = answer if isinstance(answer, TaskProblem) else TaskResult({**effect.context, **answer})
             return TaskEnded(effect.frame, effect.visit, done)
         return None
 
@@ -119,7 +117,7 @@ def play(states: str, context: Mapping[str, Any] | None = None, spec: str = "", 
 
 
 def test_tasks_transforms_and_choices_lead_to_an_end() -> None:
-    found = play(
+    played = play(
         """
         a: {type: task, task: {kind: x:v1}, next: b}
         b: {type: transform, transform: {mapper: {lang: py, expr: "{'sum': context['n'] + 1}"},
@@ -134,11 +132,11 @@ def test_tasks_transforms_and_choices_lead_to_an_end() -> None:
         {"k": 0},
         a={"n": 1},
     )
-    ending = found.instance.ending
+    ending = played.instance.ending
     assert ending
     assert (ending.phase, ending.output) == ("SUCCEEDED", {"s": {"sum": 2}})
-    assert found.keys == ["j1:0:1"]
-    assert found.events == ["journey:started", *["journey:state_entered"] * 4, "journey:completed"]
+    assert played.keys == ["j1:0:1"]
+    assert played.events == ["journey:started", *["journey:state_entered"] * 4, "journey:completed"]
 
 
 @pytest.mark.parametrize(
@@ -151,8 +149,8 @@ def test_tasks_transforms_and_choices_lead_to_an_end() -> None:
 )
 def test_a_transform_writes_where_its_target_says(target: str, expr: str, context: Any, attributes: Any) -> None:
     state = f'a: {{type: transform, transform: {{mapper: {{lang: py, expr: "{expr}"}}, {target}}}, next: done}}'
-    found = play(f"{state}\n{DONE}", {"k": 0}).instance
-    assert (found.context, found.attributes) == (context, attributes)
+    instance = play(f"{state}\n{DONE}", {"k": 0}).instance
+    assert (instance.context, instance.attributes) == (context, attributes)
 
 
 @pytest.mark.parametrize(
@@ -177,18 +175,18 @@ def test_an_attribute_is_written_once() -> None:
     again = (
         "{type: transform, transform: {mapper: {lang: py, expr: \"{'x': 1}\"}, target: {kind: attributes}}, next: NEXT}"
     )
-    found = play(f"a: {again.replace('NEXT', 'b')}\nb: {again.replace('NEXT', 'done')}\n{DONE}").instance
-    assert found.attributes == {"x": "1"}
-    assert found.ending
-    assert found.ending.state == "b"
+    instance = play(f"a: {again.replace('NEXT', 'b')}\nb: {again.replace('NEXT', 'done')}\n{DONE}").instance
+    assert instance.attributes == {"x": "1"}
+    assert instance.ending
+    assert instance.ending.state == "b"
 
 
 def test_a_problem_ends_the_run_with_its_code_and_an_internal_one_without() -> None:
     states = f"a: {{type: task, task: {{kind: x:v1}}, next: done}}\n{DONE}"
-    ending = play(states, a=Problem("BAD", "Bad", "very bad")).instance.ending
+    ending = play(states, a=TaskProblem("BAD", "Bad", "very bad")).instance.ending
     assert ending
     assert (ending.kind, ending.code, ending.reason) == (Termination.FAIL, "BAD", "very bad")
-    ending = play(states, a=Problem("CONFIG", "Broken", internal=True)).instance.ending
+    ending = play(states, a=TaskProblem("CONFIG", "Broken", internal=True)).instance.ending
     assert ending
     assert (ending.kind, ending.code) == (Termination.RUNTIME_ERROR, INTERNAL)
 
@@ -202,34 +200,34 @@ done: {type: succeed}
 
 
 def test_a_step_is_taken_once_for_each_time_it_is_entered() -> None:
-    found = play(WAIT, {"payload": "old"})
-    assert found.instance.context == {}
-    assert found.timers == {"journey:0:1": T0 + 60 * SECOND}
-    found.give(Submitted("other", {}), Submitted("a", {"ok": False}, {"from": "header"}), after=10)
-    assert [type(one) for one in found.refused] == [Submitted]
-    assert found.instance.context == {"from": "header"}  # entered anew: the payload is gone, the time begins again
-    assert found.timers == {"journey:0:3": T0 + 70 * SECOND}
-    found.give(Fired("journey:0:1"), after=55)
-    assert len(found.refused) == 2
-    found.give(Submitted("a", {"ok": True}))
-    assert found.instance.phase == "SUCCEEDED"
-    assert found.timers == {}
-    found.give(Submitted("a", {"ok": True}))
-    assert len(found.refused) == 3
+    played = play(WAIT, {"payload": "old"})
+    assert played.instance.context == {}
+    assert played.timers == {"journey:0:1": T0 + 60 * SECOND}
+    played.give(Submitted("other", {}), Submitted("a", {"ok": False}, {"from": "header"}), after=10)
+    assert [type(one) for one in played.refused] == [Submitted]
+    assert played.instance.context == {"from": "header"}  # entered again: the payload is gone, the time begins again
+    assert played.timers == {"journey:0:3": T0 + 70 * SECOND}
+    played.give(TimerDue("journey:0:1"), after=55)
+    assert len(played.refused) == 2
+    played.give(Submitted("a", {"ok": True}))
+    assert played.instance.phase == "SUCCEEDED"
+    assert played.timers == {}
+    played.give(Submitted("a", {"ok": True}))
+    assert len(played.refused) == 3
 
 
 def test_a_wait_whose_time_is_up_takes_the_other_way() -> None:
-    found = play(WAIT).fire()
-    assert found.instance.ending
-    assert found.instance.ending.code == "LATE"
+    played = play(WAIT).fire()
+    assert played.instance.ending
+    assert played.instance.ending.code == "LATE"
 
 
 def test_a_step_and_its_timeout_in_one_batch_have_one_winner() -> None:
-    found = play(WAIT)
-    found.give(Fired("journey:0:1"), Submitted("a", {"ok": True}), after=60)
-    assert found.instance.ending
-    assert found.instance.ending.code == "LATE"
-    assert found.refused == [Submitted("a", {"ok": True})]
+    played = play(WAIT)
+    played.give(TimerDue("journey:0:1"), Submitted("a", {"ok": True}), after=60)
+    assert played.instance.ending
+    assert played.instance.ending.code == "LATE"
+    assert played.refused == [Submitted("a", {"ok": True})]
 
 
 @pytest.mark.parametrize(
@@ -244,55 +242,55 @@ def test_a_step_and_its_timeout_in_one_batch_have_one_winner() -> None:
     ],
 )
 def test_a_timer_parks_and_goes_on_without_a_trace_in_the_context(timer: str, due: Micros) -> None:
-    found = play(f"a: {{type: timer, timer: {{{timer}}}, next: done}}\n{DONE}", {"n": 7})
-    assert found.timers == {"journey:0:1": due}
+    played = play(f"a: {{type: timer, timer: {{{timer}}}, next: done}}\n{DONE}", {"n": 7})
+    assert played.timers == {"journey:0:1": due}
     if due > T0:
-        assert found.give(Fired("journey:0:1")).refused  # before its time
-    found.fire()
-    assert (found.instance.phase, found.instance.context) == ("SUCCEEDED", {"n": 7})
+        assert played.give(TimerDue("journey:0:1")).refused  # before its time
+    played.fire()
+    assert (played.instance.phase, played.instance.context) == ("SUCCEEDED", {"n": 7})
 
 
 def test_a_timer_of_an_earlier_round_of_a_loop_is_stale() -> None:
-    found = play("a: {type: timer, timer: {duration: PT1M}, next: a}")
-    first = next(iter(found.timers))
-    found.fire()
-    found.give(Fired(first))
-    assert found.refused == [Fired(first)]
-    assert found.instance.phase == "RUNNING"
+    played = play("a: {type: timer, timer: {duration: PT1M}, next: a}")
+    first = next(iter(played.timers))
+    played.fire()
+    played.give(TimerDue(first))
+    assert played.refused == [TimerDue(first)]
+    assert played.instance.phase == "RUNNING"
 
 
 LIMIT = "execution: {maxDurationSec: 30, onTimeout: {errorCode: SLOW, reason: too slow}}"
 
 
 def test_the_deadline_ends_it_wherever_it_is_and_takes_the_timers_along() -> None:
-    found = play(WAIT, spec=LIMIT)
-    assert set(found.timers) == {DEADLINE, "journey:0:1"}
-    assert found.give(Fired(DEADLINE)).refused
-    found.fire()
-    ending = found.instance.ending
+    played = play(WAIT, spec=LIMIT)
+    assert set(played.timers) == {DEADLINE, "journey:0:1"}
+    assert played.give(TimerDue(DEADLINE)).refused
+    played.fire()
+    ending = played.instance.ending
     assert ending
     assert (ending.kind, ending.code, ending.reason) == (Termination.TIMEOUT, "SLOW", "too slow")
-    assert found.timers == {}
+    assert played.timers == {}
 
 
 def test_what_comes_at_the_deadline_is_too_late() -> None:
-    found = play(WAIT, spec=LIMIT).give(Submitted("a", {"ok": True}), after=30)
-    assert found.instance.ending
-    assert found.instance.ending.code == "SLOW"
-    assert found.refused
+    played = play(WAIT, spec=LIMIT).give(Submitted("a", {"ok": True}), after=30)
+    assert played.instance.ending
+    assert played.instance.ending.code == "SLOW"
+    assert played.refused
 
 
 def test_cancel_ends_it_once() -> None:
-    found = play(WAIT).give(Cancelled(), Cancelled())
-    assert found.instance.ending
-    assert (found.instance.ending.kind, found.instance.ending.code) == (Termination.CANCEL, "JOURNEY_CANCELLED")
-    assert len(found.refused) == 1
+    played = play(WAIT).give(Cancelled(), Cancelled())
+    assert played.instance.ending
+    assert (played.instance.ending.kind, played.instance.ending.code) == (Termination.CANCEL, "JOURNEY_CANCELLED")
+    assert len(played.refused) == 1
 
 
 def test_a_scheduled_run_does_not_wait_for_anybody() -> None:
-    found = Play(journey(WAIT)).begin(scheduled=True)
-    assert found.instance.ending
-    assert (found.instance.ending.code, found.instance.ending.state) == (INTERNAL, "a")
+    played = Play(journey(WAIT)).begin(scheduled=True)
+    assert played.instance.ending
+    assert (played.instance.ending.code, played.instance.ending.state) == (INTERNAL, "a")
 
 
 # Subjourneys.
@@ -333,9 +331,9 @@ subjourneys:
 def test_a_subjourney_has_its_own_context_and_gives_back_what_was_asked_for(ok: bool, how: str, result: Any) -> None:
     mapper = f"{{mapper: {{lang: py, expr: \"{{'ok': {ok}}}\"}}}}"
     call = f"a: {{type: subjourney, subjourney: {{ref: child, input: {mapper}, resultVar: r, {how}}}, next: done}}"
-    found = play(f"{call}\n{DONE}", {"mine": 1}, spec=CHILD).instance
-    assert found.context == {"mine": 1, "r": result}
-    assert list(found.frames) == ["0"]
+    instance = play(f"{call}\n{DONE}", {"mine": 1}, spec=CHILD).instance
+    assert instance.context == {"mine": 1, "r": result}
+    assert list(instance.frames) == ["0"]
 
 
 def test_a_failure_of_a_subjourney_is_a_failure_of_the_state() -> None:
@@ -349,9 +347,9 @@ def test_a_failure_of_a_subjourney_is_a_failure_of_the_state() -> None:
 def test_a_subjourney_that_calls_itself_for_ever_is_stopped() -> None:
     call = "{type: subjourney, subjourney: {ref: s}, next: done}"
     spec = f"subjourneys: {{s: {{start: x, states: {{x: {call}, {DONE}}}}}}}"
-    found = play(f"a: {call}\n{DONE}", spec=spec).instance
-    assert found.ending
-    assert found.ending.code == INTERNAL
+    instance = play(f"a: {call}\n{DONE}", spec=spec).instance
+    assert instance.ending
+    assert instance.ending.code == INTERNAL
 
 
 # Parallels.
@@ -379,30 +377,30 @@ def test_the_contexts_of_all_branches_are_merged_however_deep() -> None:
         },
         "strategy: allOf",
     )
-    found = play(states, {"d": {"base": 0}, "gone": 1}).instance
-    assert found.context == {"d": {"base": 0, "one": {"x": 1, "y": 2}, "two": 2}}
+    instance = play(states, {"d": {"base": 0}, "gone": 1}).instance
+    assert instance.context == {"d": {"base": 0, "one": {"x": 1, "y": 2}, "two": 2}}
 
 
 def test_a_join_mapper_sees_the_branches_and_the_context_before_them() -> None:
     join = 'strategy: allOf, mapper: {lang: py, expr: "[context, branches]"}, resultVar: r'
-    found = play(parallel({"one": put("{'x': 1}"), "two": put("{'y': 2}")}, join), {"z": 0}).instance
-    assert found.context == {"z": 0, "r": [{"z": 0}, {"one": {"x": 1}, "two": {"y": 2}}]}
+    instance = play(parallel({"one": put("{'x': 1}"), "two": put("{'y': 2}")}, join), {"z": 0}).instance
+    assert instance.context == {"z": 0, "r": [{"z": 0}, {"one": {"x": 1}, "two": {"y": 2}}]}
 
 
 def test_the_winner_takes_it_all_and_the_losers_timers_go_with_the_decision() -> None:
-    found = play(parallel({"wait": WAITS, "sleep": SLEEPS}, "strategy: anyOf"), {"k": 1})
-    assert set(found.timers) == {"journey:2:1"}
-    assert found.instance.current_state == "a"
-    found.give(Submitted("x", 5), Fired("journey:2:1"), after=3600)
-    assert found.instance.context == {"k": 1, "payload": 5}
-    assert found.refused == [Fired("journey:2:1")]
-    assert (found.timers, list(found.instance.frames)) == ({}, ["0"])
+    played = play(parallel({"wait": WAITS, "sleep": SLEEPS}, "strategy: anyOf"), {"k": 1})
+    assert set(played.timers) == {"journey:2:1"}
+    assert played.instance.current_state == "a"
+    played.give(Submitted("x", 5), TimerDue("journey:2:1"), after=3600)
+    assert played.instance.context == {"k": 1, "payload": 5}
+    assert played.refused == [TimerDue("journey:2:1")]
+    assert (played.timers, list(played.instance.frames)) == ({}, ["0"])
 
 
 def test_a_loser_is_null_to_the_mapper() -> None:
     join = "strategy: anyOf, mapper: {lang: py, expr: branches}, resultVar: r"
-    found = play(parallel({"wait": WAITS, "sleep": SLEEPS}, join)).fire()
-    assert found.instance.context == {"r": {"wait": None, "sleep": {}}}
+    played = play(parallel({"wait": WAITS, "sleep": SLEEPS}, join)).fire()
+    assert played.instance.context == {"r": {"wait": None, "sleep": {}}}
 
 
 @pytest.mark.parametrize(
@@ -455,9 +453,9 @@ def test_all_branches_fail(join: str, phase: str) -> None:
 
 def test_the_reason_of_a_failure_may_hold_values() -> None:
     states = "a: {type: fail, errorCode: NO, reason: '${context.who.name} may not, ${context.gone} neither'}"
-    found = play(states, {"who": {"name": "Ann"}}).instance
-    assert found.ending
-    assert found.ending.reason == "Ann may not, ${context.gone} neither"
+    instance = play(states, {"who": {"name": "Ann"}}).instance
+    assert instance.ending
+    assert instance.ending.reason == "Ann may not, ${context.gone} neither"
 
 
 def test_a_join_mapper_sees_how_every_branch_ended() -> None:
@@ -475,17 +473,17 @@ def test_a_join_mapper_sees_how_every_branch_ended() -> None:
 def test_a_deadline_in_a_branch_ends_what_nobody_answers() -> None:
     """The race of a wait and a timer whose branch fails: the failure decides when its time has come."""
     late = f"{SLEEPS.replace('next: y', 'next: z')}, z: {{type: fail, errorCode: LATE, reason: too late}}"
-    found = play(parallel({"wait": WAITS, "late": late}, "strategy: anyOf, errorPolicy: collectAll", "")).fire()
-    assert found.instance.ending
-    assert (found.instance.phase, found.instance.ending.code) == ("FAILED", "LATE")
-    assert (found.timers, list(found.instance.frames)) == ({}, ["0"])
+    played = play(parallel({"wait": WAITS, "late": late}, "strategy: anyOf, errorPolicy: collectAll", "")).fire()
+    assert played.instance.ending
+    assert (played.instance.phase, played.instance.ending.code) == ("FAILED", "LATE")
+    assert (played.timers, list(played.instance.frames)) == ({}, ["0"])
 
 
 def test_without_next_the_deciding_branch_is_the_outcome() -> None:
     named = put("{'v': 1}").replace("next: y", "next: z") + ", z: {type: succeed, outputVar: v}"
-    found = play(parallel({"one": named, "two": SLEEPS}, "strategy: anyOf", "")).instance
-    assert found.ending
-    assert (found.ending.phase, found.ending.output, found.ending.state) == ("SUCCEEDED", 1, "z")
+    instance = play(parallel({"one": named, "two": SLEEPS}, "strategy: anyOf", "")).instance
+    assert instance.ending
+    assert (instance.ending.phase, instance.ending.output, instance.ending.state) == ("SUCCEEDED", 1, "z")
     both = play(parallel({"one": put("{'x': 1}"), "two": put("{'y': 2}")}, "strategy: allOf", "")).instance
     assert both.ending
     assert both.ending.output == {"x": 1, "y": 2}
@@ -495,24 +493,24 @@ def test_a_failure_in_a_branch_below_a_branch_clears_everything_below() -> None:
     inner = "{type: parallel, parallel: {branches: [{name: i, start: t, states: {t: SLEEPS, y: {type: succeed}}}],"
     inner = inner.replace("SLEEPS", SLEEPS) + " join: {strategy: allOf}}, next: y}"
     wait = f"{WAITS.replace('next: y', 'next: z')}, z: {FAILS}"
-    found = play(parallel({"deep": inner, "wait": wait, "sleep": SLEEPS}, "strategy: anyOf"))
-    assert len(found.timers) == 2
-    found.give(Submitted("x", {}))
-    assert (found.instance.phase, found.timers, list(found.instance.frames)) == ("FAILED", {}, ["0"])
+    played = play(parallel({"deep": inner, "wait": wait, "sleep": SLEEPS}, "strategy: anyOf"))
+    assert len(played.timers) == 2
+    played.give(Submitted("x", {}))
+    assert (played.instance.phase, played.timers, list(played.instance.frames)) == ("FAILED", {}, ["0"])
 
 
 def test_a_loop_that_never_pauses_is_stopped() -> None:
     states = parallel({"one": "{type: succeed}"}, "strategy: allOf", "next: a")
-    found = play(states).instance
-    assert found.ending
-    assert found.ending.code == INTERNAL
+    instance = play(states).instance
+    assert instance.ending
+    assert instance.ending.code == INTERNAL
 
 
 def test_merging_keeps_what_nobody_changed() -> None:
     base = {"a": 1, "l": [1], "o": {"x": 1, "y": 1}, "t": 1}
-    assert merged(base, [base, base]) == base
-    assert merged(base, [{**base, "o": {"x": 2, "y": 1}}, {**base, "o": {"x": 1}}]) == {**base, "o": {"x": 2}}
-    assert merged(base, [{**base, "t": True}])["t"] is True
+    assert merge_changes(base, [base, base]) == base
+    assert merge_changes(base, [{**base, "o": {"x": 2, "y": 1}}, {**base, "o": {"x": 1}}]) == {**base, "o": {"x": 2}}
+    assert merge_changes(base, [{**base, "t": True}])["t"] is True
 
 
 # Compensation.
@@ -534,25 +532,27 @@ RULE = "{when: {predicate: {lang: py, expr: \"output['undo']\"}}}"
     ],
 )
 def test_what_ended_is_compensated_at_most_once(spec: str, states: str, context: Any, times: int) -> None:
-    found = play(states, context, spec=spec)
-    found.give(Cancelled())
-    begun = [one for one in found.effects if isinstance(one, Compensate)]
+    played = play(states, context, spec=spec)
+    played.give(Cancelled())
+    begun = [one for one in played.effects if isinstance(one, Compensate)]
     assert len(begun) == times
-    for one in begun:
-        assert one.context == context
-        assert one.outcome["journeyId"] == "j1"
-        run = Play(found.definition).begin(one.context, graph=("spec", "compensation"), given={"outcome": one.outcome})
+    for compensation in begun:
+        assert compensation.context == context
+        assert compensation.outcome["journeyId"] == "j1"
+        run = Play(played.definition).begin(
+            compensation.context, graph=("spec", "compensation"), extra_bindings={"outcome": compensation.outcome}
+        )
         assert run.instance.phase == "SUCCEEDED"
         assert not any(isinstance(effect, Compensate) for effect in run.effects)
 
 
 def test_a_cancelled_or_late_run_is_compensated() -> None:
     undo = UNDO.replace("RULE", "")
-    for inputs in ([Cancelled()], [Fired(DEADLINE)]):
-        found = play(WAIT, {"k": 1}, spec=f"{undo}\n{LIMIT}")
-        given: Sequence[Input] = inputs
-        found.give(*given, after=30)
-        assert [one.context for one in found.effects if isinstance(one, Compensate)] == [{"k": 1}]
+    for inputs in ([Cancelled()], [TimerDue(DEADLINE)]):
+        played = play(WAIT, {"k": 1}, spec=f"{undo}\n{LIMIT}")
+        sent: Sequence[Input] = inputs
+        played.give(*sent, after=30)
+        assert [one.context for one in played.effects if isinstance(one, Compensate)] == [{"k": 1}]
 
 
 # Whatever can be written goes on, waits for something, or ends with a reason.
@@ -651,20 +651,20 @@ def test_no_instance_is_stuck_without_a_reason(graph: dict[str, Any], sub: dict[
         if instance.over:
             assert instance.ending
             assert instance.ending.succeeded or instance.ending.code
-            assert not timers(instance)
+            assert not needed_timers(instance)
             break
-        inputs: list[Input] = [Fired(one) for one in timers(instance)]
+        inputs: list[Input] = [TimerDue(one) for one in needed_timers(instance)]
         inputs += [Submitted(one, {}) for one in IDS]
         for effect in running.effects:
             if isinstance(effect, Evaluate):
-                found = tuple(result(one.expr, effect.bindings) for one in effect.expressions)
-                inputs.append(Evaluated(effect.frame, effect.visit, found))
+                results = tuple(result(one.expr, effect.bindings) for one in effect.expressions)
+                inputs.append(Evaluated(effect.frame, effect.visit, results))
             elif isinstance(effect, RunTask):
-                inputs.append(TaskEnded(effect.frame, effect.visit, Result(effect.context)))
-        now = max([now, *timers(instance).values()])
-        one = data.draw(st.sampled_from(inputs))
+                inputs.append(TaskEnded(effect.frame, effect.visit, TaskResult(effect.context)))
+        now = max([now, *needed_timers(instance).values()])
+        input = data.draw(st.sampled_from(inputs))
         rest = [other for other in inputs if not isinstance(other, Submitted)]
-        running = advance(definition, instance, [one], now)
+        running = advance(definition, instance, [input], now)
         if running.refused:
             assert rest, f"nothing can move {instance}"
             running = advance(definition, instance, rest, now)

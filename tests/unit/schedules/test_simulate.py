@@ -49,8 +49,8 @@ def test_long_runs_follow_the_overlap_policy(overlap: Overlap, counts: dict[str,
 
 
 def test_what_was_in_the_way_is_known() -> None:
-    one = played(Overlap.SKIP, 90 * MINUTE).occurrences[1]
-    assert (one.reason, one.blocked_by) == (Reason.OVERLAP, at("2026-03-01T00:00Z"))
+    occurrence = played(Overlap.SKIP, 90 * MINUTE).occurrences[1]
+    assert (occurrence.reason, occurrence.blocked_by) == (Reason.OVERLAP, at("2026-03-01T00:00Z"))
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_what_was_in_the_way_is_known() -> None:
 def test_an_outage_follows_the_catchup_policy(catchup: CatchUp, counts: dict[str, int]) -> None:
     hourly = Schedule("id", "hourly", every("1h"), Policies(overlap=Overlap.BUFFER_ALL, catchup=catchup))
     down = (at("2026-03-01T04:30Z"), at("2026-03-01T07:45Z"))
-    found = simulate(hourly, *DAY, run_time=MINUTE, outages=[down])
-    assert found.counts() == counts
-    late = [o for o in found.occurrences if o.started is not None and o.started - o.actual > 10 * SECOND]
+    simulation = simulate(hourly, *DAY, run_time=MINUTE, outages=[down])
+    assert simulation.counts() == counts
+    late = [o for o in simulation.occurrences if o.started is not None and o.started - o.actual > 10 * SECOND]
     assert all(o.started is not None and o.started >= down[1] for o in late)
 
 
@@ -84,33 +84,33 @@ def test_actions_run_out() -> None:
 
 def test_a_run_that_an_outage_meets_is_tried_again_after_it() -> None:
     daily = Schedule("id", "daily", cron("0 4 * * *"))
-    (one,) = simulate(
+    (occurrence,) = simulate(
         daily, *DAY, run_time=HOUR, outages=[(at("2026-03-01T04:30Z"), at("2026-03-01T08:00Z"))]
     ).occurrences
-    assert one.ended == at("2026-03-01T09:00Z")
+    assert occurrence.ended == at("2026-03-01T09:00Z")
 
 
 def test_the_same_seed_plays_the_same() -> None:
     lengths = [MINUTE, 30 * MINUTE, 100 * MINUTE]
-    one, two, other = (
+    first, two, other = (
         simulate(Schedule("id", "s", every("1h")), *DAY, run_time=lengths, seed=seed) for seed in (1, 1, 2)
     )
-    assert one == two
-    assert one != other
+    assert first == two
+    assert first != other
 
 
 def test_the_timeline_is_a_picture_with_every_occurrence_in_it() -> None:
-    found = played(
+    simulation = played(
         Overlap.SKIP,
         90 * MINUTE,
         outages=[(at("2026-03-01T10:00Z"), at("2026-03-01T12:30Z"))],
         pauses=[(at("2026-03-01T18:00Z"), at("2026-03-01T20:00Z"))],
     )
-    picture = timeline(found, UTC, "hourly <&> slow")
+    picture = timeline(simulation, UTC, "hourly <&> slow")
     root = ElementTree.fromstring(picture)
     titles = [e.text or "" for e in root.iter("{http://www.w3.org/2000/svg}title")]
     assert titles[0] == "hourly <&> slow"
-    assert sum(t.startswith("2026-03-01") for t in titles) == len(found.occurrences) == 24
+    assert sum(t.startswith("2026-03-01") for t in titles) == len(simulation.occurrences) == 24
     assert any("in the way" in t for t in titles)
     assert any(t.startswith("outage") for t in titles)
 

@@ -130,19 +130,19 @@ def _weekday_part(part: str, wall: datetime) -> bool:
 def literal_times(text: Text, window: Window) -> list[int]:
     """The wall rule: every instant whose reading matches."""
     days: dict[tuple[int, int, int], bool] = {}
-    found = []
+    times = []
     for second, wall in zip(window.seconds, window.walls, strict=True):
         key = (wall.year, wall.month, wall.day)
         if key not in days:
             days[key] = text.day_matches(wall)
         if days[key] and text.time_matches(wall):
-            found.append(second)
-    return found
+            times.append(second)
+    return times
 
 
 def fixed_times(text: Text, window: Window) -> list[int]:
     """Cron's rule for fixed times: a reading counts the first moment the clock shows it or a later one."""
-    found = []
+    times = []
     latest = window.walls[0]
     step = timedelta(seconds=window.step)
     for second, wall in zip(window.seconds[1:], window.walls[1:], strict=True):
@@ -151,8 +151,8 @@ def fixed_times(text: Text, window: Window) -> list[int]:
             latest += step
             fires = fires or text.matches(latest)
         if fires:
-            found.append(second)
-    return found
+            times.append(second)
+    return times
 
 
 def is_excluded(wall: datetime, calendars: list[Text], dates: tuple[date, ...]) -> bool:
@@ -162,7 +162,7 @@ def is_excluded(wall: datetime, calendars: list[Text], dates: tuple[date, ...]) 
 def recurring_times(window: Window, anchor: int, months: int, days: int, rest: int, *, literal: bool) -> list[int]:
     """anchor + k periods: months and days on the wall, then the rest in seconds; as far as the window sees them."""
     begin = (EPOCH + timedelta(seconds=anchor)).astimezone(ZoneInfo(window.zone)).replace(tzinfo=None)
-    found: set[int] = set()
+    times: set[int] = set()
     for number in range(2000):
         year, month = divmod(begin.year * 12 + begin.month - 1 + number * months, 12)
         last_day = calendar.monthrange(year, month + 1)[1]
@@ -173,8 +173,8 @@ def recurring_times(window: Window, anchor: int, months: int, days: int, rest: i
             shown = [
                 s for s, w in zip(window.seconds, window.walls, strict=True) if (w == wall if literal else w >= wall)
             ]
-            found.update(s + number * rest for s in (shown if literal else shown[:1]))
-    return sorted(found)
+            times.update(s + number * rest for s in (shown if literal else shown[:1]))
+    return sorted(times)
 
 
 @lru_cache(maxsize=256)
@@ -187,7 +187,7 @@ def transitions(zone: str, first_year: int, last_year: int) -> list[int]:
 
     first = int(datetime(first_year, 1, 1, tzinfo=UTC).timestamp())
     last = int(datetime(last_year, 1, 1, tzinfo=UTC).timestamp())
-    found, before = [], offset(first)
+    changes, before = [], offset(first)
     for second in range(first, last, 6 * 3600):
         now = offset(second)
         if now != before:
@@ -195,9 +195,9 @@ def transitions(zone: str, first_year: int, last_year: int) -> list[int]:
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (middle, high) if offset(middle) == before else (low, middle)
-            found.append(high)
+            changes.append(high)
             before = now
-    return found
+    return changes
 
 
 # Random fields
@@ -207,7 +207,7 @@ def random_field(dice: random.Random, low: int, high: int, names: list[str] | No
     def value() -> int:
         return dice.randint(low, high)
 
-    def shown(number: int) -> str:
+    def write(number: int) -> str:
         return names[number - low] if names and dice.random() < 0.3 else str(number)
 
     match dice.randrange(7):
@@ -216,12 +216,12 @@ def random_field(dice: random.Random, low: int, high: int, names: list[str] | No
         case 2:
             return f"*/{dice.randint(1, max(2, (high - low) // 2))}"
         case 3:
-            return shown(value())
+            return write(value())
         case 4:
             first, last = sorted((value(), value()))
             return f"{first}-{last}" if dice.random() < 0.6 else f"{first}-{last}/{dice.randint(1, 7)}"
         case 5:
-            return ",".join(shown(value()) for _ in range(dice.randint(2, 4)))
+            return ",".join(write(value()) for _ in range(dice.randint(2, 4)))
         case _:
             return f"{value()}/{dice.randint(1, 12)}"
 

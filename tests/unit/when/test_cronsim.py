@@ -68,9 +68,9 @@ def compare(dice: random.Random, zone: str, seconds: bool, steps: int) -> bool:
             expected = next(theirs)
         except StopIteration:
             return True
-        found = ours.next(at)
-        assert found == from_datetime(expected), f"{text!r} {zone} after {at // SECOND}"
-        at = found
+        time = ours.next(at)
+        assert time == from_datetime(expected), f"{text!r} {zone} after {at // SECOND}"
+        at = time
     return True
 
 

@@ -30,9 +30,9 @@ HOUR = 3600 * SECOND
     ],
 )
 def test_a_text_is_read_into_months_days_and_the_rest(text: str, months: int, days: int, micros: Micros) -> None:
-    found = parse_duration(text)
-    assert found == Duration(months, days, micros)
-    assert parse_duration(str(found)) == found
+    duration = parse_duration(text)
+    assert duration == Duration(months, days, micros)
+    assert parse_duration(str(duration)) == duration
 
 
 @given(st.builds(Duration, st.integers(0, 500), st.integers(0, 500), st.integers(0, 10**14)))
@@ -48,9 +48,9 @@ def test_a_timedelta_is_a_duration() -> None:
 @pytest.mark.parametrize("period", ["P1D", "1d", timedelta(days=1)])
 def test_a_day_with_an_anchor_is_a_day_on_the_wall_however_it_is_written(period: str | timedelta) -> None:
     spec = every(period, anchor="2026-03-28T09:00", tz="Europe/Berlin")
-    found = spec.compiled.next(read_instant("2026-03-28T12:00Z", "test"))
-    assert found is not None
-    assert format_instant(found) == "2026-03-29T07:00:00Z"
+    time = spec.compiled.next(read_instant("2026-03-28T12:00Z", "test"))
+    assert time is not None
+    assert format_instant(time) == "2026-03-29T07:00:00Z"
 
 
 def test_a_day_without_an_anchor_is_24_hours() -> None:
@@ -78,7 +78,7 @@ def test_months_are_refused_where_only_a_fixed_length_can_be_meant(make, field) 
     ("make", "words"),
     [
         (lambda: every("1h", phase=timedelta(minutes=-5)), "phase -1 day, 23:55:00 is negative"),
-        (lambda: every("1h", phase="-5m"), "a length is zero or more"),
+        (lambda: every("1h", phase="-5m"), "a length must be zero or more"),
         (lambda: every(timedelta(seconds=-5)), "is negative"),
         (lambda: Spec(intervals=(Interval(SECOND, -1),)).check(), "phase is negative"),
     ],
@@ -91,10 +91,10 @@ def test_a_negative_length_is_called_negative(make, words) -> None:  # type: ign
 
 @pytest.mark.parametrize("text", ["1" * 100_000, "1" * 5000 + "d", "P" + "9" * 5000 + "Y", "٣d", "1d" * 5000, "1²s"])
 def test_a_monstrous_length_is_refused_at_once(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(SpecError, match="is not a duration") as problem:
         parse_duration(text)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
     assert len(str(problem.value)) < 300
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ostinato import Spec, SpecError, calendar, cron, every, once
 from ostinato.when import Range
-from ostinato.when.grammar import Dialect
+from ostinato.when.field_grammar import Dialect
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from ostinato.when.grammar import Dialect
         ("*/0 * * * *", "is not a number from 1"),
         ("0 9 ? * *", "write '*' for any"),
         ("0 9 * L *", "'L', 'LW' and '15W' go into day of month"),
-        ("0 9 * * 5#6", "there are 1 to 5"),
+        ("0 9 * * 5#6", "use 1 to 5"),
         ("0 9 40W * *", "day of month 40 is out of range"),
         (",1 * * * *", "an item of the list is empty"),
         ("* * * *", "has 4 fields; a cron string has 5"),
@@ -65,15 +65,15 @@ def test_cron_strings(text: str, message: str) -> None:
         (lambda: every("15"), "it has no unit"),
         (lambda: every("P5H"), "'PT5H'"),
         (lambda: every("P"), "is not a duration"),
-        (lambda: every("100ms"), "one second is the least"),
+        (lambda: every("100ms"), "the minimum is one second"),
         (lambda: every("P99999Y", anchor="2026-01-01T00:00Z"), "10,000 years"),
         (lambda: every("1h", phase="1h"), "less than the interval"),
         (lambda: every("1h", phase="5m", anchor="2026-01-01T00:00Z"), "a phase or an anchor"),
         (lambda: calendar(hour=25), "hour 25 is out of range 0–23"),
         (lambda: calendar(day_of_month=30, month=2), "can never match"),
-        (lambda: calendar(comment="x" * 201), "at most 200"),
+        (lambda: calendar(comment="x" * 201), "the maximum is 200"),
         (lambda: cron("CRON_TZ=Asia/Tokyo 0 9 * * *", tz="Europe/Berlin"), "name it once"),
-        (lambda: cron("0 9 * * *", end="1899-01-01T00:00Z"), "no time of it is left"),
+        (lambda: cron("0 9 * * *", end="1899-01-01T00:00Z"), "it has no time between"),
         (lambda: cron("0 9 * * *", exclude=["xmas"]), "exclude 'xmas' is not a day"),
     ],
 )

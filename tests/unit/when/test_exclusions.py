@@ -15,7 +15,7 @@ from ostinato.errors import TooManyExclusions
 from ostinato.when import Calendar, Exclusions
 from ostinato.when.calendars import read_calendar
 from ostinato.when.instants import SECOND, Micros, format_instant, read_instant
-from ostinato.when.walls import Wall
+from ostinato.when.wall_clock import WallClock
 
 
 def at(text: str) -> Micros:
@@ -49,8 +49,8 @@ def test_previous_passes_over_exclusions_too() -> None:
 
 def test_a_month_of_excluded_seconds_is_passed_over_at_once() -> None:
     spec = Spec(crons=("* * * * * *",), exclude=Exclusions(calendars=(during(month="1-11"),)))
-    found, skipped = spec.compiled.search(at("2026-01-01T00:00:00Z"))
-    assert found == at("2026-12-01T00:00:00Z")
+    time, skipped = spec.compiled.search(at("2026-01-01T00:00:00Z"))
+    assert time == at("2026-12-01T00:00:00Z")
     assert skipped < 400
 
 
@@ -61,7 +61,7 @@ def test_a_spec_that_excludes_everything_is_refused_in_bounded_time(exclusion: C
 
 
 def test_a_span_that_covers_all_times_leaves_none() -> None:
-    with pytest.raises(SpecError, match="no time of it is left"):
+    with pytest.raises(SpecError, match="it has no time between"):
         once("2026-01-01T00:00Z", exclude=["2026-01-01"])
 
 
@@ -82,9 +82,9 @@ def test_previous_does_not_pass_over_a_time_moved_to_the_end_of_a_gap() -> None:
 
 def test_a_long_list_is_built_in_one_go() -> None:
     days = [date(1990, 1, 1) + timedelta(days=n) for n in range(20_000)]
-    began = time.perf_counter()
+    began = time.process_time()
     spec = cron("0 9 * * *", exclude=days)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert len(spec.exclude.dates) == 20_000
 
 
@@ -100,8 +100,8 @@ def test_a_long_list_is_built_in_one_go() -> None:
 def test_what_covers_the_readings_of_the_spec_is_passed_over_by_days(calendars: list[dict[str, object]]) -> None:
     excluded = tuple(read_calendar(c, rest="*") for c in calendars)
     spec = Spec(crons=("* * * * *",), tz="Europe/Berlin", exclude=Exclusions(calendars=excluded))
-    found, steps = spec.compiled.search(at("2026-01-01T00:00:00Z"))
-    assert found == at("2026-11-30T23:00:00Z")
+    time, steps = spec.compiled.search(at("2026-01-01T00:00:00Z"))
+    assert time == at("2026-11-30T23:00:00Z")
     assert steps < 400
 
 
@@ -114,24 +114,24 @@ def never_joined() -> Exclusions:
 
 def test_a_search_that_gives_up_says_so_and_where() -> None:
     spec = Spec(crons=("* * * * * *",), exclude=never_joined())
-    with pytest.raises(TooManyExclusions, match="gave up: 1,000 steps") as problem:
+    with pytest.raises(TooManyExclusions, match="gave up after 1,000 excluded times") as problem:
         spec.compiled.search(at("2026-01-01T00:00:00Z"), give_up=1000)
     assert "from 2026-01-01T00:00:01Z to 2026-01-01T00:16:41Z" in str(problem.value)
 
 
 def test_at_the_door_giving_up_is_not_called_never() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(SpecError, match="no first time of this spec was found: the search gave up") as problem:
         every("1s", exclude=[never_joined()])
     assert "never match" not in str(problem.value)
-    assert time.perf_counter() - began < 60  # some three seconds on an idle machine
+    assert time.process_time() - began < 2
 
 
 def test_asking_whether_one_time_matches_never_searches() -> None:
     compiled = Spec(crons=("* * * * * *",), exclude=never_joined()).compiled
-    began = time.perf_counter()
+    began = time.process_time()
     assert not any(compiled.matches(at("2026-01-01T00:00:00Z") + n * SECOND) for n in range(1000))
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_a_time_matches_only_between_start_and_end() -> None:
@@ -150,7 +150,7 @@ def test_a_time_matches_only_between_start_and_end() -> None:
 )
 def test_the_temporal_dialect_warns_when_exclusions_or_bounds_leave_nothing(spec: Spec) -> None:
     (warning,) = spec.check()
-    assert "left" in warning
+    assert "gave up" in warning or "it has no time between" in warning
 
 
 def test_the_warning_that_nothing_is_left_stands_beside_others() -> None:
@@ -158,7 +158,7 @@ def test_the_warning_that_nothing_is_left_stands_beside_others() -> None:
     comment, never, left = spec.check()
     assert "is a comment" in comment
     assert "'0 9 31 2 *' can never match" in never
-    assert "no time of it is left" in left
+    assert "it has no time between" in left
 
 
 def random_exclusions(dice: random.Random) -> tuple[Calendar, ...]:
@@ -187,7 +187,7 @@ def test_passing_over_at_once_leaves_what_passing_over_one_by_one_leaves(zone: s
         unlimited = Spec(crons=(dice.choice(sources),), tz=zone, dst=dice.choice(["cron", "wall"]))
         bounded = replace(unlimited, start=first, end=last, exclude=Exclusions(excluded))
         all_times, left = unlimited.compiled, bounded.compiled
-        walls = [Wall(c) for c in excluded]
+        walls = [WallClock(c) for c in excluded]
         expected = [
             t
             for t in all_times.between(first, last)

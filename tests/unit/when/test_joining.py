@@ -21,7 +21,7 @@ def test_joined_specs_must_agree_on_what_holds_for_the_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "other"),
+    ("name", "spec", "other"),
     [
         ("tz", cron("0 9 * * *", tz="Europe/Berlin"), cron("0 9 * * *", tz="Asia/Tokyo")),
         ("tz", cron("0 9 * * *", tz="Europe/Berlin"), cron("0 9 * * *")),
@@ -35,8 +35,8 @@ def test_joined_specs_must_agree_on_what_holds_for_the_whole() -> None:
         ("jitter", cron("0 9 * * *"), every("1h", jitter="5m")),
     ],
 )
-def test_joining_refuses_what_would_change_the_meaning_of_a_side(name: str, one: Spec, other: Spec) -> None:
-    for a, b in ((one, other), (other, one)):
+def test_joining_refuses_what_would_change_the_meaning_of_a_side(name: str, spec: Spec, other: Spec) -> None:
+    for a, b in ((spec, other), (other, spec)):
         with pytest.raises(SpecError, match=f"different {name}") as problem:
             a | b
         assert problem.value.field == name
@@ -74,11 +74,11 @@ joinable = st.sampled_from(
 
 @given(joinable, joinable)
 @settings(max_examples=250, deadline=None)
-def test_the_times_of_two_joined_specs_are_the_times_of_both(one: Spec, other: Spec) -> None:
+def test_the_times_of_two_joined_specs_are_the_times_of_both(spec: Spec, other: Spec) -> None:
     try:
-        both = one | other
+        both = spec | other
     except SpecError:
         return
     window = at("2026-03-26T00:00:00Z"), at("2026-04-01T00:00:00Z")
-    apart = {*one.compiled.between(*window), *other.compiled.between(*window)}
+    apart = {*spec.compiled.between(*window), *other.compiled.between(*window)}
     assert list(both.compiled.between(*window)) == sorted(apart)

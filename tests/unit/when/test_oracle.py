@@ -13,8 +13,8 @@ import pytest
 from ostinato import SpecError
 from ostinato.when import Calendar, Duration, Exclusions, Recurrence, Spec
 from ostinato.when.calendars import read_calendar
-from ostinato.when.compiled import Compiled
 from ostinato.when.instants import SECOND
+from ostinato.when.times import Compiled
 from tests.unit.when import oracle
 
 DAY = 86_400
@@ -174,7 +174,7 @@ def test_recurrences_agree_with_a_walk(zone: str, rule: str) -> None:
     dice = random.Random(f"recurrences {zone} {rule}")
     window = window_for(zone, dice)
     middle = window.seconds[0] + 2 * DAY, window.seconds[-1] - DAY
-    found = 0
+    count = 0
     for _ in range(12):
         months, days, hours = dice.choice(
             [(0, 1, 0), (0, 2, 0), (0, 7, 0), (1, 0, 0), (1, 1, 0), (12, 0, 0), (0, 1, 1)]
@@ -189,8 +189,8 @@ def test_recurrences_agree_with_a_walk(zone: str, rule: str) -> None:
         assert list(compiled.between(middle[0] * SECOND, middle[1] * SECOND)) == expected, place
         for earlier, later in pairwise(expected):
             assert compiled.previous(later) == earlier, place
-        found += len(expected)
-    assert found > 0
+        count += len(expected)
+    assert count > 0
 
 
 @pytest.mark.soak

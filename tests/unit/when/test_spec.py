@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from itertools import pairwise
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ostinato import Spec, SpecError, calendar, cron, every, manual, once
+from ostinato import Spec, SpecError, calendar, cron, during, every, manual, once
 from ostinato.errors import TooManyExclusions
 from ostinato.when import (
     DayRule,
@@ -25,7 +26,7 @@ from ostinato.when import (
 )
 from ostinato.when.calendars import read_calendar
 from ostinato.when.instants import SECOND, Micros, format_instant, read_instant
-from ostinato.when.phrases import parse_phrase
+from ostinato.when.spec_text import parse_spec_text
 
 
 def at(text: str) -> Micros:
@@ -33,12 +34,12 @@ def at(text: str) -> Micros:
 
 
 def times(spec: Spec, after: str, count: int) -> list[str]:
-    found = []
+    result = []
     for instant in spec.compiled.times(at(after)):
-        found.append(format_instant(instant))
-        if len(found) == count:
+        result.append(format_instant(instant))
+        if len(result) == count:
             break
-    return found
+    return result
 
 
 # Sources
@@ -106,17 +107,17 @@ def test_previous_mirrors_next_for_recurrences(period: str, zone: str, rule: str
         tz=zone,
         dst=rule,  # type: ignore[arg-type]
     ).compiled
-    found = []
+    times_seen = []
     for instant in compiled.times(0):
-        found.append(instant)
-        if len(found) == 60:
+        times_seen.append(instant)
+        if len(times_seen) == 60:
             break
-    assert found[0] == at("2009-12-31T14:30:00Z")
-    assert found == sorted(set(found))
-    for earlier, later in pairwise(found):
+    assert times_seen[0] == at("2009-12-31T14:30:00Z")
+    assert times_seen == sorted(set(times_seen))
+    for earlier, later in pairwise(times_seen):
         assert compiled.previous(later) == earlier
         assert compiled.next((earlier + later) // 2) == later
-    assert compiled.previous(found[0]) is None
+    assert compiled.previous(times_seen[0]) is None
 
 
 def test_single_times_come_in_order_and_once() -> None:
@@ -151,8 +152,8 @@ def test_start_and_end_are_included() -> None:
 
 def test_between_includes_both_ends() -> None:
     spec = every("1h")
-    found = list(spec.between(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 2, tzinfo=UTC)))
-    assert [t.hour for t in found] == [0, 1, 2]
+    times_between = list(spec.between(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 2, tzinfo=UTC)))
+    assert [t.hour for t in times_between] == [0, 1, 2]
 
 
 # Jitter
@@ -161,9 +162,9 @@ def test_between_includes_both_ends() -> None:
 def test_jitter_is_deterministic_bounded_and_before_the_following_time() -> None:
     spec = every("1m", jitter="10m")
     nominal = at("2026-01-01T00:00:00Z")
-    found = {spec.compiled.jittered(nominal, seed) for seed in "abcdefgh"}
-    assert len(found) == 8
-    assert all(nominal <= t < nominal + 60 * SECOND for t in found)
+    jittered = {spec.compiled.jittered(nominal, seed) for seed in "abcdefgh"}
+    assert len(jittered) == 8
+    assert all(nominal <= t < nominal + 60 * SECOND for t in jittered)
     assert spec.compiled.jittered(nominal, "a") == spec.compiled.jittered(nominal, "a")
     alone = once("2026-01-01T00:00Z", jitter="10m")
     assert any(alone.compiled.jittered(nominal, seed) >= nominal + 60 * SECOND for seed in "abcdefgh")
@@ -234,23 +235,23 @@ def test_next_is_constant_up_to_its_answer_and_previous_mirrors_it(spec: Spec, s
 
 def _check_next(spec: Spec, start: Micros) -> None:
     compiled = spec.compiled
-    found = compiled.next(start)
-    if found is None:
+    time = compiled.next(start)
+    if time is None:
         return
-    assert found > start
-    assert compiled.matches(found)
-    assert compiled.next(found - 1) == found
-    assert compiled.next((start + found) // 2) == found
-    assert compiled.previous(found + 1) == found
-    before = compiled.previous(found)
+    assert time > start
+    assert compiled.matches(time)
+    assert compiled.next(time - 1) == time
+    assert compiled.next((start + time) // 2) == time
+    assert compiled.previous(time + 1) == time
+    before = compiled.previous(time)
     assert before is None or before <= start
-    following = compiled.next(found)
+    following = compiled.next(time)
     if following is not None:
-        assert compiled.previous(following) == found
+        assert compiled.previous(following) == time
 
 
 @pytest.mark.parametrize(
-    ("given", "place"),
+    ("document", "place"),
     [
         ({"cron": ["0 9 * * *", "0 24 * * *"]}, "cron[1]"),
         ({"calendars": [{"hour": "25"}]}, "calendars[0]: hour 25 is out of range 0–23"),
@@ -262,7 +263,7 @@ def _check_next(spec: Spec, start: Micros) -> None:
         ({"recurrences": [{"anchor": "2026-01-01T00:00", "period": "P1M"}]}, "has no offset"),
         ({"times": ["yesterday"]}, "times[0] 'yesterday' is not a time"),
         ({"exclude": {"dates": ["25.12.2026"]}}, "exclude.dates[0]"),
-        ({"exclude": {"spans": [["2026-01-02T00:00Z", "2026-01-01T00:00Z"]]}}, "excluded stretch"),
+        ({"exclude": {"spans": [["2026-01-02T00:00Z", "2026-01-01T00:00Z"]]}}, "excluded span"),
         ({"start": "2026-02-01T00:00Z", "end": "2026-01-01T00:00Z"}, "is before start"),
         ({"cron": "0 9 * * *", "tz": "Mars/Olympus"}, "not a time zone"),
         ({"cron": "0 9 * * *", "dialect": "quartz"}, "dialect 'quartz' is unknown"),
@@ -273,9 +274,9 @@ def _check_next(spec: Spec, start: Micros) -> None:
         ({"tz_data": "AAAA"}, "compiled zone file"),
     ],
 )
-def test_a_wrong_document_names_the_place(given: dict[str, object], place: str) -> None:
+def test_a_wrong_document_names_the_place(document: dict[str, object], place: str) -> None:
     with pytest.raises(SpecError) as problem:
-        read_spec(given)
+        read_spec(document)
     assert place in str(problem.value)
 
 
@@ -297,13 +298,13 @@ def test_a_wrong_document_names_the_place(given: dict[str, object], place: str) 
     ],
 )
 def test_a_phrase_is_read_as_what_it_looks_like(text: str, expected: Spec) -> None:
-    assert parse_phrase(text) == expected
+    assert parse_spec_text(text) == expected
 
 
 def test_a_calendar_field_takes_numbers_texts_and_lists() -> None:
-    (one,) = calendar(hour=[9, "12-14"], day_of_week=range(1, 6), day_of_month=DayRule("last_day")).calendars
-    assert one.hour == (Range(9, 9), Range(12, 14))
-    assert one.day_of_week == tuple(Range(n, n) for n in range(1, 6))
+    (fields,) = calendar(hour=[9, "12-14"], day_of_week=range(1, 6), day_of_month=DayRule("last_day")).calendars
+    assert fields.hour == (Range(9, 9), Range(12, 14))
+    assert fields.day_of_week == tuple(Range(n, n) for n in range(1, 6))
     with pytest.raises(SpecError, match="hour -1 is out of range"):
         calendar(hour=-1)
     with pytest.raises(SpecError, match="neither a number nor a text"):
@@ -320,9 +321,9 @@ def test_a_calendar_field_takes_numbers_texts_and_lists() -> None:
 def test_a_recurrence_goes_on_to_2199_however_long_ago_it_began(period: str, year: int) -> None:
     compiled = every(period, anchor=f"{year:04d}-01-31T09:00:00Z").compiled
     for asked in ("1900-01-01T00:00:00Z", "2026-06-01T00:00:00Z", "2099-06-01T00:00:00Z"):
-        found = compiled.next(at(asked))
-        assert found is not None, asked
-        assert compiled.previous(found + 1) == found
+        time = compiled.next(at(asked))
+        assert time is not None, asked
+        assert compiled.previous(time + 1) == time
     last = compiled.previous(at("2500-01-01T00:00:00Z"))
     assert last is not None
     assert compiled.next(last) is None
@@ -332,9 +333,9 @@ def test_a_recurrence_goes_on_to_2199_however_long_ago_it_began(period: str, yea
 @pytest.mark.parametrize("anchor", ["2199-12-30T09:00:00Z", "2200-01-01T00:00:00Z", "9998-01-01T00:00:00Z"])
 def test_a_recurrence_that_begins_too_late_ends(anchor: str) -> None:
     compiled = Spec(recurrences=(Recurrence(at(anchor), parse_duration("P1D")),)).compiled
-    found = list(compiled.times(at("2190-01-01T00:00:00Z")))
-    assert len(found) == (2 if anchor < "2200" else 0)
-    assert compiled.previous(at("9999-01-01T00:00:00Z")) == (found[-1] if found else None)
+    times_left = list(compiled.times(at("2190-01-01T00:00:00Z")))
+    assert len(times_left) == (2 if anchor < "2200" else 0)
+    assert compiled.previous(at("9999-01-01T00:00:00Z")) == (times_left[-1] if times_left else None)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York", "Europe/Berlin", "Pacific/Auckland"])
@@ -346,10 +347,23 @@ def test_previous_mirrors_next_at_both_ends_of_time(zone: str, text: str, rule: 
     compiled = Spec(crons=(text,), tz=zone, dst=rule).compiled  # type: ignore[arg-type]
     week = 8 * 86_400 * SECOND
     for first in (at("1900-01-01T00:00:00Z") - week, at("2200-01-01T00:00:00Z") - week):
-        found = list(compiled.between(first, first + 2 * week))
-        assert found
+        forward = list(compiled.between(first, first + 2 * week))
+        assert forward
         back, before = [], first + 2 * week + 1
         while (earlier := compiled.previous(before)) is not None and earlier >= first:
             back.append(earlier)
             before = earlier
-        assert back[::-1] == found
+        assert back[::-1] == forward
+
+
+def test_a_spec_can_be_pickled_after_it_was_asked() -> None:
+    spec = cron("0 9 * * 1-5", tz="Europe/Berlin", exclude=[during(month=12)])
+    following = spec.next(datetime(2026, 1, 1, tzinfo=UTC))
+    back = pickle.loads(pickle.dumps(spec))
+    assert back == spec
+    assert back.next(datetime(2026, 1, 1, tzinfo=UTC)) == following
+
+
+def test_between_refuses_a_moment_without_an_offset_when_it_is_called() -> None:
+    with pytest.raises(SpecError, match="has no offset"):
+        cron("0 9 * * *").between(datetime(2026, 1, 1), datetime(2026, 1, 2))  # noqa: DTZ001

@@ -12,11 +12,11 @@ from ostinato import SpecError, cron
 from ostinato.errors import TooManyExclusions
 from ostinato.when import Spec
 from ostinato.when.calendars import Calendar
-from ostinato.when.crontab import parse_cron
+from ostinato.when.cron_strings import parse_cron
 from ostinato.when.days import day_pattern, days_of_month
 from ostinato.when.exclusions import Exclusions
+from ostinato.when.field_grammar import temporal_items, temporal_value
 from ostinato.when.fields import DAY_OF_WEEK, MONTH, Field, Range, mask
-from ostinato.when.grammar import temporal_items, temporal_value
 from ostinato.when.instants import SECOND, Micros, format_instant, read_instant
 from ostinato.when.jitter import fingerprint32
 from ostinato.when.temporal import canonical, spec_from_temporal, spec_to_temporal
@@ -25,9 +25,9 @@ CASES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "data/temporal_s
 
 
 def cases(section: str, key: str = "name") -> pytest.MarkDecorator:
-    found = CASES[section]
-    assert found
-    return pytest.mark.parametrize("case", [pytest.param(c, id=str(c.get(key, n))[:60]) for n, c in enumerate(found)])
+    rows = CASES[section]
+    assert rows
+    return pytest.mark.parametrize("case", [pytest.param(c, id=str(c.get(key, n))[:60]) for n, c in enumerate(rows)])
 
 
 def at(text: str) -> Micros:
@@ -37,13 +37,13 @@ def at(text: str) -> Micros:
 @cases("raw_next_sequences")
 def test_raw_next_follows_the_sequence(case: dict[str, Any]) -> None:
     spec = spec_from_temporal(case["spec"])
-    found, after = [], at(case["after"])
+    times, after = [], at(case["after"])
     for _ in case["expected"]:
         following = spec.compiled.next(after)
         assert following is not None
-        found.append(format_instant(following))
+        times.append(format_instant(following))
         after = following
-    assert found == case["expected"]
+    assert times == case["expected"]
 
 
 @cases("next_sequences")
@@ -85,17 +85,17 @@ def test_exclusions_without_end_stop_with_a_clear_error() -> None:
 def test_exclusions_up_to_the_end_leave_no_time() -> None:
     case = CASES["compute_limits"][1]
     assert case["expect"] == "no_next_time_with_warning"
-    found, excluded = spec_from_temporal(case["spec"]).compiled.search(at(case["after"]))
-    assert found is None
+    time, excluded = spec_from_temporal(case["spec"]).compiled.search(at(case["after"]))
+    assert time is None
     assert excluded > 0
 
 
 def test_exclusions_that_leave_something_are_passed_over() -> None:
     case = CASES["compute_limits"][2]
     assert case["expect"] == "resolves_with_warning"
-    found, excluded = spec_from_temporal(case["spec"]).compiled.search(at(case["after"]))
-    assert found is not None
-    assert found // SECOND % 60 == case["expected_nominal_second"]
+    time, excluded = spec_from_temporal(case["spec"]).compiled.search(at(case["after"]))
+    assert time is not None
+    assert time // SECOND % 60 == case["expected_nominal_second"]
     assert excluded > 0
 
 
@@ -109,9 +109,9 @@ def test_calendar_matches(case: dict[str, Any]) -> None:
 @cases("parse_cron", "cron")
 def test_cron_string_becomes_calendar_or_interval(case: dict[str, Any]) -> None:
     assert parse_cron(case["cron"], "temporal").zone == case["tz"]
-    found = spec_to_temporal(spec_from_temporal({"cron_string": [case["cron"]]}))
-    assert found.get("structured_calendar", [None])[0] == case["structured"]
-    assert found.get("interval", [None])[0] == case["interval"]
+    form = spec_to_temporal(spec_from_temporal({"cron_string": [case["cron"]]}))
+    assert form.get("structured_calendar", [None])[0] == case["structured"]
+    assert form.get("interval", [None])[0] == case["interval"]
 
 
 @cases("calendar_next")
@@ -160,9 +160,9 @@ def test_range_text_becomes_ranges(case: dict[str, Any]) -> None:
 
 @cases("parse_value", "input")
 def test_single_value(case: dict[str, Any]) -> None:
-    found = temporal_value(case["input"], field_for(case), case["max"])
-    assert found == case.get("expected")
-    assert (found is None) is case.get("error", False)
+    value = temporal_value(case["input"], field_for(case), case["max"])
+    assert value == case.get("expected")
+    assert (value is None) is case.get("error", False)
 
 
 @cases("days_in_month", "year")
@@ -203,20 +203,20 @@ def test_cron_acceptance(case: dict[str, Any]) -> None:
         assert parsed.phase == minutes[case["phase"]] * 60 * SECOND
         assert parsed.zone == case["tz"]
         return
-    found = spec.compiled.next(at("2025-01-01T00:00:00Z"))
-    assert (None if found is None else format_instant(found)) == case["next_after_2025_01_01Z"]
+    time = spec.compiled.next(at("2025-01-01T00:00:00Z"))
+    assert (None if time is None else format_instant(time)) == case["next_after_2025_01_01Z"]
 
 
 @cases("dst_cases", "tz")
 def test_daylight_saving_as_documented(case: dict[str, Any]) -> None:
     spec = cron(case["cron"], tz=case["tz"], dialect="temporal")
-    found, after = [], at(case["after"])
+    times, after = [], at(case["after"])
     for _ in case["documented"]:
         following = spec.compiled.next(after)
         assert following is not None
-        found.append(format_instant(following))
+        times.append(format_instant(following))
         after = following
-    assert found == case["documented"]
+    assert times == case["documented"]
 
 
 def test_every_section_of_the_cases_is_used() -> None:

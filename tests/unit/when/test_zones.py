@@ -21,9 +21,9 @@ FIRST, LAST = (int(datetime(y, 1, 1, tzinfo=UTC).timestamp()) for y in (1901, LA
 
 
 def offset(tz: zoneinfo.ZoneInfo, second: int) -> int:
-    found = (EPOCH + timedelta(seconds=second)).astimezone(tz).utcoffset()
-    assert found is not None
-    return round(found.total_seconds())
+    offset_then = (EPOCH + timedelta(seconds=second)).astimezone(tz).utcoffset()
+    assert offset_then is not None
+    return round(offset_then.total_seconds())
 
 
 @pytest.mark.parametrize("part", range(8))
@@ -41,19 +41,19 @@ def test_offsets_agree_with_zoneinfo(part: int) -> None:
 
 
 def test_rules_go_on_beyond_2037() -> None:
-    found = Spec(crons=("30 2 * * *",), tz="Europe/Berlin").next(datetime(2150, 3, 28, 12, tzinfo=UTC))
-    assert found is not None
-    assert found.isoformat() == "2150-03-29T03:00:00+02:00"
+    time = Spec(crons=("30 2 * * *",), tz="Europe/Berlin").next(datetime(2150, 3, 28, 12, tzinfo=UTC))
+    assert time is not None
+    assert time.isoformat() == "2150-03-29T03:00:00+02:00"
 
 
 def test_a_zone_may_be_given_as_bytes() -> None:
     data = berlin()
-    given, named = zone_from_data(data), zone("Europe/Berlin")
-    assert (given.starts, given.offsets) == (named.starts, named.offsets)
+    zone_of_data, named = zone_from_data(data), zone("Europe/Berlin")
+    assert (zone_of_data.starts, zone_of_data.offsets) == (named.starts, named.offsets)
     spec = Spec(crons=("0 9 * * *",), tz_data=data)
-    found = spec.next(datetime(2026, 7, 1, tzinfo=UTC))
-    assert found is not None
-    assert found.astimezone(UTC).hour == 7
+    time = spec.next(datetime(2026, 7, 1, tzinfo=UTC))
+    assert time is not None
+    assert time.astimezone(UTC).hour == 7
     with pytest.raises(SpecError, match="tz_data"):
         Spec(crons=("CRON_TZ=UTC 0 9 * * *",), tz_data=data).check()
 
@@ -72,9 +72,9 @@ def test_a_cut_or_damaged_zone_file_is_a_spec_error() -> None:
             bytes_of_it[place] = dice.randrange(256)
         damaged.append(bytes(bytes_of_it))
     refused = 0
-    for one in damaged:
+    for content in damaged:
         try:
-            assert Spec(crons=("0 9 * * *",), tz_data=one).describe().endswith("its own zone data")
+            assert Spec(crons=("0 9 * * *",), tz_data=content).describe().endswith("its own zone data")
         except SpecError as problem:
             assert problem.field == "tz_data", problem
             refused += 1

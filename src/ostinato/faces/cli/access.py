@@ -1,4 +1,4 @@
-"""`ostinato token …`, `ostinato namespaces …` and `ostinato nodes`: who may, where, and who works."""
+"""`ostinato token …`, `ostinato namespaces …` and `ostinato nodes`: tokens, namespaces and the processes at work."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ostinato.faces.cli.answers import moment, status
-from ostinato.faces.cli.target import Session, command
+from ostinato.faces.cli.completion import roles
+from ostinato.faces.cli.output import moment, status
+from ostinato.faces.cli.session import Session, command
 
 token = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=True, rich_markup_mode=None)
 namespaces = typer.Typer(help="Create, list and delete namespaces.", no_args_is_help=True, rich_markup_mode=None)
@@ -17,17 +18,17 @@ namespaces = typer.Typer(help="Create, list and delete namespaces.", no_args_is_
 @command(token, "create", creates=True)
 async def create_token(
     session: Session,
-    role: Annotated[str, typer.Option(help="admin, operator or reader.")] = "reader",
-    label: Annotated[str, typer.Option(help="Whose it is.")] = "",
-    expires_in: Annotated[str | None, typer.Option(help="After so long, such as 90d. [default: never]")] = None,
+    role: Annotated[str, typer.Option(help="admin, operator or reader.", autocompletion=roles)] = "reader",
+    label: Annotated[str, typer.Option(help="A note, such as whose it is.")] = "",
+    expires_in: Annotated[str | None, typer.Option(help="How long it is valid, such as 90d. [default: no end]")] = None,
 ) -> None:
-    """Create a token, shown this once. With --namespace it is good for that one only."""
+    """Create a token. It is shown only once. With --namespace it is valid only in that namespace."""
     client = session.client
-    made = await client.create_token(role, namespace=session.place.namespace, label=label, expires_in=expires_in)
-    where = f"for {made['namespace']}" if made["namespace"] else "for every namespace"
-    session.out.say(made, made["token"])
+    token = await client.create_token(role, namespace=session.place.namespace, label=label, expires_in=expires_in)
+    scope = f"for {token['namespace']}" if token["namespace"] else "for every namespace"
+    session.out.say(token, token["token"])
     if not session.out.as_json:
-        typer.echo(f"{made['role']} {where}; it is shown this once. Its id is {made['id']}.", err=True)
+        typer.echo(f"{token['role']} {scope}; it is shown this once. Its id is {token['id']}.", err=True)
 
 
 @command(token, "list")
@@ -36,13 +37,13 @@ async def list_tokens(session: Session) -> None:
     session.out.items(
         await session.client.tokens(),
         ("id", "role", "namespace", "label", "created", "expires", "last used", "revoked"),
-        lambda one: (
-            one["id"],
-            one["role"],
-            one["namespace"] or "all",
-            one["label"],
-            *(moment(one[name]) for name in ("created", "expires", "used")),
-            Text(moment(one["revoked"]), style="red"),
+        lambda token: (
+            token["id"],
+            token["role"],
+            token["namespace"] or "all",
+            token["label"],
+            *(moment(token[name]) for name in ("created", "expires", "used")),
+            Text(moment(token["revoked"]), style="red"),
         ),
         nothing="no tokens",
     )
@@ -61,21 +62,25 @@ async def list_namespaces(session: Session) -> None:
     session.out.items(
         await session.client.namespaces(),
         ("namespace", "notes", "created", "by"),
-        lambda one: (one["name"], one["notes"], moment(one["created"]), one["actor"]),
+        lambda namespace: (namespace["name"], namespace["notes"], moment(namespace["created"]), namespace["actor"]),
     )
 
 
 @command(namespaces, "create", creates=True)
 async def create_namespace(
-    session: Session, name: Annotated[str, typer.Argument()], notes: Annotated[str, typer.Option()] = ""
+    session: Session,
+    name: Annotated[str, typer.Argument(help="The namespace's name.")],
+    notes: Annotated[str, typer.Option(help="Notes; kept with the namespace.")] = "",
 ) -> None:
     """Create a namespace."""
-    made = await session.client.create_namespace(name, notes)
-    session.out.say(made, f"created {name}")
+    namespace = await session.client.create_namespace(name, notes)
+    session.out.say(namespace, f"created {name}")
 
 
 @command(namespaces, "delete")
-async def delete_namespace(session: Session, name: Annotated[str, typer.Argument()]) -> None:
+async def delete_namespace(
+    session: Session, name: Annotated[str, typer.Argument(help="The namespace's name.")]
+) -> None:
     """Delete an empty namespace."""
     await session.client.delete_namespace(name)
     session.out.say({"name": name, "deleted": True}, f"deleted {name}")
@@ -86,15 +91,15 @@ async def nodes(session: Session) -> None:
     session.out.items(
         await session.client.nodes(),
         ("node", "name", "", "started", "queues", "jobs", "version", "zone rules"),
-        lambda one: (
-            one["id"],
-            one["name"],
-            status("ok" if one["alive"] else "dead"),
-            moment(one["started"]),
-            ", ".join(one["queues"]),
-            len(one["jobs"]),
-            one["version"],
-            one["zone_rules"],
+        lambda node: (
+            node["id"],
+            node["name"],
+            status("ok" if node["alive"] else "dead"),
+            moment(node["started"]),
+            ", ".join(node["queues"]),
+            len(node["jobs"]),
+            node["version"],
+            node["zone_rules"],
         ),
         nothing="no node is working",
     )

@@ -1,5 +1,5 @@
-"""`ostinato backfills …`: ranges of times that are run now, how far they are, and how to stop them. They are begun
-with `ostinato schedules backfill`."""
+"""`ostinato backfills …`: progress of backfills, and pausing or cancelling them. `ostinato schedules backfill` starts
+one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import typer
 
 from ostinato.client import Json
 from ostinato.errors import Conflict, NotFound
-from ostinato.faces.cli.answers import moment, short, status
-from ostinato.faces.cli.given import known, zone_of
-from ostinato.faces.cli.target import Session, command
-from ostinato.faces.cli.waiting import OPEN, backfill, backfills_made, became_of
+from ostinato.faces.cli.arguments import schedule_zone
+from ostinato.faces.cli.completion import schedule_names
+from ostinato.faces.cli.output import moment, short, status
+from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.waiting import OPEN, count_outcomes, read_backfill, wait_for_backfills
 from ostinato.when.zones import Zone
 
 backfills = typer.Typer(help="Watch, pause and cancel backfills.", no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(help="The schedule's name.")]
+Name = Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)]
 Id = Annotated[str | None, typer.Argument(help="Which of its backfills. [default: the one that is not done]")]
 
 
@@ -26,21 +27,21 @@ async def list_backfills(
     session: Session, name: Name, limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")] = 50
 ) -> None:
     """List the backfills of a schedule, the newest first."""
-    zone = zone_of(await known(session.client, name))
-    found = await session.client.schedules.backfills(name, limit=limit)
+    zone = await schedule_zone(session.client, name)
+    listed = await session.client.schedules.backfills(name, limit=limit)
     columns = ("backfill", "state", "dealt with", "of", "first", "last", "created", "why")
-    session.out.items(found, columns, lambda one: _row(one, zone), nothing="no backfills")
+    session.out.items(listed, columns, lambda backfill: _row(backfill, zone), nothing="no backfills")
 
 
 @command(backfills)
 async def pause(session: Session, name: Name, id: Id = None) -> None:
-    """Start no more of its runs for now."""
+    """Pause a backfill: it starts no more runs for now."""
     await _turn(session, name, id, "pause", "paused")
 
 
 @command(backfills)
 async def resume(session: Session, name: Name, id: Id = None) -> None:
-    """Go on where it was paused."""
+    """Resume a paused backfill."""
     await _turn(session, name, id, "resume", "resumed")
 
 
@@ -51,47 +52,49 @@ async def cancel(
     id: Id = None,
     reason: Annotated[str, typer.Option(help="Why; kept with the backfill.")] = "",
 ) -> None:
-    """Start no more of its runs. Waiting runs are given up; runs that have begun go on."""
+    """Cancel a backfill: it starts no more runs. Waiting runs are dropped; active runs continue."""
     await _turn(session, name, id, "cancel", "cancelled", reason)
 
 
 @command(backfills)
 async def wait(session: Session, name: Name, id: Id = None) -> None:
-    """Wait until all its times are dealt with. Exit code 1 if it was cancelled."""
+    """Wait until a backfill has processed all its times. Exit code 1 if it was cancelled."""
     chosen = await _chosen(session, name, id)
-    (found,) = await backfills_made(session, [(name, chosen)])
-    session.out.say(found, f"{found['state']} {chosen}: {await became_of(session, [(name, found)])}")
-    if found["state"] != "completed":
+    (ended,) = await wait_for_backfills(session, [(name, chosen)])
+    session.out.say(ended, f"{ended['state']} {chosen}: {await count_outcomes(session, [(name, ended)])}")
+    if ended["state"] != "completed":
         raise typer.Exit(1)
 
 
 async def _turn(session: Session, name: str, id: str | None, to: str, done: str, reason: str = "") -> None:
     chosen = await _chosen(session, name, id)
     await session.client.schedules.turn_backfill(name, chosen, to, reason)
-    found = await backfill(session, name, chosen)
-    session.out.say(found, f"{done} {chosen}: {found['made']} of {found['total']} times dealt with")
+    turned = await read_backfill(session, name, chosen)
+    session.out.say(turned, f"{done} {chosen}: {turned['made']} of {turned['total']} times dealt with")
 
 
 async def _chosen(session: Session, name: str, id: str | None) -> str:
-    await known(session.client, name)
+    await session.client.schedules.get(name, recent=0)  # NotFound for a schedule that does not exist
     if id is not None:
         return id
-    open_ = [one for one in await session.client.schedules.backfills(name, limit=1000) if one["state"] in OPEN]
-    if not open_:
+    unfinished = [one for one in await session.client.schedules.backfills(name, limit=1000) if one["state"] in OPEN]
+    if not unfinished:
         raise NotFound(f"{name!r} has no backfill that is not done")
-    if len(open_) > 1:
-        raise Conflict(f"{name!r} has {len(open_)} backfills; name one: {', '.join(one['id'] for one in open_)}")
-    return str(open_[0]["id"])
+    if len(unfinished) > 1:
+        raise Conflict(
+            f"{name!r} has {len(unfinished)} backfills; name one: {', '.join(one['id'] for one in unfinished)}"
+        )
+    return str(unfinished[0]["id"])
 
 
-def _row(one: Json, zone: Zone) -> tuple[Any, ...]:
+def _row(backfill: Json, zone: Zone) -> tuple[Any, ...]:
     return (
-        one["id"],
-        status(one["state"]),
-        one["made"],
-        one["total"],
-        moment(one["first"], zone),
-        moment(one["last"], zone),
-        moment(one["created"]),
-        short(one["reason"]),
+        backfill["id"],
+        status(backfill["state"]),
+        backfill["made"],
+        backfill["total"],
+        moment(backfill["first"], zone),
+        moment(backfill["last"], zone),
+        moment(backfill["created"]),
+        short(backfill["reason"]),
     )

@@ -1,4 +1,4 @@
-"""`ostinato backup` and `ostinato restore`: the embedded store, copied while it is in use, and put back."""
+"""`ostinato backup` and `ostinato restore`: copy the embedded store while it is in use, and restore a copy."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Annotated
 import typer
 
 from ostinato.errors import Conflict
-from ostinato.faces.cli.answers import Answers
-from ostinato.faces.cli.target import Where, is_there, must_exist
+from ostinato.faces.cli.output import Output
+from ostinato.faces.cli.session import Place, require_existing, store_exists
 from ostinato.store.backup import backup as copy
 from ostinato.store.backup import restore as put_back
 from ostinato.store.urls import open_url
 
 
 async def backup(
-    place: Where,
-    out: Answers,
+    place: Place,
+    out: Output,
     file: Annotated[str, typer.Argument(help="Where the copy goes.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older backup of that name.")] = False,
 ) -> None:
-    """Copy the store to a file while it is in use. A file that exists is left alone."""
-    url = place.only_a_store("backup")
-    must_exist(url)
+    """Copy the store to a file while it is in use. An existing file is not replaced."""
+    url = place.require_store("backup")
+    require_existing(url)
     store = open_url(url)
     with out.progress("pages") as tell:
         await copy(store, file, tell, overwrite=overwrite)
@@ -30,14 +30,14 @@ async def backup(
 
 
 async def restore(
-    place: Where,
-    out: Answers,
+    place: Place,
+    out: Output,
     file: Annotated[str, typer.Argument(help="A copy that backup made.")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Put it over the store that is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the existing store.")] = False,
 ) -> None:
-    """Put a backup in the place of the store. Stop every node before."""
-    url = place.only_a_store("restore")
-    if not overwrite and "://" not in url.removeprefix("sqlite:///") and is_there(url):
+    """Replace the store by a backup. Stop every node before."""
+    url = place.require_store("restore")
+    if not overwrite and "://" not in url.removeprefix("sqlite:///") and store_exists(url):
         raise Conflict(f"there is a store {url}; restoring over it needs --overwrite")
     await put_back(file, url, overwrite=overwrite)
     out.say({"store": url, "file": file}, f"restored {url} from {file}")

@@ -1,5 +1,5 @@
-"""The same change for one schedule, for several, or for all that fit a pattern: with a bar while it lasts, and what
-failed named at the end."""
+"""Make the same change to one schedule, to several, or to all that match, with a progress bar and a list of
+failures."""
 
 from __future__ import annotations
 
@@ -11,23 +11,28 @@ from typing import Annotated
 import typer
 
 from ostinato.client import Client, Json
-from ostinato.errors import NotFound, OstinatoError
-from ostinato.faces.cli.given import suggesting
-from ostinato.faces.cli.target import Session
+from ostinato.errors import OstinatoError
+from ostinato.faces.cli.arguments import say_note
+from ostinato.faces.cli.completion import job_names, schedule_names, states
+from ostinato.faces.cli.session import Session
 
 _AT_ONCE = 8
 _MOST = 1_000_000
-Names = Annotated[list[str] | None, typer.Argument(help="Schedules by name.", metavar="NAME")]
+Names = Annotated[
+    list[str] | None, typer.Argument(help="Schedules by name.", metavar="NAME", autocompletion=schedule_names)
+]
 Match = Annotated[str | None, typer.Option(help="All whose name fits, such as 'billing-*'.")]
 Tag = Annotated[str | None, typer.Option(help="All with this tag.")]
-State = Annotated[str | None, typer.Option(help="All that are running, paused, completed or parked.")]
-Job = Annotated[str | None, typer.Option(help="All that start this job.")]
+State = Annotated[
+    str | None, typer.Option(help="All that are running, paused, completed or parked.", autocompletion=states)
+]
+Job = Annotated[str | None, typer.Option(help="All that start this job.", autocompletion=job_names)]
 Do = Callable[[str], Awaitable[Json]]
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which schedules: by name, or by what they have in common."""
+    """The schedules to change, chosen by name or by filters."""
 
     name: Names = None
     match: Match = None
@@ -36,8 +41,8 @@ class Chosen:
     job: Job = None
 
     @property
-    def one(self) -> str | None:
-        """The only one, where one was named and nothing else said."""
+    def single(self) -> str | None:
+        """Return the schedule if exactly one was named and no filter is given, else None."""
         return self.name[0] if self.name and len(self.name) == 1 and not self._filtered else None
 
     @property
@@ -51,66 +56,70 @@ class Chosen:
             return list(dict.fromkeys(self.name))
         if self.name:
             raise OstinatoError("name schedules, or choose them by --match and the like; not both")
-        found = await client.schedules.list(
+        schedules = await client.schedules.list(
             match=self.match or "*", tag=self.tag, state=self.state, job=self.job, limit=_MOST
         )
-        return [one["name"] for one in found]
+        return [one["name"] for one in schedules]
 
 
 async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: bool = True) -> None:
-    """Do it to all of them. Exit code 1 if any could not be done. Unless `sure`, ask before it is done to many."""
+    """Change all chosen schedules. Exit code 1 if any failed. Unless `sure`, ask before changing more than one."""
     client, out = session.client, session.out
-    name = chosen.one
+    name = chosen.single
     if name is not None:
-        try:
-            answer = await do(name)
-        except NotFound as problem:
-            raise await suggesting(client, name, problem) from None
+        answer = await do(name)
         out.say(answer, f"{done} {name}{more(answer)}")
+        say_note(answer)
         return
     names = await chosen.find(client)
     if not sure and names and not typer.confirm(f"{len(names)} schedules will be {done}. Go on?", err=True):
         raise typer.Exit(1)
-    failed = await _each(session, names, done, do)
+    failed, notes = await _each(session, names, done, do)
     count = len(names) - len(failed)
     out.say(
-        {"done": count, "failed": failed},
+        {"done": count, "failed": failed, "notes": notes},
         f"{done} {count} of {len(names)} schedules",
         *(f"  not {one}: {why}" for one, why in failed.items()),
     )
+    for schedule, note in notes.items():
+        say_note({"note": f"{schedule}: {note}"})
     if failed:
         raise typer.Exit(1)
 
 
-async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> dict[str, str]:
+async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tuple[dict[str, str], dict[str, str]]:
+    """Change each schedule. Returns the errors by name, and the notes of the answers by name."""
     failed: dict[str, str] = {}
+    notes: dict[str, str] = {}
     count = 0
     room = asyncio.Semaphore(_AT_ONCE)
     with session.out.progress(done, len(names)) as tell:
 
-        async def one(name: str) -> None:
+        async def change_one(name: str) -> None:
             nonlocal count
             async with room:
                 try:
-                    await do(name)
+                    answer = await do(name)
+                    if answer.get("note"):
+                        notes[name] = answer["note"]
                 except OstinatoError as problem:
                     failed[name] = str(problem)
             count += 1
             tell(count)
 
-        await asyncio.gather(*(one(name) for name in names))
-    return dict(sorted(failed.items()))
+        await asyncio.gather(*(change_one(name) for name in names))
+    return dict(sorted(failed.items())), dict(sorted(notes.items()))
 
 
 def more(answer: Json) -> str:
-    """What an answer says beside that it was done."""
-    told = []
+    """Describe the run, the backfill and the lateness in an answer, in brackets."""
+    parts = []
     run = answer.get("run")
     if run:
-        told.append(f"run {run.get('id', '?')} {run.get('status', '')}".rstrip())
+        parts.append(f"run {run.get('id', '?')} {run.get('status', '')}".rstrip())
     if answer.get("backfill"):
-        told.append(f"backfill {answer['backfill']}")
+        parts.append(f"backfill {answer['backfill']}")
     late = answer["lateness"]
     if late["late"]:
-        told.append(f"{late['late']} late, will run {late['will_run']}")
-    return f" ({', '.join(told)})" if told else ""
+        parts.append(f"{late['late']} late, will run {late['will_run']}")
+    return f" ({', '.join(parts)})" if parts else ""

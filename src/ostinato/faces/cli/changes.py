@@ -1,5 +1,4 @@
-"""What a command that makes or changes a schedule says of it: its times in words, the next of them, what is different
-now."""
+"""Print a schedule after a command created or changed it: when it runs, its next times, what changed."""
 
 from __future__ import annotations
 
@@ -7,22 +6,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from ostinato.client import Json
-from ostinato.faces.cli.answers import moment, short
-from ostinato.faces.cli.given import zone_of
+from ostinato.faces.cli.arguments import zone_of
+from ostinato.faces.cli.output import moment, short
+from ostinato.schedules.model import note_declared
 
 _SHOWN = 3  # next times
 
 
 def summary(schedule: Json) -> list[str]:
-    """When it runs, and the next times."""
+    """Describe when a schedule runs, and its next times."""
     return [f"  when: {schedule['words']}", f"  next: {_next(schedule)}"]
 
 
 def differences(before: Json, after: Json) -> list[str]:
-    """One line for each thing that is different now; and who will put it back, if its code or a file declares it."""
+    """Return one line for each difference, and a note if code or a file declares the schedule and will undo the
+    change."""
     old, new = dict(_facts(before)), dict(_facts(after))
     lines = [
-        f"  {name}: {_shown(old.get(name))} → {_shown(new.get(name))}"
+        f"  {name}: {_text(old.get(name))} → {_text(new.get(name))}"
         for name in {**old, **new}
         if old.get(name) != new.get(name)
     ]
@@ -30,24 +31,22 @@ def differences(before: Json, after: Json) -> list[str]:
         lines.append(f"  next: {_next(after)}")
     origin = after["origin"]
     if lines and origin:
-        in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
-        back = "the next start of a node with that code" if in_code else "the next `apply` of that file"
-        lines.append(f"note: it is declared in {origin}; {back} puts it back as declared there")
+        lines.append(f"note: {note_declared(origin, 'puts it back as declared there')}")
     return lines or ["  nothing is different"]
 
 
 def _facts(schedule: Json) -> Iterator[tuple[str, Any]]:
     yield "when", schedule["words"]
-    yield "job", schedule["job"]
+    yield "starts", schedule["starts"]
     yield "input", schedule["input"]
     yield from schedule["options"].items()
     for name, value in schedule["policies"].items():
         yield name, value["mode"] if name == "catchup" and not value["window"] else value
-    for name in ("remaining", "notes", "tags"):
+    for name in ("remaining", "notes", "tags", "attributes", "memo"):
         yield name, schedule[name]
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return "none" if value in (None, "", [], {}) else short(value)
 
 

@@ -1,30 +1,33 @@
-"""What `serve` and `worker` are told: by flags, by the environment, by a file. One name, one meaning, and one order:
-a flag goes over the environment, the environment over the file, the file over the default."""
+"""The settings of `serve` and `worker`, from flags, the environment and a file. A flag wins over the environment, the
+environment over the file, the file over the default."""
 
 from __future__ import annotations
 
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ostinato.engine.egress import EgressPolicy
-from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.engine.http.egress import EgressPolicy
+from ostinato.engine.ways import Setting, load
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.faces.cli.logs import FORMATS, LEVELS
+from ostinato.faces.cli.named_ways import ways_here
 from ostinato.model import read_length
 from ostinato.when.instants import SECOND
 
 PREFIX = "OSTINATO_"
 # Read elsewhere: by the commands, for secrets, and by the project's own tests.
-_OTHERS = frozenset("CONFIG SERVER TOKEN NAMESPACE CA SECRETS DEMO_SECONDS TEST_POSTGRES SEED SOAK_SEEDS".split())
+_OTHERS = frozenset("CONFIG SERVER TOKEN NAMESPACE CA SECRETS WAYS DEMO_SECONDS TEST_POSTGRES SEED SOAK_SEEDS".split())
 _SECRET = "SECRET_"
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """None: as the app itself says, else the app's default."""
+    """The settings of a node that an operator gave. A setting that is None was not given: the app's own applies, else
+    the default. `of_ways` are the settings of ways."""
 
     store: str | None = None
     app: str | None = None
@@ -52,117 +55,132 @@ class Configuration:
     egress_deny: tuple[str, ...] | None = None
     log_format: str = "text"
     log_level: str = "info"
+    of_ways: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Of the node: those that something was said about."""
+        """Return the settings of the node that were given."""
         names = ("concurrency", "threads", "lease", "grace", "keep_runs", "keep_events")
-        found = {name: getattr(self, name) for name in names}
-        given = {**found, "queues": self.queue, "egress": self._egress}
-        return {name: value for name, value in given.items() if value is not None}
+        named = {name: getattr(self, name) for name in names}
+        settings = {**named, "queues": self.queue, "egress": self._egress, **self.of_ways}
+        return {name: value for name, value in settings.items() if value is not None}
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Where requests may go, if something was said about it: then this, and nothing that the code says."""
+        """Return the egress policy if any of its settings was given; it then replaces the policy in the code."""
         parts = {
             "allow": self.egress_allow,
             "allow_private": self.egress_allow_private,
             "only": self.egress_only,
             "deny": self.egress_deny,
         }
-        given: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
-        return EgressPolicy(**given) if given else None
+        options: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
+        return EgressPolicy(**options) if options else None
 
 
-KEYS = tuple(field.name for field in fields(Configuration))
+KEYS = tuple(one.name for one in fields(Configuration) if one.name != "of_ways")
 
 
 def configuration(
     flags: Mapping[str, Any], file: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Configuration:
-    """`flags` are those that were given; None is one that was not."""
+    """Combine flags, environment and file. A flag that is None was not given."""
     environment = os.environ if environ is None else environ
     file = file or environment.get(f"{PREFIX}CONFIG") or None
-    found: dict[str, Any] = {}
-    found.update(_from_file(file) if file else {})
-    found.update(_from_environment(environment))
-    found.update({name: _read(name, value, _flag(name)) for name, value in flags.items() if value is not None})
-    made = Configuration(**found)
-    if (made.tls_certificate is None) != (made.tls_key is None):
+    reader = _Reader(operator_settings())
+    values: dict[str, Any] = {}
+    values.update(reader.from_file(file) if file else {})
+    values.update(reader.from_environment(environment))
+    values.update({name: reader.read(name, value, _flag(name)) for name, value in flags.items() if value is not None})
+    base = {name: value for name, value in values.items() if name in KEYS}
+    settings = Configuration(**base, of_ways={name: value for name, value in values.items() if name not in KEYS})
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise OstinatoError("TLS needs both, tls_certificate and tls_key")
-    return made
+    return settings
 
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _from_file(path: str) -> dict[str, Any]:
-    try:
-        given = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise OstinatoError(f"the configuration {path} cannot be read: {problem.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise OstinatoError(f"the configuration {path} is not TOML: {problem}") from None
-    for name in given:
-        if name not in KEYS:
-            hint = did_you_mean(name, KEYS) or f"there are {', '.join(KEYS)}"
-            raise OstinatoError(f"{path}: there is no setting {name!r}; {hint}")
-    return {name: _read(name, value, f"{path}: {name}") for name, value in given.items()}
+def operator_settings() -> dict[str, Setting]:
+    """Return the settings of ways that an operator can give."""
+    return {name: setting for name, setting in ways_here().settings.items() if setting.read is not None}
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    found = {}
-    for variable, value in environ.items():
-        if not variable.startswith(PREFIX):
-            continue
-        name = variable.removeprefix(PREFIX)
-        if name.lower() in KEYS:
-            found[name.lower()] = _read(name.lower(), value, variable)
-        elif name not in _OTHERS and not name.startswith(_SECRET) and did_you_mean(name.lower(), KEYS):
-            # Only a near miss is taken for a mistake: others put names of theirs here, as Kubernetes does.
-            hint = did_you_mean(variable, [PREFIX + key.upper() for key in KEYS])
-            raise OstinatoError(f"the environment has {variable}, which means nothing; {hint}")
-    return found
+class _Reader:
+    """Reads settings: those of the node and those of the ways."""
 
+    def __init__(self, of_ways: Mapping[str, Setting]) -> None:
+        self._of_ways = of_ways
+        self._keys = (*KEYS, *of_ways)
 
-def _read(name: str, value: Any, place: str) -> Any:
-    read: Callable[[Any, str], Any] = _READ.get(name, _text)
-    return read(value, place)
+    def from_file(self, path: str) -> dict[str, Any]:
+        try:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as problem:
+            raise OstinatoError(f"the configuration {path} cannot be read: {problem.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+            raise OstinatoError(f"the configuration {path} is not TOML: {problem}") from None
+        for name in values:
+            if name not in self._keys:
+                hint = did_you_mean(name, self._keys) or f"there are {', '.join(self._keys)}"
+                raise OstinatoError(f"{path}: there is no setting {name!r}; {hint}")
+        return {name: self.read(name, value, f"{path}: {name}") for name, value in values.items()}
+
+    def from_environment(self, environ: Mapping[str, str]) -> dict[str, Any]:
+        values = {}
+        for variable, value in environ.items():
+            if not variable.startswith(PREFIX):
+                continue
+            name = variable.removeprefix(PREFIX)
+            if name.lower() in self._keys:
+                values[name.lower()] = self.read(name.lower(), value, variable)
+            elif name not in _OTHERS and not name.startswith(_SECRET) and did_you_mean(name.lower(), self._keys):
+                # Only a near miss is an error: others set variables with this prefix, too, as Kubernetes does.
+                hint = did_you_mean(variable, [PREFIX + key.upper() for key in self._keys])
+                raise OstinatoError(f"the environment has {variable}, which means nothing; {hint}")
+        return values
+
+    def read(self, name: str, value: Any, place: str) -> Any:
+        read: Callable[[Any, str], Any] = (
+            load(self._of_ways[name].read) if name in self._of_ways else _READ.get(name, _text)
+        )
+        return read(value, place)
 
 
 def _text(value: Any, place: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise OstinatoError(f"{place} {shown(value)} is not a text")
+        raise OstinatoError(f"{place} {short_repr(value)} is not a text")
     return value
 
 
 def _yes(value: Any, place: str) -> bool:
     if isinstance(value, bool):
         return value
-    known = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-    if isinstance(value, str) and value.lower() in known:
-        return known[value.lower()]
-    raise OstinatoError(f"{place} {shown(value)} is neither true nor false")
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise OstinatoError(f"{place} {short_repr(value)} is neither true nor false")
 
 
 def _words(value: Any, place: str) -> tuple[str, ...]:
-    """A list; in the environment, words with commas between them."""
+    """Read a list. In the environment, its words are separated by commas."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(one, str) and one.strip() for one in parts):
-        raise OstinatoError(f"{place} {shown(value)} is not a list of texts")
+        raise OstinatoError(f"{place} {short_repr(value)} is not a list of texts")
     return tuple(one.strip() for one in parts)
 
 
 def _number(least: int, most: int) -> Callable[[Any, str], int]:
     def read(value: Any, place: str) -> int:
         try:
-            found = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
         except ValueError:
-            found = None
-        if found is None or not least <= found <= most:
-            raise OstinatoError(f"{place} {shown(value)} is not a number from {least} to {most:,}")
-        return found
+            number = None
+        if number is None or not least <= number <= most:
+            raise OstinatoError(f"{place} {short_repr(value)} is not a number from {least} to {most:,}")
+        return number
 
     return read
 
@@ -180,7 +198,7 @@ def _seconds(value: Any, place: str) -> float:
 def _one_of(*choices: str) -> Callable[[Any, str], str]:
     def read(value: Any, place: str) -> str:
         if value not in choices:
-            raise OstinatoError(f"{place} {shown(value)} is unknown; there are {', '.join(choices)}")
+            raise OstinatoError(f"{place} {short_repr(value)} is unknown; there are {', '.join(choices)}")
         return str(value)
 
     return read

@@ -1,13 +1,18 @@
-"""`ostinato serve --demo`: the engine and the API on a file, with a few schedules that never stop, seen living in the
-terminal. Stop it whenever you like, kill it even; started again, it goes on where it was."""
+"""`ostinato serve --demo`: the engine and the API on a file, with a few schedules, journeys and the workflow of
+`examples/inbox`, drawn live in the terminal. It may be stopped or killed at any time; started again, it continues where
+it was."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import random
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -17,26 +22,15 @@ from rich.table import Table
 from rich.text import Text
 
 from ostinato.app import Ostinato
+from ostinato.engine.http.egress import EgressPolicy
+from ostinato.faces.cli.output import COLOURS
 from ostinato.faces.cli.pictures import distance
-from ostinato.journeys.views import JourneyStatus
+from ostinato.journeys.api.views import JourneyStatus
 from ostinato.model import Limit, Retry
 from ostinato.views import RunInfo
 from ostinato.when import cron, every
 from ostinato.when.instants import from_datetime
 
-_COLOURS = {
-    "succeeded": "green",
-    "failed": "red",
-    "timed_out": "red",
-    "crashed": "red",
-    "active": "cyan",
-    "ready": "yellow",
-    "buffered": "yellow",
-    "waiting": "blue",
-    "cancelled": "magenta",
-    "skipped": "dim",
-    "missed": "red",
-}
 _ORDER = """\
 apiVersion: v1
 kind: Journey
@@ -54,9 +48,29 @@ spec:
 """
 
 
-def build(url: str) -> Ostinato:
-    """The demo's jobs."""
-    app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h")
+def _inbox(name: str) -> ModuleType:
+    """A module of `examples/inbox`: a folder beside this file in an installed package, else that of the clone."""
+    here = Path(__file__)
+    folders = (here.with_name("inbox"), here.parents[4] / "examples" / "inbox")
+    file = next(folder for folder in folders if folder.is_dir()) / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"ostinato_demo_inbox_{name}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def services() -> Any:
+    """The mailbox and the sheet that the demo's workflow uses: a context manager. They begin empty; the numbers of
+    mails go on from an earlier time."""
+    return _inbox("services").Services([], first=int(time.time()))
+
+
+def build(url: str, services: Any) -> Ostinato:
+    """The demo's jobs. One of them sends mails to the services."""
+    own_services = EgressPolicy(allow=("127.0.0.1/32",))
+    app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h", egress=own_services)
     dice = random.Random()
 
     @app.job(retry=Retry(attempts=4, delay="1s"))
@@ -82,6 +96,7 @@ def build(url: str) -> Ostinato:
     async def shop() -> int:
         customers = [{"customer": dice.randint(1, 3)} for _ in range(dice.randint(1, 5))]
         await app.start_many("mail", customers)
+        services.mails.append(f"{len(customers)} ordered")
         return len(customers)
 
     @app.job()
@@ -92,7 +107,8 @@ def build(url: str) -> Ostinato:
 
     @app.job()
     async def courier() -> str:
-        """Sign for orders, the oldest first; the newest is left for whoever tries the line in the head."""
+        """Sign for orders, the oldest first. Leave the newest to a user who tries the command at the top of the
+        screen."""
         waiting = [one for one in await app.journeys.list(name="order", phase="RUNNING", limit=50) if one.steps]
         for order in reversed(waiting[1:]):
             await app.journeys.submit(order.id, "arrival", None)
@@ -101,8 +117,8 @@ def build(url: str) -> Ostinato:
     return app
 
 
-async def schedule(app: Ostinato) -> None:
-    """The demo's schedules: each shows another policy. Those that are there already stay as they are."""
+async def schedule(app: Ostinato, services: Any) -> None:
+    """Create the demo's schedules, each with another policy, or update them, and deploy its workflow."""
     put = app.schedules.upsert
     done, _ = await put("weather", every("5s"), "weather")
     await put("report", every("15s"), "report", overlap="skip")
@@ -117,11 +133,14 @@ async def schedule(app: Ostinato) -> None:
     if done == "created":
         await app.schedules.trigger("orders")
     await put("courier", every("10s"), "courier")
+    inbox = _inbox("workflow")
+    often = {"check_every": "5s", "min_interval": "1s", "backoff_first": "2s"}
+    await app.workflows.deploy(inbox.declare(app, services.url, services.url, inbox.send_by_httpx, **often))
     await put("nightly", cron("30 2 * * *", tz="Europe/Berlin"), "report", catchup="1h")
 
 
 async def show(app: Ostinato, stop: asyncio.Event, address: str) -> None:
-    """Draw the demo until it is to stop."""
+    """Draw the demo until `stop` is set."""
     console = Console()
     with _screen(console) as draw:
         while not stop.is_set():
@@ -139,7 +158,7 @@ async def _wait(stop: asyncio.Event, seconds: float) -> None:
 
 @contextmanager
 def _screen(console: Console) -> Iterator[Any]:
-    """A page that is drawn over where there is a terminal, and printed one below the other where there is none."""
+    """Yield a function that draws a page: over the last page in a terminal, else below it."""
     if not console.is_terminal:
         yield console.print
         return
@@ -152,15 +171,15 @@ _SCHEDULES = 9  # of the demo
 
 
 async def picture(app: Ostinato, address: str, height: int = _SMALL) -> RenderableType:
-    """The schedules and what became of their times, the newest runs, journeys, what is to come: as much of each as has
-    room in `height` lines."""
+    """The schedules with their latest occurrences, the newest runs, journeys, the workflow and the next times: as much
+    of each as fits into `height` lines."""
     spare = max(0, height - _SMALL)
     counts = await app.counts()
     now = app.engine.clock.now()
     head = Text("  ", no_wrap=True, overflow="ellipsis").join(
-        Text(f"{status} {count}", style=_COLOURS.get(status, "")) for status, count in sorted(counts.items())
+        Text(f"{status} {count}", style=COLOURS.get(status, "")) for status, count in sorted(counts.items())
     )
-    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][: 4 + spare // 2]
+    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][: 3 + spare // 2]
     orders = await app.journeys.list(limit=2 + min(4, spare // 4))
     return Group(
         Text(f"Ostinato on {address}", style="bold cyan"),
@@ -169,13 +188,14 @@ async def picture(app: Ostinato, address: str, height: int = _SMALL) -> Renderab
         await _schedules(app),
         _runs(runs),
         _journeys(orders),
+        await _workflow(app),
         await _coming(app, now),
         Text("Ctrl-C stops it in good order. Kill it, if you like: it goes on where it was.", style="dim"),
     )
 
 
 def _try_it(address: str, orders: list[JourneyStatus]) -> Text:
-    """A whole line for a shell: answer an order that waits, or run something now."""
+    """Return a complete shell command: answer an order that waits, or trigger a schedule."""
     waiting = next((one for one in orders if one.steps), None)
     path = f"/journeys/{waiting.id}/steps/{waiting.steps[0]}" if waiting else "/schedules/report/trigger"
     return Text(f"try   curl -X POST \\\n  {address}/api/v1{path}", style="bold", overflow="fold")
@@ -191,13 +211,13 @@ def _listing(*columns: str) -> Table:
 
 async def _schedules(app: Ostinato) -> Table:
     table = _listing("schedule", "when", "overlap", "its latest times")
-    for one in await app.schedules.list(limit=_SCHEDULES):
+    for schedule in await app.schedules.list(limit=_SCHEDULES):
         recent = Text()
-        for occurrence in reversed(await app.schedules.history(one.name, limit=24)):
+        for occurrence in reversed(await app.schedules.history(schedule.name, limit=24)):
             mark = "·" if occurrence.status in ("skipped", "missed") else "■"
-            recent.append(mark, style=_COLOURS.get(occurrence.status, ""))
-        words = one.words if len(one.words) <= _WORDS else f"{one.words[: _WORDS - 1]}…"
-        table.add_row(one.name, words, one.policies.overlap.value, recent)
+            recent.append(mark, style=COLOURS.get(occurrence.status, ""))
+        words = schedule.words if len(schedule.words) <= _WORDS else f"{schedule.words[: _WORDS - 1]}…"
+        table.add_row(schedule.name, words, schedule.policies.overlap.value, recent)
     return table
 
 
@@ -206,16 +226,25 @@ _WORDS = 27
 
 def _journeys(orders: list[JourneyStatus]) -> Table:
     table = _listing("journey", "phase", "state", "id")
-    for one in orders:
-        colour = {"RUNNING": "blue", "SUCCEEDED": "green"}.get(one.phase, "red")
-        table.add_row(one.name, Text(one.phase.lower(), style=colour), one.current_state, one.id)
+    for order in orders:
+        colour = {"RUNNING": "blue", "SUCCEEDED": "green"}.get(order.phase, "red")
+        table.add_row(order.name, Text(order.phase.lower(), style=colour), order.current_state, order.id)
     return table
 
 
+async def _workflow(app: Ostinato) -> Text:
+    """How the inbox fares, and what it did last."""
+    inbox = await app.workflows.get("inbox", recent=1)
+    colour = {"Needs attention": "red", "Running": "blue"}.get(inbox.status, "green")
+    words = (inbox.issue or " · ".join((*inbox.activity, inbox.timing))).replace("\n", " ")
+    parts = (("workflow  ", "dim"), f"{inbox.name} ", (inbox.status, colour), f"  {words}")
+    return Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
+
+
 async def _coming(app: Ostinato, now: int) -> Text:
-    found = await app.schedules.upcoming(3)
-    told = [f"{one.schedule} in {distance(from_datetime(one.at) - now)}" for one in found]
-    return Text.assemble(("to come  ", "dim"), (", ".join(told), "green"), no_wrap=True, overflow="ellipsis")
+    times = await app.schedules.upcoming(3)
+    words = [f"{one.schedule} in {distance(from_datetime(one.at) - now)}" for one in times]
+    return Text.assemble(("to come  ", "dim"), (", ".join(words), "green"), no_wrap=True, overflow="ellipsis")
 
 
 def _runs(runs: list[RunInfo]) -> Table:
@@ -224,9 +253,7 @@ def _runs(runs: list[RunInfo]) -> Table:
         took = ""
         if run.started is not None and run.finished is not None:
             took = f"{(from_datetime(run.finished) - from_datetime(run.started)) / 1000:.0f} ms"
-        table.add_row(
-            run.name, Text(run.status, style=_COLOURS.get(run.status, "")), str(run.attempt), took, _what(run)
-        )
+        table.add_row(run.name, Text(run.status, style=COLOURS.get(run.status, "")), str(run.attempt), took, _what(run))
     return table
 
 

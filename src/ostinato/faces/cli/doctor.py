@@ -1,4 +1,4 @@
-"""`ostinato doctor`: is everything as it should be, and if not, what to do."""
+"""`ostinato doctor`: check the store and the server, and print a remedy for each problem."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import StoreError
-from ostinato.faces.cli.answers import COLOURS, Answers
-from ostinato.faces.cli.target import Where, reach
+from ostinato.faces.cli.output import COLOURS, Output
+from ostinato.faces.cli.session import Place, connect
 
 _MARKS = {"ok": "✓", "notice": "!", "wrong": "✗"}
 
 
 async def doctor(
-    place: Where,
-    out: Answers,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what is safe to mend.")] = False,
+    place: Place,
+    out: Output,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what is safe to repair.")] = False,
 ) -> None:
-    """Look for trouble, and say what to do. Exit code 1 if something is wrong."""
+    """Check the store and the server, and say what to do. Exit code 1 if something is wrong."""
     checks = [] if place.server is not None else await _store(place.store)
     if place.server is not None:
-        async with reach(place) as client:
+        async with connect(place) as client:
             checks.append(_ready(await client.ready()))
             checks += (await client.diagnose(repair=repair))["items"]
     elif all(one["state"] == "ok" for one in checks):
         from ostinato.app import Ostinato
-        from ostinato.diagnosis import diagnose
+        from ostinato.doctor import diagnose
+        from ostinato.faces.cli.named_ways import more_ways
 
-        async with Ostinato(place.store).connected() as app:
+        async with Ostinato(place.store, ways=more_ways()).connected() as app:
             checks += [asdict(one) for one in await diagnose(app, repair=repair)]
     ok = all(one["state"] != "wrong" for one in checks)
     out.draw({"ok": ok, "items": checks}, lambda: _page(checks, ok))
@@ -41,32 +42,32 @@ async def doctor(
 
 
 async def _store(url: str) -> list[Json]:
-    """What can be said before the store is opened, which would migrate it."""
-    from ostinato.store.schema import look
+    """Run the checks that come before the store is opened, because opening migrates it."""
+    from ostinato.store.version import read_version
 
     try:
-        schema = await look(url)
+        schema = await read_version(url)
     except StoreError as problem:
         remedy = "name a store with --store or OSTINATO_STORE; see docs/how-to/back-up-and-restore.md to restore one"
         return [_check("store", "wrong", str(problem), remedy)]
-    found = [_check("store", "ok", f"{schema.url} answers and is intact")]
-    words = f"{schema.found}, and this Ostinato knows {schema.known}"
-    if schema.found > schema.known:
+    checks = [_check("store", "ok", f"{schema.url} answers and is intact")]
+    words = f"{schema.current}, and this Ostinato knows {schema.newest}"
+    if schema.current > schema.newest:
         remedy = "the store was made by a newer Ostinato: upgrade this one"
-        return [*found, _check("schema", "wrong", words, remedy)]
+        return [*checks, _check("schema", "wrong", words, remedy)]
     if schema.foreign:
         remedy = "name Ostinato's store; to keep its tables beside the others, `ostinato migrate` makes them"
-        return [*found, _check("schema", "wrong", "there are tables, and none of them is Ostinato's", remedy)]
+        return [*checks, _check("schema", "wrong", "there are tables, and none of them is Ostinato's", remedy)]
     if schema.pending:
         remedy = "`ostinato migrate` brings it up to date; so does the next node that starts. Then look again"
-        return [*found, _check("schema", "notice", words, remedy)]
-    return [*found, _check("schema", "ok", str(schema.found))]
+        return [*checks, _check("schema", "notice", words, remedy)]
+    return [*checks, _check("schema", "ok", str(schema.current))]
 
 
-def _ready(found: Json) -> Json:
-    if found["status"] == "ok":
-        return _check("server", "ok", f"ready, version {found['version']}")
-    return _check("server", "wrong", f"not ready: {found['detail']}", "look at its log; it may be stopping")
+def _ready(health: Json) -> Json:
+    if health["status"] == "ok":
+        return _check("server", "ok", f"ready, version {health['version']}")
+    return _check("server", "wrong", f"not ready: {health['detail']}", "look at its log; it may be stopping")
 
 
 def _check(name: str, state: str, words: str, remedy: str = "") -> Json:
@@ -75,10 +76,10 @@ def _check(name: str, state: str, words: str, remedy: str = "") -> Json:
 
 def _page(checks: list[Json], ok: bool) -> RenderableType:
     lines: list[RenderableType] = []
-    for one in checks:
-        name = one["name"].replace("_", " ")
-        lines.append(Text.assemble((_MARKS[one["state"]], COLOURS[one["state"]]), f" {name}: {one['words']}"))
-        if one["remedy"]:
-            lines.append(Text(f"  → {one['remedy']}", style="yellow"))
+    for check in checks:
+        name = check["name"].replace("_", " ")
+        lines.append(Text.assemble((_MARKS[check["state"]], COLOURS[check["state"]]), f" {name}: {check['words']}"))
+        if check["remedy"]:
+            lines.append(Text(f"  → {check['remedy']}", style="yellow"))
     lines.append(Text("nothing is wrong" if ok else "something is wrong", style="bold green" if ok else "bold red"))
     return Group(*lines)

@@ -1,4 +1,4 @@
-"""`ostinato explain`: why it ran, why it did not, whether it will."""
+"""`ostinato explain`: why a schedule ran, why it did not, or whether it will."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ostinato.faces.cli.given import known, zone_of
+from ostinato.faces.cli.arguments import schedule_zone
+from ostinato.faces.cli.completion import schedule_names
 from ostinato.faces.cli.periods import read_time
-from ostinato.faces.cli.target import Session
+from ostinato.faces.cli.session import Session
 
 
 async def explain(
     session: Session,
-    name: Annotated[str, typer.Argument(help="The schedule's name.")],
+    name: Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)],
     at: Annotated[str, typer.Argument(help="A moment; without an offset, wall-clock time in the schedule's zone.")],
 ) -> None:
-    """Say why a schedule ran, why not, or whether it will. AT is the moment."""
-    zone = zone_of(await known(session.client, name))
-    found = await session.client.schedules.explain(name, read_time(at, "AT", zone))
-    session.out.say(found, " ".join(found["sentences"]))
+    """Explain why a schedule ran, why not, or whether it will. AT is the time."""
+    zone = await schedule_zone(session.client, name)
+    explanation = await session.client.schedules.explain(name, read_time(at, "AT", zone))
+    session.out.say(explanation, " ".join(explanation["sentences"]))

@@ -1,4 +1,4 @@
-"""`ostinato jobs …`: which jobs are known, and starting one."""
+"""`ostinato jobs …`: list the known jobs, and start one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
-from ostinato.faces.cli.given import note_unknown_job, only_given, read_object
+from ostinato.faces.cli.arguments import read_object, say_note
+from ostinato.faces.cli.completion import job_names
+from ostinato.faces.cli.options import RunOptions
 from ostinato.faces.cli.periods import read_time
 from ostinato.faces.cli.run_commands import page
-from ostinato.faces.cli.target import Session, command
-from ostinato.faces.cli.waiting import run_over
+from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.waiting import wait_for_run
 
 jobs = typer.Typer(help="List the known jobs, and start one.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,12 +23,12 @@ async def list_jobs(session: Session) -> None:
     session.out.items(
         await session.client.jobs(),
         ("job", "queue", "priority", "serial key", "at most once"),
-        lambda one: (
-            one["name"],
-            one["queue"],
-            one["priority"],
-            one["serial_key"],
-            "yes" if one["at_most_once"] else "",
+        lambda job: (
+            job["name"],
+            job["queue"],
+            job["priority"],
+            job["serial_key"],
+            "yes" if job["at_most_once"] else "",
         ),
     )
 
@@ -34,27 +36,23 @@ async def list_jobs(session: Session) -> None:
 @command(jobs, creates=True)
 async def start(
     session: Session,
-    job: Annotated[str, typer.Argument(help="The job's name.")],
+    job: Annotated[str, typer.Argument(help="The job's name.", autocompletion=job_names)],
+    options: RunOptions,
     input: Annotated[str | None, typer.Option(help="Its input, a JSON object.")] = None,
-    id: Annotated[str | None, typer.Option(help="Started once under this id, however often it is asked for.")] = None,
+    id: Annotated[str | None, typer.Option(help="Start it once under this id, however often you ask.")] = None,
     at: Annotated[str | None, typer.Option(help="Not before this time; without an offset, UTC.")] = None,
-    queue: Annotated[str | None, typer.Option()] = None,
-    priority: Annotated[int | None, typer.Option()] = None,
-    retry: Annotated[int | None, typer.Option(help="Attempts in all.")] = None,
-    timeout: Annotated[str | None, typer.Option(help="How long an attempt may take.")] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Until it is over; exit code 1 if it did not succeed.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit code 1 if it did not succeed.")] = False,
 ) -> None:
-    """Start a run, now or later. A job that no node knows waits until one does."""
-    options = only_given(queue=queue, priority=priority, retry=retry, timeout=timeout)
+    """Start a run, now or later. A run of a job that no node knows waits until a node knows it."""
     moment = None if at is None else read_time(at, "--at")
-    answer = await session.client.start(job, read_object(input, "--input"), id=id, at=moment, **options)
+    answer = await session.client.start(job, read_object(input, "--input"), id=id, at=moment, **options.as_fields())
     words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
     if not wait:
         session.out.say(answer, words)
-    await note_unknown_job(session, job)
+    say_note(answer)
     if not wait:
         return
-    found = await run_over(session, answer["id"])
-    session.out.draw(found, lambda: page(found))
-    if found["status"] != "succeeded":
+    run = await wait_for_run(session, answer["id"])
+    session.out.draw(run, lambda: page(run))
+    if run["status"] != "succeeded":
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`ostinato journeys …`: definitions are checked, put on record and drawn; instances started, answered and stopped."""
+"""`ostinato journeys …`: check, deploy and draw definitions; start, answer and cancel instances."""
 
 from __future__ import annotations
 
@@ -11,123 +11,133 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
-from ostinato.errors import NotFound, OstinatoError, shown
-from ostinato.faces.cli.answers import Answers, counted, facts, moment, short, status
-from ostinato.faces.cli.given import read_object
-from ostinato.faces.cli.journey_files import check_files, draw_file, is_file, read_files, write_file
-from ostinato.faces.cli.target import Session, Where, command, place_command, reach
+from ostinato.errors import NotFound, OstinatoError, short_repr
+from ostinato.faces.cli.arguments import read_object, say_note
+from ostinato.faces.cli.completion import journey_names, phases
+from ostinato.faces.cli.files import write_text
+from ostinato.faces.cli.journey_files import check_files, draw_file, is_file, read_files
+from ostinato.faces.cli.output import Output, counted, facts, moment, short, status
+from ostinato.faces.cli.session import Place, Session, command, connect, place_command
 
 journeys = typer.Typer(
     help="Check, deploy, start, answer and draw journeys.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(help="The journey's id, as its start told it.")]
+Id = Annotated[str, typer.Argument(help="The journey's id, as its start answered it.")]
 Paths = Annotated[list[str], typer.Argument(help="Files, or folders of *.journey.yaml.", metavar="PATH…")]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
-Subject = Annotated[str | None, typer.Option(help="Those of this subject.")]
-Key = Annotated[str | None, typer.Option(help="Do it once under this key, however often it is asked for.")]
-Headers = Annotated[list[str] | None, typer.Option("--header", help="What the journey is to see, as 'Name: value'.")]
-_REPEATED = 3  # places up to which the same problem is said again
-Wait = Annotated[float | None, typer.Option(min=0, help="Seconds to wait for it to rest. [default: 20]")]
+Subject = Annotated[str | None, typer.Option(help="Only those of this subject.")]
+Key = Annotated[str | None, typer.Option(help="Idempotency key: the call takes effect once under it.")]
+Headers = Annotated[
+    list[str] | None, typer.Option("--header", help="A header that the journey sees, as 'Name: value'.")
+]
+_REPEATED = 3  # places up to which the same problem is repeated
+Wait = Annotated[
+    float | None, typer.Option(min=0, help="Seconds to wait until it ends, or waits for something. [default: 20]")
+]
 
 
 @place_command(journeys)
-async def check(place: Where, out: Answers, path: Paths) -> None:
-    """Check definitions, without a store. Says everything that is wrong, and exits with 2 if there is an error."""
-    found = check_files(path)
-    problems = [one for file in found for one in file["problems"]]
+async def check(place: Place, out: Output, path: Paths) -> None:
+    """Check definitions, without a store. Prints all problems. Exit code 2 if there is an error."""
+    files = check_files(path)
+    problems = [one for file in files for one in file["problems"]]
     errors = sum(one["severity"] == "error" for one in problems)
-    words = [Text(line, style="red" if severity == "error" else "yellow") for line, severity in _lines(problems)]
+    words = [
+        Text(line, style="red" if severity == "error" else "yellow") for line, severity in _problem_lines(problems)
+    ]
     warnings = len(problems) - errors
-    end = ", ".join([counted(len(found), "definition"), counted(errors, "error"), counted(warnings, "warning")])
-    out.say({"items": found, "errors": errors, "warnings": warnings}, *words, end)
+    end = ", ".join([counted(len(files), "definition"), counted(errors, "error"), counted(warnings, "warning")])
+    out.say({"items": files, "errors": errors, "warnings": warnings}, *words, end)
     if errors:
         raise typer.Exit(2)
 
 
-def _lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
-    """One line for each problem; what is the same at many places is said once, with where else it is."""
-    same: dict[tuple[str, str, str], list[Json]] = {}
-    for one in problems:
-        same.setdefault((one["code"], one["message"], one["suggestion"]), []).append(one)
-    for group in same.values():
+def _problem_lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
+    """Yield one line for each problem. A problem that many places share is printed once, with the number of places."""
+    groups: dict[tuple[str, str, str], list[Json]] = {}
+    for problem in problems:
+        groups.setdefault((problem["code"], problem["message"], problem["suggestion"]), []).append(problem)
+    for group in groups.values():
         repeated = len(group) > _REPEATED
-        for one in group[:1] if repeated else group:
-            yield _said(one), one["severity"]
+        for problem in group[:1] if repeated else group:
+            yield _line(problem), problem["severity"]
         if repeated:
-            files = len({one["file"] for one in group})
+            files = len({problem["file"] for problem in group})
             yield (
                 f"  the same at {counted(len(group) - 1, 'other place')} of {counted(files, 'file')}",
                 group[0]["severity"],
             )
 
 
-def _said(one: Json) -> str:
-    who = "" if one["state"] is None else f"state {one['state']!r}: "
-    hint = f". {one['suggestion'][0].upper()}{one['suggestion'][1:]}" if one["suggestion"] else ""
-    return f"{one['file']}:{one['line']}:{one['column']}  {one['severity']} {one['code']}  {who}{one['message']}{hint}"
+def _line(problem: Json) -> str:
+    state = "" if problem["state"] is None else f"state {problem['state']!r}: "
+    hint = f". {problem['suggestion'][0].upper()}{problem['suggestion'][1:]}" if problem["suggestion"] else ""
+    place = f"{problem['file']}:{problem['line']}:{problem['column']}"
+    return f"{place}  {problem['severity']} {problem['code']}  {state}{problem['message']}{hint}"
 
 
 @command(journeys, creates=True)
 async def deploy(session: Session, path: Paths) -> None:
-    """Deploy definitions. A version never changes; one that is there already stays."""
+    """Deploy definitions. A version that is deployed already is not changed."""
     calls = session.client.journeys
-    made = [await calls.deploy(one.text, one.file, documents=one.documents) for one in read_files(path)]
-    words = [f"{one['name']} {one['version']}" + ("" if one["new"] else ", unchanged") for one in made]
-    session.out.say({"items": made}, *words)
+    definitions = [await calls.deploy(one.text, one.file, documents=one.documents) for one in read_files(path)]
+    words = [f"{one['name']} {one['version']}" + ("" if one["new"] else ", unchanged") for one in definitions]
+    session.out.say({"items": definitions}, *words)
 
 
 @place_command(journeys)
 async def draw(
-    place: Where,
-    out: Answers,
+    place: Place,
+    out: Output,
     what: Annotated[str, typer.Argument(help="A file, a journey's name, or an instance's id.")],
     file: Annotated[str, typer.Option("-o", "--output", help="The picture to write.", metavar="FILE.svg")],
 ) -> None:
-    """Draw a journey's states as SVG. Of an instance, also the way it took."""
+    """Draw a journey's states as SVG. For an instance, the path it took is highlighted."""
     if is_file(what):
         picture = draw_file(what)
     else:
-        async with reach(place) as client:
+        async with connect(place) as client:
             try:
                 picture = await client.journeys.draw(what)
             except NotFound:
                 picture = await client.journeys.draw_definition(what)
-    write_file(file, picture)
+    write_text(file, picture)
     out.say({"file": file, "bytes": len(picture.encode())}, f"wrote {file}")
 
 
 @command(journeys, creates=True)
 async def start(
     session: Session,
-    name: Annotated[str, typer.Argument(help="The journey's name.")],
+    name: Annotated[str, typer.Argument(help="The journey's name.", autocompletion=journey_names)],
     input: Annotated[str | None, typer.Option(help="Its first context, as a JSON object.")] = None,
-    version: Annotated[str | None, typer.Option(help="Another than the latest.")] = None,
+    version: Annotated[str | None, typer.Option(help="A version. [default: the latest]")] = None,
     wait: Wait = None,
-    at_once: Annotated[bool, typer.Option("--async", help="Answer at once.")] = False,
+    at_once: Annotated[bool, typer.Option("--async", help="Do not wait for it.")] = False,
     header: Headers = None,
     key: Key = None,
 ) -> None:
-    """Start a journey: the answer is its outcome, or where it stands."""
-    given = read_object(input, "--input")
-    found = await session.client.journeys.start(
-        name, given, version=version, wait=wait, at_once=at_once, headers=_headers(header), key=key
+    """Start a journey, and print its outcome or its status."""
+    context = read_object(input, "--input")
+    answer = await session.client.journeys.start(
+        name, context, version=version, wait=wait, at_once=at_once, headers=_headers(header), key=key
     )
-    session.out.draw(found, lambda: _page(found))
+    session.out.draw(answer, lambda: _page(answer))
+    say_note({"note": answer.get("_note")})
 
 
 @command(journeys, "status")
 async def show(session: Session, id: Id, header: Headers = None) -> None:
-    """Show where it stands, and what it waits for."""
-    found = await session.client.journeys.status(id, headers=_headers(header))
-    session.out.draw(found, lambda: _page(found))
+    """Show the status of a journey, and what it waits for."""
+    journey = await session.client.journeys.status(id, headers=_headers(header))
+    session.out.draw(journey, lambda: _page(journey))
 
 
 @command(journeys)
 async def result(session: Session, id: Id, header: Headers = None) -> None:
-    """Show how it ended."""
-    found = await session.client.journeys.result(id, headers=_headers(header))
-    session.out.draw(found, lambda: _page(found))
+    """Show the outcome of a journey."""
+    outcome = await session.client.journeys.result(id, headers=_headers(header))
+    session.out.draw(outcome, lambda: _page(outcome))
 
 
 @command(journeys)
@@ -135,18 +145,19 @@ async def step(
     session: Session,
     id: Id,
     step: Annotated[str, typer.Argument(help="The step that waits; `status` names it.")],
-    input: Annotated[str, typer.Option(help="What it is given, as JSON.")] = "{}",
+    input: Annotated[str, typer.Option(help="Its input, as JSON.")] = "{}",
     wait: Wait = None,
     header: Headers = None,
     key: Key = None,
 ) -> None:
-    """Give it the input that a step waits for."""
+    """Send the input that a step of a journey waits for."""
     try:
         body: Any = json.loads(input)
     except (ValueError, RecursionError) as problem:
-        raise OstinatoError(f"--input {shown(input)} is not JSON: {problem}") from None
-    found = await session.client.journeys.step(id, step, body, wait=wait, headers=_headers(header), key=key)
-    session.out.draw(found, lambda: _page(found))
+        raise OstinatoError(f"--input {short_repr(input)} is not JSON: {problem}") from None
+    journey = await session.client.journeys.step(id, step, body, wait=wait, headers=_headers(header), key=key)
+    session.out.draw(journey, lambda: _page(journey))
+    say_note({"note": journey.get("_note")})
 
 
 @command(journeys)
@@ -156,16 +167,16 @@ async def cancel(
     reason: Annotated[str, typer.Option(help="Why; kept with the journey.")] = "",
     key: Key = None,
 ) -> None:
-    """End a journey, and compensate it."""
-    found = await session.client.journeys.cancel(id, reason, key=key)
-    session.out.draw(found, lambda: _page(found))
+    """Cancel a journey, and compensate it."""
+    journey = await session.client.journeys.cancel(id, reason, key=key)
+    session.out.draw(journey, lambda: _page(journey))
 
 
 @command(journeys, "list")
 async def list_journeys(
     session: Session,
-    name: Annotated[str | None, typer.Option(help="Journeys of this name.")] = None,
-    phase: Annotated[str | None, typer.Option(help="running, succeeded or failed.")] = None,
+    name: Annotated[str | None, typer.Option(help="Journeys of this name.", autocompletion=journey_names)] = None,
+    phase: Annotated[str | None, typer.Option(help="running, succeeded or failed.", autocompletion=phases)] = None,
     subject: Subject = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="With this tag; several times for several.")] = None,
     limit: Limit = 50,
@@ -176,13 +187,15 @@ async def list_journeys(
             name=name, phase=phase.upper() if phase else None, subject=subject, tags=tag or (), limit=limit
         ),
         ("journey", "name", "phase", "state", "updated", "labels"),
-        lambda one: (
-            one["journeyId"],
-            one["journeyName"],
-            status(one["phase"].lower()),
-            one["currentState"],
-            moment(one["updatedAt"]),
-            short(", ".join([*one.get("tags", []), *(f"{k}={v}" for k, v in one.get("attributes", {}).items())])),
+        lambda journey: (
+            journey["journeyId"],
+            journey["journeyName"],
+            status(journey["phase"].lower()),
+            journey["currentState"],
+            moment(journey["updatedAt"]),
+            short(
+                ", ".join([*journey.get("tags", []), *(f"{k}={v}" for k, v in journey.get("attributes", {}).items())])
+            ),
         ),
         nothing="no journeys",
     )
@@ -191,58 +204,60 @@ async def list_journeys(
 @command(journeys)
 async def bindings(
     session: Session,
-    name: Annotated[str | None, typer.Option(help="Bindings of this journey.")] = None,
+    name: Annotated[str | None, typer.Option(help="Bindings of this journey.", autocompletion=journey_names)] = None,
     subject: Subject = None,
-    cancel: Annotated[str | None, typer.Option(help="Let this one start nothing more.", metavar="ID")] = None,
+    cancel: Annotated[
+        str | None, typer.Option(help="Cancel this binding instead of listing them.", metavar="ID")
+    ] = None,
     limit: Limit = 100,
 ) -> None:
-    """List what journeys have scheduled for themselves, or --cancel one."""
+    """List bindings: the schedules that journeys have created."""
     calls = session.client.journeys
     if cancel is not None:
-        gone = await calls.cancel_binding(cancel)
-        session.out.say(gone, f"cancelled {gone['scheduleId']}")
+        binding = await calls.cancel_binding(cancel)
+        session.out.say(binding, f"cancelled {binding['scheduleId']}")
         return
     session.out.items(
         await calls.bindings(name=name, subject=subject, limit=limit),
         ("binding", "journey", "start", "subject", "every", "runs", "state", "next"),
-        lambda one: (
-            one["scheduleId"],
-            f"{one['journeyName']} {one['journeyVersion']}",
-            one["startStateId"],
-            one["subjectId"],
-            one["interval"],
-            f"{one['runsExecuted']} of {one['maxRuns']}",
-            status(one["state"]),
-            moment(one["next"]),
+        lambda binding: (
+            binding["scheduleId"],
+            f"{binding['journeyName']} {binding['journeyVersion']}",
+            binding["startStateId"],
+            binding["subjectId"],
+            binding["interval"],
+            f"{binding['runsExecuted']} of {binding['maxRuns']}",
+            status(binding["state"]),
+            moment(binding["next"]),
         ),
         nothing="no bindings",
     )
 
 
-def _headers(given: list[str] | None) -> dict[str, str]:
-    found = {}
-    for one in given or []:
-        name, colon, value = one.partition(":")
+def _headers(lines: list[str] | None) -> dict[str, str]:
+    headers = {}
+    for line in lines or []:
+        name, colon, value = line.partition(":")
         if not colon or not name.strip():
-            raise OstinatoError(f"--header {shown(one)} is not 'Name: value'")
-        found[name.strip()] = value.strip()
-    return found
+            raise OstinatoError(f"--header {short_repr(line)} is not 'Name: value'")
+        headers[name.strip()] = value.strip()
+    return headers
 
 
-def _page(one: Json) -> RenderableType:
-    """A start's answer, a status or an outcome."""
-    known = ("journeyId", "journeyName", "phase", "currentState", "updatedAt", "statusUrl", "_links")
-    steps = [name for name, link in one.get("_links", {}).items() if link["method"] == "POST" and name != "cancel"]
-    phase = one.get("phase", "RUNNING")
+def _page(journey: Json) -> RenderableType:
+    """Return the page for the answer to a start, a status or an outcome."""
+    shown_above = ("journeyId", "journeyName", "phase", "currentState", "updatedAt", "statusUrl", "_links", "_note")
+    steps = [name for name, link in journey.get("_links", {}).items() if link["method"] == "POST" and name != "cancel"]
+    phase = journey.get("phase", "RUNNING")
     return Group(
-        Text.assemble((one["journeyName"], "bold"), "  ", status(phase.lower())),
+        Text.assemble((journey["journeyName"], "bold"), "  ", status(phase.lower())),
         facts(
             {
-                "journey": one["journeyId"],
-                "state": one.get("currentState"),
+                "journey": journey["journeyId"],
+                "state": journey.get("currentState"),
                 "waits for": ", ".join(steps),
-                "updated": moment(one.get("updatedAt")),
-                **{name: short(value, 200) for name, value in one.items() if name not in known},
+                "updated": moment(journey.get("updatedAt")),
+                **{name: short(value, 200) for name, value in journey.items() if name not in shown_above},
             }
         ),
     )

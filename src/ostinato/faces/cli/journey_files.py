@@ -1,4 +1,4 @@
-"""Definitions of journeys in files, for commands that need no store: found, checked, drawn."""
+"""Find, check and draw journey definitions in files, without a store."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from pathlib import Path
 
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
-from ostinato.journeys.apis import documents_of
+from ostinato.faces.cli.files import read_text
+from ostinato.journeys.definitions import InvalidDefinition, find_problems
 from ostinato.journeys.documents import SUFFIXES, read_document
 from ostinato.journeys.drawing import draw
 from ostinato.journeys.language import draft, read
-from ostinato.journeys.library import Invalid, problems_of
-from ostinato.journeys.standard import standard_plugins
+from ostinato.journeys.language.openapi import read_documents
+from ostinato.journeys.tasks.standard import standard_plugins
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A definition as it is written, with the documents it refers to."""
+    """The text of a definition, with the documents that it refers to."""
 
     file: str
     text: str
@@ -30,23 +31,24 @@ def is_file(what: str) -> bool:
 
 
 def read_files(paths: Sequence[str]) -> list[Written]:
-    """Every definition that is meant. What cannot be read as one is sent as it is: it is refused with every reason."""
+    """Read every definition in files and folders. An invalid text is returned, too: the server refuses it with all
+    reasons."""
     return [_written(file) for path in paths for file in _files(Path(path))]
 
 
 def check_files(paths: Sequence[str]) -> list[Json]:
-    """Each file with everything that is to be said about it."""
+    """Return each file with its errors and warnings."""
     plugins = standard_plugins()
     try:
         return [
             {
-                "file": one.file,
+                "file": file.file,
                 "problems": [
-                    {"file": one.file, **problem.as_dict()}
-                    for problem in problems_of(one.text, one.file, plugins, one.documents)
+                    {"file": file.file, **problem.as_dict()}
+                    for problem in find_problems(file.text, file.file, plugins, file.documents)
                 ],
             }
-            for one in read_files(paths)
+            for file in read_files(paths)
         ]
     finally:
         for language in plugins.languages.values():
@@ -54,35 +56,23 @@ def check_files(paths: Sequence[str]) -> list[Json]:
 
 
 def draw_file(path: str) -> str:
-    one = _written(Path(path))
-    definition, problems = read(read_document(one.text, one.file))
+    file = _written(Path(path))
+    definition, problems = read(read_document(file.text, file.file))
     if definition is None:
-        raise Invalid(one.file, problems)
+        raise InvalidDefinition(file.file, problems)
     return draw(definition)
-
-
-def write_file(file: str, text: str) -> None:
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise OstinatoError(f"{file} cannot be written: {problem.strerror}") from None
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES))
-        if not found:
+        files = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES))
+        if not files:
             raise OstinatoError(f"{path}: there is no file *{SUFFIXES[0]} in this folder")
-        return found
+        return files
     return [path]
 
 
 def _written(path: Path) -> Written:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise OstinatoError(f"{path}: it cannot be read: {problem.strerror}") from None
-    except UnicodeDecodeError as problem:
-        raise OstinatoError(f"{path}: it is not UTF-8: {problem.reason} at byte {problem.start}") from None
+    text = read_text(str(path))
     definition = draft(read_document(text, str(path))).definition
-    return Written(str(path), text, {} if definition is None else documents_of(definition, path))
+    return Written(str(path), text, {} if definition is None else read_documents(definition, path))

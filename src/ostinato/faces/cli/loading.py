@@ -1,4 +1,4 @@
-"""Finding the app that `--app module:name` means."""
+"""Import the app that `--app module:name` names."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ _HINT = "write --app module:name, such as jobs:app for `app = Ostinato(…)` in 
 
 
 def load_app(text: str) -> Ostinato:
-    """The app of that name, its jobs declared. Modules are also looked for in the folder one is in."""
+    """Return the app. Modules in the current folder are found, too. Raises `OstinatoError` for anything but an app."""
     module_name, separator, name = text.partition(":")
     if not separator or not module_name or not name or module_name.endswith(".py") or "/" in module_name:
         raise OstinatoError(f"--app {text!r} does not name an app; {_HINT}")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    module = _import(module_name, here)
-    found: Any = module
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = _import(module_name, folder)
+    value: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(value, part):
             apps = [key for key, value in vars(module).items() if isinstance(value, Ostinato)]
             hint = did_you_mean(part, apps) or (f"it has {', '.join(apps)}" if apps else "it has no Ostinato at all")
             raise OstinatoError(f"the module {module_name} has no {part!r}; {hint}")
-        found = getattr(found, part)
-    if isinstance(found, Ostinato):
-        return found
-    if inspect.iscoroutine(found):
-        found.close()
-    if inspect.iscoroutinefunction(found) or inspect.iscoroutine(found) or asyncio.isfuture(found):
+        value = getattr(value, part)
+    if isinstance(value, Ostinato):
+        return value
+    if inspect.iscoroutine(value):
+        value.close()
+    if inspect.iscoroutinefunction(value) or inspect.iscoroutine(value) or asyncio.isfuture(value):
         raise OstinatoError(
             f"{text} is async: an app is made before any loop runs. Make `app = Ostinato(…)` at the top of the module, "
             "and put what must be awaited into a job"
         )
-    if callable(found) and not isinstance(found, type):
+    if callable(value) and not isinstance(value, type):
         raise OstinatoError(f"{text} is a function; name the Ostinato itself: `app = {name}()` at the module's top")
-    raise OstinatoError(f"{text} is of the type {type(found).__name__}, not an Ostinato; {_HINT}")
+    raise OstinatoError(f"{text} is of the type {type(value).__name__}, not an Ostinato; {_HINT}")
 
 
-def _import(name: str, here: str) -> Any:
+def _import(name: str, folder: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as problem:
         missing = problem.name or ""
         if name == missing or name.startswith(f"{missing}."):
-            near = did_you_mean(name, [file.stem for file in Path(here).glob("*.py")])
+            near = did_you_mean(name, [file.stem for file in Path(folder).glob("*.py")])
             hint = f"; {near}" if near else ""
-            raise OstinatoError(f"there is no module {missing!r}, installed or in {here}{hint}") from problem
+            raise OstinatoError(f"there is no module {missing!r}, installed or in {folder}{hint}") from problem
         raise OstinatoError(f"the module {name} needs {missing!r}, which is not installed") from problem
     except OstinatoError as problem:
         raise OstinatoError(f"the module {name}: {problem}") from problem

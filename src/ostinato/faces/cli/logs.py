@@ -1,7 +1,7 @@
-"""What a serving process logs, and how: text for people, or one JSON object per line, on standard error.
+"""The log of a serving process on standard error: text, or one JSON object per line.
 
-Everything that goes through standard `logging` is written the same way: Ostinato's own lines, a job's, the web
-server's, asyncio's and warnings. An exception that nothing catches is a line as well.
+Everything that goes through standard `logging` is written the same way: lines of Ostinato, of jobs, of the web server
+and of asyncio, and warnings. So is an exception that nothing catches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ostinato.engine.log import log, pairs
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 FORMATS = ("text", "json")
 _COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "31;1"}
-# Libraries that tell every request or every step: only their warnings, whatever the level.
+# Libraries that log every request or step: only their warnings are written, at any level.
 _TALKATIVE = ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
 
 
@@ -46,7 +46,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         values = getattr(record, "values", None)
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "timestamp": _timestamp(record),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -55,8 +55,8 @@ class JsonFormatter(logging.Formatter):
         }
         traceback = _traceback(self, record)
         if traceback:
-            found["exception"] = traceback
-        return json.dumps({name: value for name, value in found.items() if value is not None}, default=str)
+            fields["exception"] = traceback
+        return json.dumps({name: value for name, value in fields.items() if value is not None}, default=str)
 
 
 class TextFormatter(logging.Formatter):
@@ -89,7 +89,7 @@ def _timestamp(record: logging.LogRecord) -> str:
 
 
 def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """The record's traceback as text. Standard formatting never shows the values of variables."""
+    """Return the record's traceback as text. Standard formatting never shows the values of variables."""
     if record.exc_info and not record.exc_text:
         record.exc_text = formatter.formatException(record.exc_info)
     parts = [record.exc_text or "", formatter.formatStack(record.stack_info) if record.stack_info else ""]
@@ -103,12 +103,12 @@ def _uncaught(kind: type[BaseException], problem: BaseException, trace: Tracebac
         log.critical("the process ends with an exception", action="crashed", exc_info=problem)
 
 
-def _in_a_thread(given: threading.ExceptHookArgs) -> None:
-    name = given.thread.name if given.thread is not None else "?"
-    problem = given.exc_value or given.exc_type()
+def _in_a_thread(args: threading.ExceptHookArgs) -> None:
+    name = args.thread.name if args.thread is not None else "?"
+    problem = args.exc_value or args.exc_type()
     log.error("a thread ended with an exception", action="thread_failed", thread=name, exc_info=problem)
 
 
-def _unraisable(given: sys.UnraisableHookArgs) -> None:
-    words = given.err_msg or "an exception was ignored"
-    log.error(words, action="exception_ignored", where=repr(given.object), exc_info=given.exc_value)
+def _unraisable(args: sys.UnraisableHookArgs) -> None:
+    words = args.err_msg or "an exception was ignored"
+    log.error(words, action="exception_ignored", where=repr(args.object), exc_info=args.exc_value)

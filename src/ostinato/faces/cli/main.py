@@ -1,10 +1,12 @@
-"""`ostinato`: the command line. Each command lives in a module of its own, which is imported when it is called for: a
-command answers at once, whatever the others need."""
+"""`ostinato`: the command line. The module of a command is imported when the command is called, so that no command
+waits for the imports of others."""
 
 from __future__ import annotations
 
 import re
-from importlib import import_module
+import sys
+from collections.abc import Sequence
+from copy import copy
 from inspect import signature
 from typing import Annotated, Any
 
@@ -14,41 +16,53 @@ from rich.text import Text
 from typer._click.exceptions import NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 
+from ostinato.engine.ways import Command, load
 from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreError, nearest
+from ostinato.faces.cli.named_ways import ways_here
+from ostinato.faces.cli.plain_values import read_plainly
 from ostinato.faces.cli.wording import in_words
 from ostinato.version import __version__
 
-# Name: module and what of it, and what it is for.
-COMMANDS = {
+# Name: module and function, and help. Ways add theirs.
+_COMMANDS = {
     "serve": ("serve:serve", "Run the engine and the API in one process."),
     "worker": ("serve:worker", "Run the engine without the API."),
     "schedules": ("schedule_commands:schedules", "List, create and change schedules."),
     "backfills": ("backfill_commands:backfills", "Watch, pause and cancel backfills."),
     "runs": ("run_commands:runs", "List, inspect, cancel and retry runs."),
-    "journeys": ("journey_commands:journeys", "Check, deploy, start, answer and draw journeys."),
     "jobs": ("job_commands:jobs", "List the known jobs, and start one."),
-    "apply": ("declared_commands:apply", "Make the schedules what a file declares: all, or nothing."),
+    "apply": ("declared_commands:apply", "Apply a file of schedules: all of them, or none."),
     "export": ("declared_commands:export_app", "Write schedules to a file, or to a Temporal cluster."),
     "import": ("declared_commands:import_app", "Read schedules from a file, a crontab or a cluster."),
-    "events": ("events:events", "Show what happened, the newest last."),
-    "upcoming": ("upcoming:upcoming", "Show the next times of all schedules, and what is late."),
-    "explain": ("explain:explain", "Say why a schedule ran, why not, or whether it will."),
-    "simulate": ("simulate:simulate", "Play a schedule, or a draft of one, through a period."),
-    "webhooks": ("webhook_commands:webhooks", "Send events to URLs."),
+    "events": ("events:events", "Show the last events, or follow events as they happen."),
+    "upcoming": ("upcoming:upcoming", "Show the next times of all schedules, and late times."),
+    "explain": ("explain:explain", "Explain why a schedule ran, why not, or whether it will."),
+    "simulate": ("simulate:simulate", "Simulate a schedule, or a draft of one, over a period."),
     "nodes": ("access:nodes", "List the processes that run jobs."),
     "token": ("access:token", "Create, list and revoke tokens."),
     "namespaces": ("access:namespaces", "Create, list and delete namespaces."),
     "backup": ("backup:backup", "Copy the store to a file while it is in use."),
-    "restore": ("backup:restore", "Put a backup in the place of the store."),
+    "restore": ("backup:restore", "Replace the store by a backup."),
     "migrate": ("migrate:migrate", "Create the store's schema, or bring it up to date."),
-    "doctor": ("doctor:doctor", "Look for trouble, and say what to do."),
-    "when": ("when:when", "Say when a spec fires: words, times, a small picture."),
-    "page": ("page:page", "Type a spec and see its words and next times."),
-    "version": ("when:version", "Say the version, and that of the time-zone rules."),
+    "doctor": ("doctor:doctor", "Check the store and the server, and say what to do."),
+    "when": ("when:when", "Show when a spec fires: words, times, a small picture."),
+    "page": ("page:page", "Type a spec, and see its description and next times."),
+    "version": ("when:version", "Show the version, and that of the time zone rules."),
 }
+_BEFORE = "jobs"  # the ways' commands come before this one
 
 
-# What people type for a command that has another name: under which group, and the command to run.
+def commands() -> dict[str, Command]:
+    """Return all commands, with those of the ways that the environment names."""
+    by_name: dict[str, Command] = {}
+    for name, (place, help) in _COMMANDS.items():
+        if name == _BEFORE:
+            by_name |= {name: one for name, one in ways_here().commands.items() if name not in _COMMANDS}
+        by_name[name] = Command(f"ostinato.faces.cli.{place}", help)
+    return by_name
+
+
+# Other names of commands: the group, the name that is typed, and the command to run.
 ALIASES = {
     ("", "tokens"): "token",
     ("schedules", "explain"): "explain",
@@ -59,7 +73,7 @@ _FORMATS = (["-o", "json"], ["--output", "json"])
 
 
 def code_of(problem: OstinatoError) -> int:
-    """1: the answer is no. 2: what was given is not right. 3: the store or the server cannot be used."""
+    """Return the exit code of an error. 1: refused or not found; 2: wrong input; 3: store or server unusable."""
     from ostinato.client import Denied, Unreachable
 
     match problem:
@@ -74,42 +88,56 @@ def code_of(problem: OstinatoError) -> int:
 
 
 class Later(TyperCommand):
-    """A command by its name and what it is for; the rest is imported when it is called for."""
+    """A command that loads only its name and help, until it is called."""
 
     def __init__(self, name: str, place: str, help: str) -> None:
         super().__init__(name, help=help)
         self._place = place
 
-    def load(self) -> Any:
-        module, _, name = self._place.partition(":")
-        found = getattr(import_module(f"ostinato.faces.cli.{module}"), name)
-        if isinstance(found, typer.Typer):
-            return typer.main.get_group(found)
+    def load(self, args: Sequence[str] = ()) -> Any:
+        """Import the command. For a group, only the subcommand that `args` names is built."""
+        target = load(self._place)
+        if isinstance(target, typer.Typer):
+            wanted = [one for one in target.registered_commands if one.name in args[:1]]
+            if wanted:
+                target = copy(target)
+                target.registered_commands = wanted
+            return _plain(typer.main.get_group(target))
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
-        match next(iter(signature(found).parameters), None):
+        match next(iter(signature(target).parameters), None):
             case "session":
-                from ostinato.faces.cli.target import command
+                from ostinato.faces.cli.session import command
 
-                command(group, self.name)(found)
+                command(group, self.name)(target)
             case "place":
-                from ostinato.faces.cli.target import place_command
+                from ostinato.faces.cli.session import place_command
 
-                place_command(group, self.name)(found)
+                place_command(group, self.name)(target)
             case _:
-                group.command(self.name)(found)
-        return typer.main.get_command(group)
+                group.command(self.name)(target)
+        return _plain(typer.main.get_command(group))
+
+
+def _plain(command: Any) -> Any:
+    read_plainly(command)
+    return command
 
 
 class Careful(TyperGroup):
-    """A mistake is one clear line on standard error and an exit code, never a traceback."""
+    """Prints an error as one line on standard error, without a traceback, and sets the exit code."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.commands = {name: Later(name, *what) for name, what in COMMANDS.items()}
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        read_plainly(self)
+        try:
+            self.commands = {name: Later(name, *what) for name, what in commands().items()}
+        except OstinatoError as problem:
+            print(f"error: {problem}", file=sys.stderr)
+            sys.exit(2)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, found, rest = super().resolve_command(ctx, spelled(args))
-        return name, found.load() if isinstance(found, Later) else found, rest
+        name, command, rest = super().resolve_command(ctx, spelled(args))
+        return name, command.load(rest) if isinstance(command, Later) else command, rest
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -137,17 +165,17 @@ _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
 def spelled(args: list[str]) -> list[str]:
-    """The arguments with names of commands as they are here, and `-o json` as `--json`."""
+    """Replace aliases by the commands' names, and `-o json` by `--json`."""
     if not args:
         return args
     first = ALIASES.get(("", args[0]), args[0])
     rest = args[1:]
     if rest and (second := ALIASES.get((first, rest[0]))) is not None:
-        if second in COMMANDS:
+        if second in _COMMANDS:
             first, rest = second, rest[1:]
         else:
             rest = [second, *rest[1:]]
-    if first not in ("export", "import") and rest[:1] != ["draw"]:  # theirs is a file
+    if first not in ("export", "import") and rest[:1] != ["draw"]:  # their -o is a file
         for place in range(len(rest) - 1):
             if rest[place : place + 2] in _FORMATS:
                 rest = [*rest[:place], "--json", *rest[place + 2 :]]
@@ -173,10 +201,10 @@ def _tell_version(asked: bool) -> None:
 @app.callback()
 def ostinato(
     version: Annotated[
-        bool, typer.Option("--version", help="Say which Ostinato this is.", callback=_tell_version, is_eager=True)
+        bool, typer.Option("--version", help="Show the version.", callback=_tell_version, is_eager=True)
     ] = False,
 ) -> None:
-    """One durable clockwork for Python."""
+    """A durable scheduler for Python: schedules, jobs, journeys, workflows and functions."""
 
 
 def main() -> None:

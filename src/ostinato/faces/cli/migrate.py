@@ -6,53 +6,57 @@ from typing import Annotated
 
 import typer
 
-from ostinato.faces.cli.answers import Answers
-from ostinato.faces.cli.target import Where
-from ostinato.store.schema import NoStore, Schema, look
+from ostinato.faces.cli.named_ways import ways_here
+from ostinato.faces.cli.output import Output
+from ostinato.faces.cli.session import Place
+from ostinato.store.migrate import migrate_way
 from ostinato.store.urls import open_url
+from ostinato.store.version import NoStore, StoreVersion, read_version
 
 
 async def migrate(
-    place: Where,
-    out: Answers,
+    place: Place,
+    out: Output,
     check: Annotated[bool, typer.Option("--check", help="Only look; exit code 1 if there is something to do.")] = False,
 ) -> None:
     """Create the store's schema, or bring it up to date. A node does the same when it starts."""
-    url = place.only_a_store("migrate")
+    url = place.require_store("migrate")
     before = await _look(url, must_exist=check)
     if check:
         assert before is not None
-        out.say({"before": before.found, "schema": before.found}, _words_of_check(url, before))
+        out.say({"before": before.current, "schema": before.current}, _words_of_check(url, before))
         if before.pending:
             raise typer.Exit(1)
         return
     store = open_url(url)
     await store.open()
+    for way in ways_here():
+        await migrate_way(store, way.name, way.loaded_migrations)
     await store.close()
-    found, after = before.found if before is not None else 0, (await look(url)).found
-    out.say({"before": found, "schema": after}, _words(url, found, after))
+    version, after = before.current if before is not None else 0, (await read_version(url)).current
+    out.say({"before": version, "schema": after}, _words(url, version, after))
 
 
-async def _look(url: str, *, must_exist: bool) -> Schema | None:
+async def _look(url: str, *, must_exist: bool) -> StoreVersion | None:
     try:
-        return await look(url)
+        return await read_version(url)
     except NoStore:
         if must_exist:
             raise
         return None
 
 
-def _words_of_check(url: str, schema: Schema) -> str:
+def _words_of_check(url: str, schema: StoreVersion) -> str:
     if schema.foreign:
         return (
             f"{url} has tables, and none of them is Ostinato's; is it the right one? `ostinato migrate` would make"
             " Ostinato's tables beside them"
         )
-    if not schema.found:
+    if not schema.current:
         return f"{url} is empty; `ostinato migrate` makes Ostinato's tables"
     if schema.pending:
-        return f"{url} has schema {schema.found}; `ostinato migrate` brings it to {schema.known}"
-    return f"{url} has schema {schema.found}"
+        return f"{url} has schema {schema.current}; `ostinato migrate` brings it to {schema.newest}"
+    return f"{url} has schema {schema.current}"
 
 
 def _words(url: str, before: int, after: int) -> str:

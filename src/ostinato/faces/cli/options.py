@@ -1,65 +1,108 @@
-"""Options that say how a schedule runs, the same for one that is made and one that is changed."""
+"""Flags that several commands share, built from the tables in `faces.options`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from ostinato.client import Json
-from ostinato.faces.cli.given import only_given, read_object
+from ostinato.errors import OstinatoError, did_you_mean, list_choices
+from ostinato.faces.cli.arguments import only_given, read_json, read_number_or_object, read_object
+from ostinato.faces.cli.completion import words
+from ostinato.faces.options import FUNCTION_OPTIONS, RUN_OPTIONS, SCHEDULE_OPTIONS, Kind, Option
 
-Input = Annotated[str | None, typer.Option(help="The job's input, a JSON object.")]
-Overlap = Annotated[
-    str | None, typer.Option(help="skip, buffer_one, buffer_all, cancel_other, terminate_other, allow_all.")
+T = TypeVar("T")
+_TABLE = {option.name: option for option in (*RUN_OPTIONS, *SCHEDULE_OPTIONS)}
+_TYPES: dict[Kind, Any] = {Kind.WHOLE: int | None, Kind.FLAG: bool | None, Kind.TEXTS: list[str] | None}
+_READERS: dict[Kind, Callable[[str | None, str], Any]] = {
+    Kind.WHOLE_OR_OBJECT: read_number_or_object,
+    Kind.OBJECT: read_object,
+    Kind.JSON: read_json,
+}
+
+
+def _python_name(option: Option) -> str:
+    return "tag" if option.flag == "--tag" else option.name
+
+
+def flag(name: str) -> Any:
+    """Return the flag of an option in the table, for typer."""
+    option = _TABLE[name]
+    names = [option.flag] if option.flag else []
+    return typer.Option(*names, help=option.help, autocompletion=words(*option.choices) if option.choices else None)
+
+
+Input = Annotated[str | None, flag("input")]
+Overlap = Annotated[str | None, flag("overlap")]
+Unset = Annotated[
+    list[str] | None,
+    typer.Option("--unset", help="An option to put back to its default, such as deadline; several times for several."),
 ]
-CatchUp = Annotated[str | None, typer.Option(help="skip, latest, all, or a window such as 1h.")]
-Timeout = Annotated[str | None, typer.Option(help="How long an attempt may take.")]
-Retry = Annotated[int | None, typer.Option(help="Attempts in all.")]
-Queue = Annotated[str | None, typer.Option(help="The queue its runs go to.")]
-Priority = Annotated[int | None, typer.Option(help="Higher goes first.")]
-Keep = Annotated[int | None, typer.Option(help="How many of its occurrences to keep.")]
-Remaining = Annotated[int | None, typer.Option(help="How many more times it runs before it is completed.")]
-MaxBuffer = Annotated[int | None, typer.Option(help="How many occurrences may wait.")]
-PauseAfter = Annotated[
-    int | None, typer.Option("--pause-after-failures", help="Pause it after this many failures in a row.")
-]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times for several.")]
-Notes = Annotated[str | None, typer.Option(help="Notes; kept with the schedule.")]
 
 
-@dataclass(frozen=True, slots=True)
-class How:
-    """What is not given is None."""
+def _with_flags(*options: Option) -> Callable[[type[T]], type[T]]:
+    """Give a dataclass a field for each of the options, with None as its default."""
 
-    input: Input = None
-    overlap: Overlap = None
-    catchup: CatchUp = None
-    timeout: Timeout = None
-    retry: Retry = None
-    queue: Queue = None
-    priority: Priority = None
-    keep: Keep = None
-    remaining: Remaining = None
-    max_buffer: MaxBuffer = None
-    pause_after_failures: PauseAfter = None
-    tag: Tags = None
-    notes: Notes = None
+    def add(cls: type[T]) -> type[T]:
+        cls.__annotations__ = {
+            _python_name(option): Annotated[_TYPES.get(option.kind, str | None), flag(option.name)]
+            for option in options
+        }
+        for option in options:
+            setattr(cls, _python_name(option), None)
+        return cls
 
-    def given(self) -> Json:
-        return only_given(
-            input=read_object(self.input, "--input"),
-            overlap=self.overlap,
-            catchup=self.catchup,
-            timeout=self.timeout,
-            retry=self.retry,
-            queue=self.queue,
-            priority=self.priority,
-            keep=self.keep,
-            remaining=self.remaining,
-            max_buffer=self.max_buffer,
-            pause_after_failures=self.pause_after_failures,
-            tags=self.tag,
-            notes=self.notes,
-        )
+    return add
+
+
+class Flags:
+    """Options of a command. One that is left out is None."""
+
+    def as_fields(self) -> Json:
+        """Return the given options as fields of a request. Raises `OstinatoError` if one is not JSON."""
+        options = [option for option in _TABLE.values() if hasattr(self, _python_name(option))]
+        return only_given(**{option.name: _read(option, getattr(self, _python_name(option))) for option in options})
+
+
+@dataclass(frozen=True)
+@_with_flags(*RUN_OPTIONS)
+class RunOptions(Flags):
+    """How a run is done."""
+
+
+@dataclass(frozen=True)
+@_with_flags(*FUNCTION_OPTIONS)
+class FunctionOptions(Flags):
+    """How a run of a function is done."""
+
+
+@dataclass(frozen=True)
+@_with_flags(*SCHEDULE_OPTIONS)
+class ScheduleOptions(RunOptions):
+    """The options of a schedule. An option that was not given is None."""
+
+
+def _read(option: Option, value: Any) -> Any:
+    read = _READERS.get(option.kind)
+    return value if read is None else read(value, f"--{option.name.replace('_', '-')}")
+
+
+def changed_options(options: ScheduleOptions, unset: list[str] | None) -> Json:
+    """Return the options that an update changes: those with a value and, as null, those to reset to their defaults.
+    Raises for an option that does not exist, or that is both set and reset."""
+    changes = options.as_fields()
+    names = {_python_name(option).replace("_", "-"): option.name for option in _TABLE.values()}
+    for text in unset or ():
+        flag_name = text.removeprefix("--").replace("_", "-")
+        flag_name = "tag" if flag_name == "tags" else flag_name
+        if flag_name not in names:
+            raise OstinatoError(
+                f"--unset {text!r} is no option; {did_you_mean(text, names) or list_choices(list(names))}"
+            )
+        if changes.get(names[flag_name]) is not None:
+            raise OstinatoError(f"--{flag_name} is given and unset; leave one out")
+        changes[names[flag_name]] = None
+    return changes

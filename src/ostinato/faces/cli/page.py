@@ -1,7 +1,7 @@
-"""`ostinato page`: a living page in the terminal. Type a spec and watch its next times come nearer.
+"""`ostinato page`: type a spec in the terminal, and watch its next times.
 
-On a terminal every key is answered at once. Where the input is not a terminal, each line is a spec and is
-answered with one page.
+On a terminal, every key updates the page at once. If the input is not a terminal, each line is a spec, and one page is
+printed for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ostinato.clock import Clock, SystemClock
 from ostinato.errors import SpecError
 from ostinato.faces.cli.pictures import month_pictures, shown_times, times_table
 from ostinato.when import rules_in_force
-from ostinato.when.phrases import parse_phrase
+from ostinato.when.spec_text import parse_spec_text
 
 _EXAMPLES = (
     "0 9 * * 1-5",
@@ -41,7 +41,7 @@ Field = Literal["spec", "zone"]
 
 @dataclass(frozen=True)
 class State:
-    """What has been typed, and where the cursor is."""
+    """The typed text, and the field with the cursor."""
 
     spec: str
     zone: str
@@ -49,7 +49,7 @@ class State:
     example: int = 0
 
     def press(self, key: str) -> State:
-        """The state after one key."""
+        """Return the state after one key."""
         if key == "\t":
             return replace(self, field="zone" if self.field == "spec" else "spec")
         if key in ("\x7f", "\b"):
@@ -72,7 +72,7 @@ def page(
     spec: Annotated[str, typer.Argument(help="What to begin with.")] = _EXAMPLES[0],
     tz: Annotated[str, typer.Option(help="Time zone to begin with.")] = "Europe/Berlin",
 ) -> None:
-    """Type a spec and see its words and next times."""
+    """Type a spec, and see its description and next times."""
     clock = SystemClock()
     if sys.stdin.isatty() and sys.stdout.isatty():
         _live(State(spec, tz), clock)
@@ -96,7 +96,7 @@ def render(state: State, clock: Clock, rows: int = 10) -> RenderableType:
         _cursor(state, "zone"),
     )
     try:
-        spec = parse_phrase(state.spec, tz=state.zone.strip())
+        spec = parse_spec_text(state.spec, tz=state.zone.strip())
         times = shown_times(spec, list(islice(spec.compiled.times(now), rows)))
         last = times[-1].instant if times else now
         table = times_table(spec, now, last, times, now) if times else Text("no times to come", style="dim")
@@ -141,7 +141,7 @@ def _keys_one_by_one() -> Iterator[None]:
 
 
 def _keys() -> Iterator[str]:
-    """Each key as it is pressed, and an empty one each tick so that the page goes on living."""
+    """Yield each key when it is pressed, and an empty key at each tick, to redraw the page."""
     descriptor = sys.stdin.fileno()
     while True:
         ready, _, _ = select.select([descriptor], [], [], _TICK)

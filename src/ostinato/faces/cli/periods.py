@@ -1,4 +1,4 @@
-"""What people type for a moment, for the beginning of a period and for its end. A day alone is the whole of it."""
+"""Read times, and the beginning and end of periods. A date without a time means the whole day."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 
 from ostinato.when import format_instant
 from ostinato.when.instants import SECOND, Micros, wall_micros
-from ostinato.when.moments import read_moment
+from ostinato.when.local_times import read_moment
 from ostinato.when.zones import Zone
 from ostinato.when.zones import zone as load_zone
 
@@ -16,12 +16,12 @@ UTC = load_zone("UTC")
 
 
 def read_time(text: str, option: str, zone: Zone = UTC) -> str:
-    """A moment; without an offset it is wall-clock time in the zone. A day alone is its beginning."""
+    """Read a time. Without an offset it is wall-clock time in the zone. A date is the beginning of the day."""
     return format_instant(first_of(text, option, zone))
 
 
 def read_end(text: str, option: str, zone: Zone = UTC) -> str:
-    """The same for the end of a period: a day alone is the whole of it."""
+    """Read the end of a period as `read_time` does, except that a date is the end of the day."""
     return format_instant(last_of(text, option, zone))
 
 
@@ -39,10 +39,10 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text.strip()) if _DAY.fullmatch(text.strip()) else None
     except ValueError:
-        return None  # no such day; who reads it as a moment says so
+        return None  # no such day; reading it as a moment raises
 
 
 def _begin(day: date, zone: Zone) -> Micros:
-    """The first moment of a day; where the clock is put forward over midnight, the first after the gap."""
+    """Return the first moment of a day; if the clocks skip midnight, the first moment after the gap."""
     wall = wall_micros(datetime.combine(day, time())) // SECOND
     return (zone.instants(wall) or [zone.first_at_or_past(wall)])[0] * SECOND

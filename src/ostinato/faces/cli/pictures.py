@@ -1,4 +1,4 @@
-"""Pictures for the terminal: times with the clock changes between them, and months with their days marked."""
+"""Draw pictures for the terminal: times with the clock changes between them, and months with their days marked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHANGES_SHOWN = 2  # one by one; more of them between two times are one line
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One time of a spec, and what daylight saving did to it."""
+    """One time of a spec, and how daylight saving affected it."""
 
     instant: Micros
     local: datetime
@@ -43,7 +43,8 @@ class ClockChange:
 
 
 def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
-    """Each time with its note. Only what reads the wall is moved or repeated: an interval knows no clock change."""
+    """Return each time with its note. Clock changes affect the parts of a spec that use wall-clock time, not
+    intervals."""
     on_the_wall = spec.wall_sources
     literal = replace(on_the_wall, dst="wall")
     return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(on_the_wall, literal, t)) for t in times]
@@ -66,17 +67,17 @@ def _note(spec: Spec, literal: Spec, instant: Micros) -> str:
 
 
 def changes_between(spec: Spec, first: Micros, last: Micros) -> list[ClockChange]:
-    found = []
+    changes = []
     for second, before, after in spec.compiled.zone.changes(first // SECOND, last // SECOND):
         readings = [to_datetime((second + o) * SECOND).strftime("%Y-%m-%d %H:%M") for o in (before, after)]
-        found.append(ClockChange(second * SECOND, *readings))
-    return found
+        changes.append(ClockChange(second * SECOND, *readings))
+    return changes
 
 
 def times_table(
     spec: Spec, first: Micros, last: Micros, times: list[Shown], now: Micros | None = None
 ) -> RenderableType:
-    """A row for each time; a line between two of them where the clocks change."""
+    """Return a table with a row for each time, and a line between two of them where the clocks change."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("local", no_wrap=True)
     table.add_column("offset", style="dim")
@@ -105,7 +106,7 @@ def times_table(
 
 
 def distance(length: Micros) -> str:
-    """`3 d 4 h`, `12 m 5 s`: the two largest units."""
+    """Return a length in its two largest units: `3 d 4 h`, `12 m 5 s`."""
     seconds = max(0, -(-length // SECOND))
     days, rest = divmod(seconds, 86_400)
     hours, rest = divmod(rest, 3600)
@@ -117,7 +118,7 @@ def distance(length: Micros) -> str:
 
 
 def month_pictures(spec: Spec, times: list[Shown]) -> RenderableType:
-    """The first months with times, each day of one marked: • for one, : for several."""
+    """Draw the first months with times. A day with one time is marked •, a day with several times :."""
     days = Counter(t.local.date() for t in times)
     months = list(dict.fromkeys((d.year, d.month) for d in sorted(days)))[:_MONTHS_SHOWN]
     return Columns([_month_picture(year, month, days) for year, month in months], padding=(1, 4))

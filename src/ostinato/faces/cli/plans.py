@@ -1,4 +1,4 @@
-"""How a plan, or what is wrong with a file, is answered: as data, or as a table for people."""
+"""Print a plan, or the mistakes of a file: as JSON, or as a table."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from rich.text import Text
 
 from ostinato.client import Answered, Json
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.answers import Answers, table
-from ostinato.schedules.marked import FileError
+from ostinato.faces.cli.output import Output, table
+from ostinato.schedules.declared.problems import FileError
 
 _STYLES = {"create": "green", "update": "yellow", "unchanged": "dim", "missing": "magenta", "taken": "red"}
 _SIGNS = {"create": "+", "update": "~", "unchanged": "=", "missing": "-", "taken": "!"}
 _MOST = 200
 
 
-def show_plan(out: Answers, plan: Json, more: Json | None = None) -> None:
-    """Exit code 1 where something belongs to somebody else."""
+def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
+    """Print a plan. Exit code 1 if another origin declares one of its schedules."""
     out.draw({**plan, **(more or {})}, lambda: plan_page(plan))
     if plan["counts"]["taken"]:
         raise typer.Exit(1)
 
 
-def refused(out: Answers, problem: OstinatoError) -> NoReturn:
-    """A file that is wrong, with each mistake in its place, or one that declares what another declares; any other
-    error as it is."""
+def refused(out: Output, problem: OstinatoError) -> NoReturn:
+    """Print the mistakes of a file, or the schedules that another origin declares, and exit. Raises any other error."""
     body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
     mistakes, plan = body.get("problems"), body.get("plan")
     if isinstance(problem, FileError):
@@ -48,8 +47,8 @@ def refused(out: Answers, problem: OstinatoError) -> NoReturn:
 
 
 def plan_page(plan: Json) -> Group:
-    """A row for each schedule that is not as it was, and a line that counts."""
-    shown = [step for step in plan["steps"] if step["do"] != "unchanged"]
+    """Return a table with a row for each schedule that changes, and a line with counts."""
+    shown = [step for step in plan["steps"] if step["verb"] != "unchanged"]
     rows = [_row(step, plan["pruned"]) for step in shown[:_MOST]]
     parts: list[Any] = [table(("", "schedule", "what changes", "next times"), rows)] if shown else []
     if len(shown) > _MOST:
@@ -59,21 +58,21 @@ def plan_page(plan: Json) -> Group:
 
 
 def _row(step: Json, pruned: bool) -> tuple[Text, ...]:
-    style = _STYLES[step["do"]]
-    match step["do"]:
+    style = _STYLES[step["verb"]]
+    match step["verb"]:
         case "missing":
             what = "no longer declared" + (", pruned" if pruned else "; goes on unless pruned")
         case "taken":
             what = f"declared by {step['owner']}; left as it is unless taken over (--take)"
         case _:
             what = step["words"]
-    return Text(_SIGNS[step["do"]], style=style), Text(step["name"], style=style), Text(what), _times(step)
+    return Text(_SIGNS[step["verb"]], style=style), Text(step["name"], style=style), Text(what), _times(step)
 
 
 def _times(step: Json) -> Text:
-    if step["do"] == "update" and step["before"] != step["after"]:
+    if step["verb"] == "update" and step["before"] != step["after"]:
         return Text.assemble((_moments(step["before"]), "strike dim"), "\n", _moments(step["after"]))
-    return Text(_moments(step["after"] or step["before"]), style="dim" if step["do"] == "missing" else "")
+    return Text(_moments(step["after"] or step["before"]), style="dim" if step["verb"] == "missing" else "")
 
 
 def _moments(times: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""`ostinato runs …`: what ran, what runs, and how to stop it or do it again."""
+"""`ostinato runs …`: list, inspect, cancel and retry runs."""
 
 from __future__ import annotations
 
@@ -9,115 +9,125 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
-from ostinato.faces.cli.answers import facts, moment, short, status, took
-from ostinato.faces.cli.target import Session, command
+from ostinato.faces.cli.completion import job_names, statuses
+from ostinato.faces.cli.output import facts, moment, short, status, took
+from ostinato.faces.cli.session import Session, command
 
 runs = typer.Typer(help="List, inspect, cancel and retry runs.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(help="A run's id, or the id it was started with.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the run.")]
+_KINDS = {"function": "a durable function", "journey": "a journey"}
 _COLUMNS = ("run", "job", "status", "attempt", "due", "took", "why, or what came of it")
 
 
 @command(runs, "list")
 async def list_runs(
     session: Session,
-    name: Annotated[str | None, typer.Option(help="Runs of this job.")] = None,
-    status: Annotated[str | None, typer.Option(help="Runs with this status, such as failed.")] = None,
+    name: Annotated[str | None, typer.Option(help="Runs of this job.", autocompletion=job_names)] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Runs with this status, such as failed.", autocompletion=statuses)
+    ] = None,
     parent: Annotated[str | None, typer.Option(help="Runs that this run has started.")] = None,
     attempts: Annotated[bool, typer.Option("--attempts", help="Every attempt as a line of its own.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=100_000)] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")] = 50,
 ) -> None:
     """List runs, the newest first."""
-    found = await session.client.runs(name=name, status=status, parent=parent, attempts=attempts, limit=limit)
-    session.out.items(found, _COLUMNS, _row, nothing="no runs")
+    listed = await session.client.runs(name=name, status=status, parent=parent, attempts=attempts, limit=limit)
+    session.out.items(listed, _COLUMNS, _row, nothing="no runs")
 
 
 @command(runs)
 async def show(session: Session, id: Id) -> None:
     """Show a run: its newest attempt."""
-    found = await session.client.run(id)
-    session.out.draw(found, lambda: page(found))
+    run = await session.client.run(id)
+    session.out.draw(run, lambda: page(run))
 
 
 @command(runs)
 async def attempts(session: Session, id: Id) -> None:
-    """List every attempt of a run, the first one first."""
-    found = await session.client.attempts(id)
-    session.out.items(found, _COLUMNS, _row)
+    """List all attempts of a run, the first one first."""
+    listed = await session.client.attempts(id)
+    session.out.items(listed, _COLUMNS, _row)
 
 
 @command(runs)
 async def log(session: Session, id: Id) -> None:
-    """Show what every attempt has logged."""
-    found = await session.client.log(id)
+    """Show the log lines of all attempts."""
+    lines = await session.client.log(id)
     columns = ("at", "level", "message")
     session.out.items(
-        found, columns, lambda one: (moment(one["at"]), one["level"], one["message"]), nothing="it has logged nothing"
+        lines,
+        columns,
+        lambda line: (moment(line["at"]), line["level"], line["message"]),
+        nothing="it has logged nothing",
     )
 
 
 @command(runs)
 async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
     """Ask a run to stop."""
-    await _stopped(session, id, await session.client.cancel(id, reason))
+    await _print_stopped(session, id, await session.client.cancel(id, reason))
 
 
 @command(runs)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
     """End a run at once, whatever it is doing."""
-    await _stopped(session, id, await session.client.terminate(id, reason))
+    await _print_stopped(session, id, await session.client.terminate(id, reason))
 
 
 @command(runs)
 async def retry(session: Session, id: Id) -> None:
-    """Start a run that is over once more, with the same input."""
+    """Start a new run with the input of a run that has ended."""
     answer = await session.client.retry(id)
     session.out.say(answer, f"started {answer['id']}, which repeats {id}")
 
 
-async def _stopped(session: Session, id: str, found: str) -> None:
-    words = f"asked {id} to stop" if found == "active" else Text.assemble(f"{id} is ", status(found))
-    session.out.say({"status": found}, words)
+async def _print_stopped(session: Session, id: str, state: str) -> None:
+    words = f"asked {id} to stop" if state == "active" else Text.assemble(f"{id}: ", status(state))
+    session.out.say({"status": state}, words)
 
 
-def _row(one: Json) -> tuple[Any, ...]:
-    said = short(one["reason"] if one["reason"] else one["result"])
-    took_ = took(one["started"], one["finished"])
-    return one["id"], one["name"], status(one["status"]), one["attempt"], moment(one["due"]), took_, said
+def _row(run: Json) -> tuple[Any, ...]:
+    outcome = short(run["reason"] if run["reason"] else run["result"])
+    duration = took(run["started"], run["finished"])
+    return run["id"], run["name"], status(run["status"]), run["attempt"], moment(run["due"]), duration, outcome
 
 
-def page(one: Json) -> RenderableType:
-    error = one["error"]
+def page(run: Json) -> RenderableType:
+    error = run["error"]
     parts: list[RenderableType] = [
-        Text.assemble((one["name"], "bold"), "  ", status(one["status"]), "  ", one["reason"] or ""),
+        Text.assemble((run["name"], "bold"), "  ", status(run["status"]), "  ", run["reason"] or ""),
         facts(
             {
-                "run": one["id"],
-                "attempt": one["attempt"],
-                "started with the id": one["key"],
-                "input": short(one["input"], 1000) if one["input"] else None,
-                "result": short(one["result"], 1000) if one["result"] is not None else None,
-                "progress": short(one["progress"]) if one["progress"] else None,
-                "due": moment(one["due"]),
-                "began": moment(one["started"]),
-                "ended": moment(one["finished"]),
-                "took": took(one["started"], one["finished"]),
-                "queue": one["queue"],
-                "node": one["node"],
-                "parent": one["parent_id"],
-                "serial key": one["serial_key"],
-                "limit": one["concurrency_key"],
-                "by": one["actor"],
+                "run": run["id"],
+                "kind": _KINDS.get(run["kind"]),
+                "attempt": run["attempt"],
+                "started with the id": run["key"],
+                "input": short(run["input"], 1000) if run["input"] else None,
+                "result": short(run["result"], 1000) if run["result"] is not None else None,
+                "progress": short(run["progress"]) if run["progress"] else None,
+                "due": moment(run["due"]),
+                "began": moment(run["started"]),
+                "ended": moment(run["finished"]),
+                "took": took(run["started"], run["finished"]),
+                "queue": run["queue"],
+                "node": run["node"],
+                "parent": run["parent_id"],
+                "serial key": run["serial_key"],
+                "limit": run["concurrency_key"],
+                "by": run["actor"],
             }
         ),
     ]
     if error:
         parts.append(Text(error_text(error), style="red"))
+    if run["kind"] == "function":
+        parts.append(Text(f"`ostinato functions steps {run['id']}` shows its steps", style="dim"))
     return Group(*parts)
 
 
 def error_text(error: Any) -> str:
-    """What a job raised: its traceback as Python prints it, or else what there is."""
+    """Return the traceback of an error as Python prints it, or the error as JSON."""
     trace = error.get("traceback") if isinstance(error, dict) else None
     return f"\n{str(trace).rstrip()}" if trace else short(error, 2000)

@@ -1,4 +1,4 @@
-"""`ostinato schedules …`: look at schedules, make them, change them, one or many."""
+"""`ostinato schedules …`: list, create and change schedules, one or many."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.answers import facts, moment, short, status, table, took
-from ostinato.faces.cli.bulk import Chosen, Job, Match, State, Tag, change, more
-from ostinato.faces.cli.changes import differences, summary
-from ostinato.faces.cli.given import (
-    known,
-    note_unknown_job,
+from ostinato.faces.cli.arguments import (
     only_given,
     read_action,
     read_object,
     read_other_when,
     read_when,
+    say_note,
+    schedule_zone,
     warnings_of,
     zone_of,
 )
-from ostinato.faces.cli.options import How, Input, Overlap
+from ostinato.faces.cli.bulk import Chosen, Job, Match, State, Tag, change, more
+from ostinato.faces.cli.changes import differences, summary
+from ostinato.faces.cli.completion import catchups, endings, job_names, schedule_names
+from ostinato.faces.cli.options import Input, Overlap, ScheduleOptions, Unset, changed_options
+from ostinato.faces.cli.output import facts, moment, short, status, table, took
 from ostinato.faces.cli.periods import read_end, read_time
-from ostinato.faces.cli.target import Session, command
-from ostinato.faces.cli.waiting import backfills_made, became_of
+from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.waiting import count_outcomes, wait_for_backfills
 from ostinato.when.zones import Zone
 
 schedules = typer.Typer(help="List, create and change schedules.", no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(help="The schedule's name.")]
+Name = Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)]
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 At = Annotated[str, typer.Argument(help="One of its times; without an offset, wall-clock time in its zone.")]
 First = "From this time on; a day alone is its beginning."
@@ -47,17 +48,17 @@ async def list_schedules(
     session: Session, match: Match = None, tag: Tag = None, state: State = None, job: Job = None, limit: Limit = 1000
 ) -> None:
     """List schedules by name."""
-    found = await session.client.schedules.list(match=match or "*", tag=tag, state=state, job=job, limit=limit)
+    listed = await session.client.schedules.list(match=match or "*", tag=tag, state=state, job=job, limit=limit)
     session.out.items(
-        found,
-        ("schedule", "state", "when", "job", "next", "failures"),
-        lambda one: (
-            one["name"],
-            status(one["state"]),
-            one["words"],
-            one["job"],
-            moment(one["next"], zone_of(one)),
-            one["failures"] or "",
+        listed,
+        ("schedule", "state", "when", "starts", "next", "failures"),
+        lambda schedule: (
+            schedule["name"],
+            status(schedule["state"]),
+            schedule["words"],
+            schedule["starts"],
+            moment(schedule["next"], zone_of(schedule)),
+            schedule["failures"] or "",
         ),
         nothing="no schedules",
     )
@@ -65,11 +66,13 @@ async def list_schedules(
 
 @command(schedules)
 async def show(
-    session: Session, name: Name, recent: Annotated[int, typer.Option(min=0, max=1000, help="Past times shown.")] = 10
+    session: Session,
+    name: Name,
+    recent: Annotated[int, typer.Option(min=0, max=1000, help="How many past times to show.")] = 10,
 ) -> None:
     """Show a schedule and its recent times."""
-    found = await known(session.client, name, recent)
-    session.out.draw(found, lambda: _page(found))
+    schedule = await session.client.schedules.get(name, recent=recent)
+    session.out.draw(schedule, lambda: _page(schedule))
 
 
 @command(schedules, creates=True)
@@ -77,43 +80,46 @@ async def create(
     session: Session,
     name: Name,
     spec: Annotated[str, typer.Argument(help="'0 9 * * 1-5', 'every 15m', a time, JSON, or manual.")],
-    job: Annotated[str, typer.Argument(help='A job, or \'{"http": {"url": …}}\'.')],
-    how: How,
+    job: Annotated[str, typer.Argument(help='A job, or \'{"http": {"url": …}}\'.', autocompletion=job_names)],
+    options: ScheduleOptions,
     tz: Tz = "",
-    paused: Annotated[bool, typer.Option("--paused", help="Make it paused.")] = False,
+    paused: Annotated[bool, typer.Option("--paused", help="Create it paused.")] = False,
     trigger: Annotated[bool, typer.Option("--trigger", help="Run it now, too.")] = False,
 ) -> None:
     """Create a schedule."""
     when, action = read_when(spec, tz), read_action(job)
-    answer = await session.client.schedules.create(name, when, action, paused=paused, trigger=trigger, **how.given())
-    made = await session.client.schedules.get(name, recent=0)
-    session.out.say(answer, f"created {name}{more(answer)}", *summary(made), *warnings_of(when))
-    await note_unknown_job(session, action)
+    answer = await session.client.schedules.create(
+        name, when, action, paused=paused, trigger=trigger, **options.as_fields()
+    )
+    schedule = await session.client.schedules.get(name, recent=0)
+    session.out.say(answer, f"created {name}{more(answer)}", *summary(schedule), *warnings_of(when))
+    say_note(answer)
 
 
 @command(schedules)
 async def update(
     session: Session,
     name: Name,
-    how: How,
+    options: ScheduleOptions,
     spec: Annotated[str | None, typer.Option(help="Another spec; it keeps the zone, unless --tz is given.")] = None,
     tz: Annotated[str, typer.Option(help="Another time zone, with or without another spec.")] = "",
-    job: Annotated[str | None, typer.Option(help="Another job or action.")] = None,
+    job: Annotated[str | None, typer.Option(help="Another job or action.", autocompletion=job_names)] = None,
+    unset: Unset = None,
     if_match: IfMatch = None,
 ) -> None:
-    """Change what is given, leave the rest. No time comes twice by it, and none is lost."""
+    """Change the given settings only. An update neither repeats nor loses a time."""
     action = read_action(job)
-    changes = {**only_given(action=action), **how.given()}
+    changes = {**only_given(action=action), **changed_options(options, unset)}
     if spec is None and not tz and not changes:
-        raise OstinatoError("nothing to change; give --spec, --tz, --job, --input, --overlap …")
-    before = await known(session.client, name)
+        raise OstinatoError("nothing to change; give --spec, --tz, --job, --input, --overlap, --unset …")
+    before = await session.client.schedules.get(name, recent=0)
     when = read_other_when(before, spec, tz)
     if when is not None:
         changes["spec"] = when
     answer = await session.client.schedules.update(name, if_match=if_match, **changes)
     after = await session.client.schedules.get(name, recent=0)
     session.out.say(answer, f"updated {name}", *differences(before, after), *warnings_of(when))
-    await note_unknown_job(session, action)
+    say_note(answer)
 
 
 @command(schedules)
@@ -122,7 +128,7 @@ async def pause(
     chosen: Chosen,
     note: Note = "",
 ) -> None:
-    """Start no run until it is resumed. Runs that have begun go on."""
+    """Pause a schedule: it starts no runs until it is resumed. Active runs continue."""
     calls = session.client.schedules
     await change(session, chosen, "paused", lambda one: calls.pause(one, note))
 
@@ -132,7 +138,9 @@ async def resume(
     session: Session,
     chosen: Chosen,
     note: Note = "",
-    catchup: Annotated[str | None, typer.Option(help="For times that passed meanwhile: latest, all, 1h.")] = None,
+    catchup: Annotated[
+        str | None, typer.Option(help="For times that passed meanwhile: latest, all, 1h.", autocompletion=catchups)
+    ] = None,
 ) -> None:
     """Resume a schedule. Times that passed meanwhile are skipped, unless --catchup says otherwise."""
     calls = session.client.schedules
@@ -146,9 +154,9 @@ async def trigger(
     input: Input = None,
     overlap: Overlap = None,
 ) -> None:
-    """Run it now."""
-    calls, given = session.client.schedules, read_object(input, "--input")
-    await change(session, chosen, "triggered", lambda one: calls.trigger(one, input=given, overlap=overlap))
+    """Run a schedule now."""
+    calls, parsed = session.client.schedules, read_object(input, "--input")
+    await change(session, chosen, "triggered", lambda one: calls.trigger(one, input=parsed, overlap=overlap))
 
 
 @command(schedules)
@@ -162,30 +170,30 @@ async def backfill(
     rate: Annotated[float | None, typer.Option(help="The most runs to start in a second.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until all its times are dealt with.")] = False,
 ) -> None:
-    """Run a range of its times now."""
-    calls, given = session.client.schedules, read_object(input, "--input")
+    """Run a range of a schedule's times now."""
+    calls, parsed = session.client.schedules, read_object(input, "--input")
 
-    async def fill(one: str) -> Json:
-        zone = zone_of(await calls.get(one, recent=0))
+    async def fill(name: str) -> Json:
+        zone = zone_of(await calls.get(name, recent=0))
         begin, end = read_time(first, "--first", zone), read_end(last, "--last", zone)
-        answer = await calls.backfill(one, begin, end, overlap=overlap, input=given, rate=rate)
-        begun.append((one, answer["backfill"]))
+        answer = await calls.backfill(name, begin, end, overlap=overlap, input=parsed, rate=rate)
+        begun.append((name, answer["backfill"]))
         return answer
 
     begun: list[tuple[str, str]] = []
     await change(session, chosen, "backfilling", fill)
     if wait:
-        made = await backfills_made(session, begun)
-        named = [(name, one) for (name, _), one in zip(begun, made, strict=True)]
-        typer.echo(await became_of(session, named), err=True)
-        if any(one["state"] != "completed" for one in made):
+        ended = await wait_for_backfills(session, begun)
+        results = [(name, filled) for (name, _), filled in zip(begun, ended, strict=True)]
+        typer.echo(await count_outcomes(session, results), err=True)
+        if any(filled["state"] != "completed" for filled in ended):
             raise typer.Exit(1)
 
 
 @command(schedules)
 async def skip(session: Session, name: Name, at: At) -> None:
-    """Skip exactly one coming occurrence."""
-    zone = zone_of(await known(session.client, name))
+    """Skip one coming occurrence."""
+    zone = await schedule_zone(session.client, name)
     time = read_time(at, "AT", zone)
     answer = await session.client.schedules.skip(name, time)
     session.out.say(answer, f"{name} will skip {moment(time, zone)}")
@@ -196,10 +204,10 @@ async def move(
     session: Session,
     name: Name,
     at: At,
-    to: Annotated[str, typer.Argument(help="When instead, between its neighbours.")],
+    to: Annotated[str, typer.Argument(help="The new time, between its neighbours.")],
 ) -> None:
-    """Move exactly one coming occurrence."""
-    zone = zone_of(await known(session.client, name))
+    """Move one coming occurrence."""
+    zone = await schedule_zone(session.client, name)
     time, other = read_time(at, "AT", zone), read_time(to, "TO", zone)
     answer = await session.client.schedules.move(name, time, other)
     session.out.say(answer, f"{name} will run at {moment(other, zone)} instead of {moment(time, zone)}")
@@ -208,7 +216,7 @@ async def move(
 @command(schedules)
 async def put_back(session: Session, name: Name, at: At) -> None:
     """Undo a skip or a move of one coming occurrence."""
-    zone = zone_of(await known(session.client, name))
+    zone = await schedule_zone(session.client, name)
     time = read_time(at, "AT", zone)
     answer = await session.client.schedules.put_back(name, time)
     session.out.say(answer, f"{name} will run at {moment(time, zone)} as its spec says")
@@ -218,10 +226,12 @@ async def put_back(session: Session, name: Name, at: At) -> None:
 async def delete(
     session: Session,
     chosen: Chosen,
-    running: Annotated[str, typer.Option(help="Its runs that have begun: leave, cancel or terminate.")] = "leave",
+    running: Annotated[
+        str, typer.Option(help="Its runs that have begun: leave, cancel or terminate.", autocompletion=endings)
+    ] = "leave",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a schedule. Its runs stay on record for as long as runs are kept."""
+    """Delete a schedule. Its runs are kept as long as other runs."""
     calls = session.client.schedules
     await change(session, chosen, "deleted", lambda one: calls.delete(one, running=running), sure=yes)
 
@@ -234,16 +244,19 @@ async def history(
     last: Annotated[str | None, typer.Option(help=Last)] = None,
     limit: Limit = 100,
 ) -> None:
-    """List what became of its times, the newest first."""
-    zone = zone_of(await known(session.client, name))
-    found = await session.client.schedules.history(
+    """List a schedule's past occurrences, the newest first."""
+    zone = await schedule_zone(session.client, name)
+    occurrences = await session.client.schedules.history(
         name,
         first=None if first is None else read_time(first, "--first", zone),
         last=None if last is None else read_end(last, "--last", zone),
         limit=limit,
     )
     session.out.items(
-        found, _OCCURRENCE, lambda one: _occurrence(one, zone), nothing="none of its times has passed yet"
+        occurrences,
+        _OCCURRENCE,
+        lambda occurrence: _occurrence(occurrence, zone),
+        nothing="none of its times has passed yet",
     )
 
 
@@ -255,57 +268,64 @@ async def times(
     last: Annotated[str, typer.Argument(help=Last)],
     limit: Limit = 1000,
 ) -> None:
-    """List its times in a period, as its spec says them."""
-    zone = zone_of(await known(session.client, name))
+    """List the times of a schedule's spec in a period."""
+    zone = await schedule_zone(session.client, name)
     begin, end = read_time(first, "FIRST", zone), read_end(last, "LAST", zone)
-    found = await session.client.schedules.times(name, begin, end, limit=limit)
-    session.out.items(found, ("time",), lambda one: (moment(one, zone),), nothing="no times")
+    listed = await session.client.schedules.times(name, begin, end, limit=limit)
+    session.out.items(listed, ("time",), lambda time: (moment(time, zone),), nothing="no times")
 
 
 _OCCURRENCE = ("time", "status", "began", "took", "attempt", "why", "run")
 
 
-def _occurrence(one: Json, zone: Zone) -> tuple[Any, ...]:
-    count = f" and {one['count'] - 1} more to {moment(one['last'], zone)}" if one["count"] > 1 else ""
+def _occurrence(occurrence: Json, zone: Zone) -> tuple[Any, ...]:
+    count = (
+        f" and {occurrence['count'] - 1} more to {moment(occurrence['last'], zone)}" if occurrence["count"] > 1 else ""
+    )
     return (
-        moment(one["nominal"], zone) + count,
-        status(one["status"]),
-        moment(one["started"], zone),
-        took(one["started"], one["finished"]),
-        one["attempt"],
-        short(one["reason"]),
-        one["run_id"],
+        moment(occurrence["nominal"], zone) + count,
+        status(occurrence["status"]),
+        moment(occurrence["started"], zone),
+        took(occurrence["started"], occurrence["finished"]),
+        occurrence["attempt"],
+        short(occurrence["reason"]),
+        occurrence["run_id"],
     )
 
 
-def _page(one: Json) -> RenderableType:
-    policies, late, zone = one["policies"], one["lateness"], zone_of(one)
+def _page(schedule: Json) -> RenderableType:
+    policies, late, zone = schedule["policies"], schedule["lateness"], zone_of(schedule)
     parts: list[RenderableType] = [
-        Text.assemble((one["name"], "bold"), "  ", status(one["state"]), "  ", (one["reason"] or "", "red")),
+        Text.assemble(
+            (schedule["name"], "bold"), "  ", status(schedule["state"]), "  ", (schedule["reason"] or "", "red")
+        ),
         facts(
             {
-                "when": one["words"],
-                "job": one["job"],
-                "input": short(one["input"], 200) if one["input"] else None,
+                "when": schedule["words"],
+                "starts": schedule["starts"],
+                "input": short(schedule["input"], 200) if schedule["input"] else None,
+                "options": short(schedule["options"], 200) if schedule["options"] else None,
                 "overlap": policies["overlap"],
                 "catch-up": policies["catchup"]["mode"],
-                "paused": moment(one["paused"], zone),
-                "notes": one["notes"],
-                "remaining": one["remaining"],
-                "next": ", ".join(moment(at, zone) for at in one["upcoming"][:5]),
+                "paused": moment(schedule["paused"], zone),
+                "notes": schedule["notes"],
+                "memo": short(schedule["memo"], 200) if schedule["memo"] is not None else None,
+                "attributes": short(schedule["attributes"], 200) if schedule["attributes"] else None,
+                "remaining": schedule["remaining"],
+                "next": ", ".join(moment(at, zone) for at in schedule["upcoming"][:5]),
                 "late": f"{late['late']}, will run {late['will_run']}" if late["late"] else None,
-                "running": ", ".join(one["running"]),
-                "waiting": one["waiting"] or None,
-                "counts": ", ".join(f"{name} {count}" for name, count in one["counts"].items()),
-                "last success": moment(one["last_success"], zone),
-                "failures in a row": one["failures"] or None,
-                "tags": ", ".join(one["tags"]),
-                "declared in": one["origin"],
-                "created": moment(one["created"]),
-                "conflict token": one["token"],
+                "running": ", ".join(schedule["running"]),
+                "waiting": schedule["waiting"] or None,
+                "counts": ", ".join(f"{name} {count}" for name, count in schedule["counts"].items()),
+                "last success": moment(schedule["last_success"], zone),
+                "failures in a row": schedule["failures"] or None,
+                "tags": ", ".join(schedule["tags"]),
+                "declared in": schedule["origin"],
+                "created": moment(schedule["created"]),
+                "conflict token": schedule["token"],
             }
         ),
     ]
-    if one["recent"]:
-        parts += [Text(""), table(_OCCURRENCE, (_occurrence(past, zone) for past in one["recent"]))]
+    if schedule["recent"]:
+        parts += [Text(""), table(_OCCURRENCE, (_occurrence(past, zone) for past in schedule["recent"]))]
     return Group(*parts)

@@ -1,15 +1,18 @@
 """`ostinato serve` and `ostinato worker`: the engine with the API, and the engine alone.
 
-A signal ends them in good order: not ready, streams end, requests finish, the engine drains. A second one ends the
-process at once, as a crash would: what it ran is taken over when its lease has run out.
+A signal stops them gracefully: the process reports that it is not ready, streams end, requests finish, and the engine
+drains. A second signal ends the process at once, as a crash would; other nodes take over its runs when its lease has
+expired.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Coroutine, Iterator
+import inspect
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,27 +21,30 @@ from ostinato.app import Ostinato
 from ostinato.engine.log import log
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli import demo as the_demo
-from ostinato.faces.cli.configuration import Configuration, configuration
+from ostinato.faces.cli.completion import log_formats, log_levels
+from ostinato.faces.cli.configuration import Configuration, configuration, operator_settings
 from ostinato.faces.cli.loading import load_app
 from ostinato.faces.cli.logs import configure_logs
+from ostinato.faces.cli.named_ways import more_ways
+from ostinato.model import read_length
 from ostinato.until_signal import run_until_signal
 from ostinato.when.instants import SECOND
 
 if TYPE_CHECKING:  # only what serves pays for loading the faces
-    from ostinato.faces.door import Door
+    from ostinato.faces.auth import Door
     from ostinato.faces.http.server import Listening
     from ostinato.faces.temporal.server import WireServer
 
-_BUILT_IN = {"http", "webhook"}  # jobs that every app has
+_TO_STOP = 5.0  # seconds beyond the grace that a process needs to stop
 _APP = Annotated[str | None, typer.Option("--app", help="Your app, as module:name. [default: one without jobs]")]
-_STORE = Annotated[
-    str | None, typer.Option(help="Where everything is kept. [default: the app's own, else sqlite:///ostinato.db]")
-]
+_STORE = Annotated[str | None, typer.Option(help="The store. [default: the app's own, else sqlite:///ostinato.db]")]
 _CONFIG = Annotated[str | None, typer.Option(help="A TOML file with the same settings. [env: OSTINATO_CONFIG]")]
 _QUEUE = Annotated[list[str] | None, typer.Option(help="A queue to serve; several times for several.")]
-_CONCURRENCY = Annotated[int | None, typer.Option(help="Functions at once. [default: the app's own, else 100]")]
+_CONCURRENCY = Annotated[
+    int | None, typer.Option(help="How many functions run at once. [default: the app's own, else 100]")
+]
 _THREADS = Annotated[int | None, typer.Option(help="Threads for plain functions. [default: the app's own, else 16]")]
-_LEASE = Annotated[str | None, typer.Option(help="How long after its last sign of life a node is taken for dead.")]
+_LEASE = Annotated[str | None, typer.Option(help="How long after its last renewal a node counts as dead.")]
 _GRACE = Annotated[str | None, typer.Option(help="How long a node that stops waits for what it runs.")]
 _KEEP_RUNS = Annotated[str | None, typer.Option(help="How long runs that are over are kept.")]
 _KEEP_EVENTS = Annotated[str | None, typer.Option(help="How long events are kept.")]
@@ -51,16 +57,51 @@ _EGRESS_PRIVATE = Annotated[
 ]
 _EGRESS_ONLY = Annotated[list[str] | None, typer.Option(help="Let them call nothing but these names and networks.")]
 _EGRESS_DENY = Annotated[list[str] | None, typer.Option(help="A name or network that they never call.")]
-_LOG_FORMAT = Annotated[str | None, typer.Option(help="text or json. [default: text]")]
-_LOG_LEVEL = Annotated[str | None, typer.Option(help="debug, info, warning, error. [default: info]")]
+_LOG_FORMAT = Annotated[str | None, typer.Option(help="text or json. [default: text]", autocompletion=log_formats)]
+_LOG_LEVEL = Annotated[
+    str | None, typer.Option(help="debug, info, warning, error. [default: info]", autocompletion=log_levels)
+]
 
 
+_RELOAD = Annotated[
+    bool, typer.Option("--reload", help="Start again when a Python file of the app's folder changes: for development.")
+]
+
+
+def takes_way_settings(function: Callable[..., None]) -> Callable[..., None]:
+    """Add an option to a command for each setting of a way that operators can give."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    declared = [
+        parameter.replace(kind=kind)
+        for parameter in inspect.signature(function, eval_str=True).parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    of_ways = [
+        inspect.Parameter(
+            name,
+            kind,
+            default=None,
+            annotation=Annotated[list[str] | None if setting.many else str | None, typer.Option(help=setting.help)],
+        )
+        for name, setting in operator_settings().items()
+    ]
+
+    @wraps(function)
+    def run(**options: Any) -> None:
+        function(**options)
+
+    run.__signature__ = inspect.Signature([*declared, *of_ways])  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run
+
+
+@takes_way_settings
 def serve(
     store: _STORE = None,
     app: _APP = None,
     host: Annotated[str | None, typer.Option(help="Where to listen. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(help="0 takes any that is free. [default: 8471]")] = None,
-    allow_host: Annotated[list[str] | None, typer.Option(help="A name that this server is called by.")] = None,
+    allow_host: Annotated[list[str] | None, typer.Option(help="A host name that this server answers to.")] = None,
     allow_origin: Annotated[list[str] | None, typer.Option(help="A site whose pages may write here.")] = None,
     trusted_proxy: Annotated[
         list[str] | None, typer.Option(help="A proxy, or a network of them, whose X-Forwarded-For is believed.")
@@ -75,7 +116,7 @@ def serve(
     tls_key: Annotated[str | None, typer.Option(help="Its key, a PEM file.")] = None,
     no_engine: Annotated[bool | None, typer.Option("--no-engine/--engine", help="The API only.")] = None,
     linger: Annotated[
-        str | None, typer.Option(help="How long to answer, not ready, before closing. [default: 0s]")
+        str | None, typer.Option(help="How long to keep answering, as not ready, before closing. [default: 0s]")
     ] = None,
     queue: _QUEUE = None,
     concurrency: _CONCURRENCY = None,
@@ -91,24 +132,32 @@ def serve(
     log_format: _LOG_FORMAT = None,
     log_level: _LOG_LEVEL = None,
     config: _CONFIG = None,
-    demo: Annotated[bool, typer.Option("--demo", help="With schedules to look at, living in the terminal.")] = False,
+    reload: _RELOAD = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Run demo schedules, shown live in the terminal.")] = False,
     demo_seconds: Annotated[
-        float, typer.Option(help="End the demo after so long; 0: never.", envvar="OSTINATO_DEMO_SECONDS")
+        float, typer.Option(help="End the demo after this many seconds; 0: never.", envvar="OSTINATO_DEMO_SECONDS")
     ] = 0,
+    **of_ways: Any,
 ) -> None:
     """Run the engine and the API in one process."""
-    given = {name: value for name, value in locals().items() if name not in ("config", "demo", "demo_seconds")}
-    settings = configuration(given, config)
+    others = ("config", "reload", "demo", "demo_seconds", "of_ways")
+    flags = {name: value for name, value in locals().items() if name not in (*others, "others")} | of_ways
+    settings = configuration(flags, config)
+    if reload:
+        if demo:
+            raise OstinatoError("--demo brings its own app, which does not change; leave out --reload")
+        _reload(settings)
     if demo:
         if settings.app is not None or settings.no_engine:
             raise OstinatoError("--demo brings its own app and its engine; leave out --app and --no-engine")
-        run_until_signal(lambda stop: _demonstrate(settings, stop, any_port=port is None), demo_seconds)
+        run_until_signal(lambda stop: _demonstrate(settings, stop, demo_seconds, any_port=port is None))
         return
     configure_logs(settings.log_format, settings.log_level)
     with _errors_as_lines(settings):
         run_until_signal(lambda stop: _serve(settings, stop))
 
 
+@takes_way_settings
 def worker(
     store: _STORE = None,
     app: _APP = None,
@@ -126,22 +175,33 @@ def worker(
     log_format: _LOG_FORMAT = None,
     log_level: _LOG_LEVEL = None,
     config: _CONFIG = None,
+    reload: _RELOAD = False,
+    **of_ways: Any,
 ) -> None:
     """Run the engine without the API."""
-    given = {name: value for name, value in locals().items() if name != "config"}
-    settings = configuration(given, config)
+    flags = {name: value for name, value in locals().items() if name not in ("config", "reload", "of_ways")} | of_ways
+    settings = configuration(flags, config)
+    if reload:
+        _reload(settings)
     configure_logs(settings.log_format, settings.log_level)
     with _errors_as_lines(settings):
         run_until_signal(lambda stop: _work(settings, stop))
 
 
+def _reload(settings: Configuration) -> None:
+    from ostinato.faces.cli.reloading import run_reloading
+
+    grace = settings.settings.get("grace", "10s")
+    run_reloading(settings.app, read_length(grace, "grace") / SECOND + settings.linger + _TO_STOP)
+
+
 def make_app(settings: Configuration) -> Ostinato:
-    """The user's app, or an empty one, as the configuration wants it."""
+    """Return the user's app, or an empty one, with the settings applied."""
     if settings.app is None:
-        return Ostinato(settings.store or "sqlite:///ostinato.db", **settings.settings)
-    found = load_app(settings.app)
-    found.configure(settings.store, **settings.settings)
-    return found
+        return Ostinato(settings.store or "sqlite:///ostinato.db", ways=more_ways(), **settings.settings)
+    app = load_app(settings.app)
+    app.configure(settings.store, **settings.settings)
+    return app
 
 
 async def _work(settings: Configuration, stop: asyncio.Event) -> None:
@@ -155,7 +215,7 @@ async def _work(settings: Configuration, stop: asyncio.Event) -> None:
 
 
 async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
-    # What is wrong with the app or the address is said before anything else is loaded or opened.
+    # Report a wrong app or address before anything else is loaded or opened.
     app = make_app(settings)
 
     def listening(address: str) -> None:
@@ -168,22 +228,26 @@ async def _serve(settings: Configuration, stop: asyncio.Event) -> None:
     await _answer(app, settings, stop, listening, engine=not settings.no_engine)
 
 
-async def _demonstrate(settings: Configuration, stop: asyncio.Event, *, any_port: bool) -> None:
+async def _demonstrate(settings: Configuration, stop: asyncio.Event, seconds: float, *, any_port: bool) -> None:
     configure_logs("text", "critical")
-    url = settings.store or "sqlite:///ostinato-demo.db"  # not where a user of the command keeps things
-    app = the_demo.build(url)
+    url = settings.store or "sqlite:///ostinato-demo.db"  # not the default store, which may hold a user's data
     before = 0
-
-    async def beside(address: str) -> None:
-        nonlocal before
-        before = sum((await app.counts()).values())
-        await the_demo.schedule(app)
-        await the_demo.show(app, stop, address)
 
     def listening(address: str) -> None:
         typer.echo(f"Ostinato is listening on {address}")
 
-    await _answer(app, settings, stop, listening, any_port=any_port, beside=beside)
+    with the_demo.services() as services:
+        app = the_demo.build(url, services)
+
+        async def beside(address: str) -> None:
+            nonlocal before
+            before = sum((await app.counts()).values())
+            await the_demo.schedule(app, services)
+            if seconds:  # counted from here, however long the start took
+                asyncio.get_running_loop().call_later(seconds, stop.set)
+            await the_demo.show(app, stop, address)
+
+        await _answer(app, settings, stop, listening, any_port=any_port, beside=beside)
     words = f"It found {before} runs of an earlier time and went on." if before else "Run it again: it goes on."
     typer.echo(f"Stopped. Everything is in {url}. {words}")
 
@@ -198,8 +262,8 @@ async def _answer(
     any_port: bool = False,
     beside: Callable[[str], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
-    """Serve the app until it is to stop; `beside` goes on meanwhile and is waited for before the app is closed."""
-    from ostinato.faces.door import Door
+    """Serve the app until `stop` is set. `beside` runs at the same time, and is awaited before the app is closed."""
+    from ostinato.faces.auth import Door
     from ostinato.faces.http.server import Listening, bind, check_listening, serve
 
     where = Listening(
@@ -220,11 +284,11 @@ async def _answer(
         if beside is not None:
             tasks.append(asyncio.create_task(beside(address)))
 
-    beyond = [one for one in (where, wire_place(settings)) if one is not None and not one.loopback]
-    if beyond:  # before a node begins to work that would be stopped at once
+    beyond = [listener for listener in (where, wire_place(settings)) if listener is not None and not listener.loopback]
+    if beyond:  # before a node starts that would be stopped at once
         async with app.connected():
-            for one in beyond:
-                await check_listening(app, one)
+            for listener in beyond:
+                await check_listening(app, listener)
     entry = Door(app, open_on_loopback=where.open)
     with bind(where, any_port=any_port) as door:
         wire = _wire(settings, entry)
@@ -241,18 +305,18 @@ async def _answer(
                 if leaving is not None:
                     leaving.cancel()
             await asyncio.gather(*tasks)
-            if beside is not None:  # its picture is off the screen now
+            if beside is not None:  # its picture has left the screen
                 _say_stopping(app, settings)
 
 
 def _settle() -> None:
-    """What was loaded stays for as long as the process does: the garbage collector need not walk it again and again."""
+    """Exclude all objects so far from garbage collection, because they are kept until the process ends."""
     gc.collect()
     gc.freeze()
 
 
 def wire_place(settings: Configuration) -> Listening | None:
-    """Where Temporal's clients are to be answered, if they are."""
+    """Return the address for Temporal's clients, if one is configured."""
     from ostinato.faces.http.server import Listening
 
     if settings.temporal is None:
@@ -284,9 +348,18 @@ def _wire(settings: Configuration, entry: Door) -> WireServer | None:
 
 
 def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
-    if not app.engine.handlers.keys() - _BUILT_IN:
+    if not app.engine.handlers.keys() - app.built_in_jobs:
         name = "" if settings.app is not None else ": name your app with --app module:name"
-        _announce(settings, f"It has no jobs of its own{name}. Jobs wait for a node that knows them.", "no_jobs")
+        functions = sorted({code.name for code in app.functions.codes})
+        shown = _list_names("workflow", app.workflows.declared_names) + _list_names("function", functions)
+        words = f"It has {shown}no jobs of its own{name}. Jobs wait for a node that knows them."
+        _announce(settings, words, "no_jobs")
+
+
+def _list_names(kind: str, names: Sequence[str]) -> str:
+    """Begin a sentence about what there is: `workflows a, b, and `. Returns "" if there is nothing."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{kind}{'s' * (len(names) > 1)} {', '.join(names[:5])}{more}, and " if names else ""
 
 
 async def _when_stopping(app: Ostinato, settings: Configuration, stop: asyncio.Event) -> None:
@@ -304,7 +377,7 @@ def _say_stopping(app: Ostinato, settings: Configuration) -> None:
 
 @contextmanager
 def _errors_as_lines(settings: Configuration) -> Iterator[None]:
-    """What keeps the process from starting is a line of the log where that is JSON."""
+    """Log an error that prevents the start, if the log is JSON; else raise it."""
     try:
         yield
     except OstinatoError as problem:

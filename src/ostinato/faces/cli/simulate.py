@@ -1,8 +1,8 @@
-"""`ostinato simulate`: what would happen, by the engine's own decisions; counted in the terminal, drawn as SVG."""
+"""`ostinato simulate`: simulate a schedule over a period with the engine's decisions, and count the outcomes or draw
+them as SVG."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,10 +11,12 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.answers import moment, status, table
-from ostinato.faces.cli.given import known, only_given, read_when, zone_of
+from ostinato.faces.cli.arguments import only_given, read_when, schedule_zone, zone_of
+from ostinato.faces.cli.completion import schedule_names
+from ostinato.faces.cli.files import write_text
+from ostinato.faces.cli.output import moment, status, table
 from ostinato.faces.cli.periods import read_end, read_time
-from ostinato.faces.cli.target import Session
+from ostinato.faces.cli.session import Session
 from ostinato.model import read_length
 from ostinato.when.instants import SECOND
 from ostinato.when.zones import Zone
@@ -24,7 +26,9 @@ _SHOWN = 12
 
 async def simulate(
     session: Session,
-    name: Annotated[str | None, typer.Argument(help="A schedule that there is; or give --spec.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="An existing schedule; or give --spec.", autocompletion=schedule_names)
+    ] = None,
     first: Annotated[str, typer.Option(help="From this time on; a day alone is its beginning.")] = ...,  # type: ignore[assignment]
     last: Annotated[str, typer.Option(help="Up to this time, included; a day alone is the whole day.")] = ...,  # type: ignore[assignment]
     spec: Annotated[str | None, typer.Option(help="A spec to try, instead of a schedule.")] = None,
@@ -37,14 +41,14 @@ async def simulate(
     seed: Annotated[int, typer.Option(help="Seed of the random choice among several run times.")] = 0,
     svg: Annotated[str | None, typer.Option(help="Also draw it into this file.", metavar="FILE")] = None,
 ) -> None:
-    """Play a schedule, or a draft of one, through a period. Nothing is changed."""
+    """Simulate a schedule, or a draft of one, over a period. Nothing is changed."""
     if (name is None) == (spec is None):
         raise OstinatoError("name a schedule, or give --spec for a draft; one of them")
     if name is not None and (overlap is not None or catchup is not None):
         raise OstinatoError("--overlap and --catchup are for a draft; the schedule has its own")
     when = read_when(spec, tz)
-    zone = zone_of({"spec": when} if name is None else await known(session.client, name))
-    given = only_given(
+    zone = zone_of({"spec": when}) if name is None else await schedule_zone(session.client, name)
+    options = only_given(
         schedule=name,
         draft=None if when is None else only_given(spec=when, overlap=overlap, catchup=catchup),
         run_time=[read_length(one, "--run-time") / SECOND for one in run_time or []] or None,
@@ -53,18 +57,10 @@ async def simulate(
         seed=seed,
     )
     begin, end = read_time(first, "--first", zone), read_end(last, "--last", zone)
-    found = await session.client.schedules.simulate(begin, end, **given)
+    simulation = await session.client.schedules.simulate(begin, end, **options)
     if svg is not None:
-        drawn = await session.client.schedules.draw(begin, end, **given)
-        _write(svg, drawn)
-    session.out.draw(found, lambda: _page(found, svg, zone))
-
-
-def _write(file: str, drawn: str) -> None:
-    try:
-        Path(file).write_text(drawn, encoding="utf-8")
-    except OSError as problem:
-        raise OstinatoError(f"--svg {file} cannot be written: {problem.strerror}") from None
+        write_text(svg, await session.client.schedules.draw(begin, end, **options))
+    session.out.draw(simulation, lambda: _page(simulation, svg, zone))
 
 
 def _span(text: str, option: str, zone: Zone) -> list[str]:
@@ -74,11 +70,11 @@ def _span(text: str, option: str, zone: Zone) -> list[str]:
     return [read_time(begin, option, zone), read_end(end, option, zone)]
 
 
-def _page(found: Json, svg: str | None, zone: Zone) -> RenderableType:
-    items = found["items"]
+def _page(simulation: Json, svg: str | None, zone: Zone) -> RenderableType:
+    items = simulation["items"]
     parts: list[RenderableType] = [
         Text(f"{len(items)} times", style="bold"),
-        table(("", ""), [(status(what), count) for what, count in found["counts"].items()]),
+        table(("", ""), [(status(what), count) for what, count in simulation["counts"].items()]),
     ]
     trouble = [one for one in items if one["outcome"] != "succeeded"]
     if trouble:
@@ -91,5 +87,10 @@ def _page(found: Json, svg: str | None, zone: Zone) -> RenderableType:
     return Group(*parts)
 
 
-def _row(one: Json, zone: Zone) -> tuple[Any, ...]:
-    return moment(one["nominal"], zone), status(one["outcome"]), one["reason"], moment(one["blocked_by"], zone)
+def _row(occurrence: Json, zone: Zone) -> tuple[Any, ...]:
+    return (
+        moment(occurrence["nominal"], zone),
+        status(occurrence["outcome"]),
+        occurrence["reason"],
+        moment(occurrence["blocked_by"], zone),
+    )

@@ -1,10 +1,12 @@
-"""`ostinato import temporal` and `ostinato export temporal`: schedules from and to a Temporal cluster, through its own
-API. What would be done is said first; `--apply` does it."""
+"""`ostinato import temporal` and `ostinato export temporal`: copy schedules from and to a Temporal cluster, through its
+own API. The commands print a plan; `--apply` carries it out."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,108 +14,99 @@ import typer
 from rich.text import Text
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.answers import Answers, table
-from ostinato.faces.cli.target import Where, must_exist, or_an_empty_one
-from ostinato.store.schema import check_usable
+from ostinato.faces.cli.named_ways import more_ways
+from ostinato.faces.cli.output import Output, table
+from ostinato.faces.cli.session import Place, or_empty_store, require_existing
+from ostinato.store.version import check_usable
 
 if TYPE_CHECKING:
     from ostinato.app import Ostinato
-    from ostinato.faces.temporal.moving import Cluster, Moving
+    from ostinato.faces.temporal.import_export import Cluster, Plan
 
-_ADDRESS = Annotated[str, typer.Argument(help="Where the cluster answers: HOST:PORT.", metavar="HOST:PORT")]
-_THERE = Annotated[str, typer.Option(help="The namespace there.")]
-_MATCH = Annotated[str, typer.Option(help="Only schedules whose id fits, such as 'billing-*'.")]
-_APPLY = Annotated[bool, typer.Option("--apply", help="Do it; else it is only said what would be done.")]
-_PAUSED = Annotated[bool, typer.Option("--paused", help="Where they come to, they are paused until someone resumes.")]
-_TLS = Annotated[bool, typer.Option("--tls", help="Speak TLS.")]
-_CA = Annotated[str, typer.Option("--tls-ca", help="PEM file to check the cluster's certificate by.")]
-_KEY = Annotated[str, typer.Option("--api-key", help="Sent with every call.", envvar="TEMPORAL_API_KEY")]
 _STYLES = {"create": "green", "update": "yellow", "unchanged": "dim", "refuse": "red"}
-Planned = Callable[["Cluster", "Ostinato"], Awaitable["Moving"]]
+Planned = Callable[["Cluster", "Ostinato"], Awaitable["Plan"]]
+Match = Annotated[str, typer.Option(help="Only schedules whose id fits, such as 'billing-*'.")]
+Paused = Annotated[bool, typer.Option("--paused", help="Leave the copies paused until someone resumes them.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Do it; without this, only show what would be done.")]
+Address = Annotated[str, typer.Argument(help="Where the cluster answers: HOST:PORT.", metavar="HOST:PORT")]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach the cluster."""
+
+    temporal_namespace: Annotated[str, typer.Option(help="The namespace there.")] = "default"
+    tls: Annotated[bool, typer.Option("--tls", help="Use TLS.")] = False
+    tls_ca: Annotated[str, typer.Option("--tls-ca", help="PEM file to check the cluster's certificate by.")] = ""
+    api_key: Annotated[str, typer.Option("--api-key", help="Sent with every call.", envvar="TEMPORAL_API_KEY")] = ""
 
 
 async def import_temporal(
-    place: Where,
-    out: Answers,
-    address: _ADDRESS,
-    temporal_namespace: _THERE = "default",
+    place: Place,
+    out: Output,
+    address: Address,
+    access: Access,
     query: Annotated[str, typer.Option(help="Only schedules that this query of Temporal's finds.")] = "",
-    match: _MATCH = "*",
-    paused: _PAUSED = False,
-    apply_now: _APPLY = False,
-    tls: _TLS = False,
-    tls_ca: _CA = "",
-    api_key: _KEY = "",
+    match: Match = "*",
+    paused: Paused = False,
+    apply_now: Apply = False,
 ) -> None:
     """Import schedules from a Temporal cluster, jitter included."""
-    moving = _moving()
-
-    async def planned(cluster: Cluster, app: Ostinato) -> Moving:
-        plan: Moving = await moving.plan_import(cluster, app, query=query, match=match, paused=paused)
-        return plan
-
-    there = (address, temporal_namespace, tls, tls_ca, api_key)
-    await _move(place, out, there, planned, apply_now)
+    plan = partial(_import_export().plan_import, query=query, match=match, paused=paused)
+    await _move(place, out, address, access, plan, apply_now)
 
 
 async def export_temporal(
-    place: Where,
-    out: Answers,
-    address: _ADDRESS,
-    temporal_namespace: _THERE = "default",
-    match: _MATCH = "*",
-    paused: _PAUSED = False,
-    apply_now: _APPLY = False,
-    tls: _TLS = False,
-    tls_ca: _CA = "",
-    api_key: _KEY = "",
+    place: Place,
+    out: Output,
+    address: Address,
+    access: Access,
+    match: Match = "*",
+    paused: Paused = False,
+    apply_now: Apply = False,
 ) -> None:
-    """Export schedules to a Temporal cluster. What its specs cannot hold stays here, and is named."""
-    moving = _moving()
-
-    async def planned(cluster: Cluster, app: Ostinato) -> Moving:
-        plan: Moving = await moving.plan_export(app, cluster, match=match, paused=paused)
-        return plan
-
-    store = place.only_a_store("export temporal")
-    must_exist(store)
+    """Export schedules to a Temporal cluster. Schedules that Temporal cannot express are listed and not exported."""
+    plan = _import_export().plan_export
+    store = place.require_store("export temporal")
+    require_existing(store)
     await check_usable(store, create=False)
-    there = (address, temporal_namespace, tls, tls_ca, api_key)
-    await _move(place, out, there, planned, apply_now)
+    await _move(
+        place, out, address, access, lambda cluster, app: plan(app, cluster, match=match, paused=paused), apply_now
+    )
 
 
-def _moving() -> Any:
+def _import_export() -> Any:
     try:
-        from ostinato.faces.temporal import moving
+        from ostinato.faces.temporal import import_export
     except ImportError as problem:
         raise OstinatoError(
             f"this needs {problem.name}, which is not installed: pip install 'ostinato[temporal]'"
         ) from None
-    return moving
+    return import_export
 
 
-async def _move(
-    place: Where, out: Answers, there: tuple[str, str, bool, str, str], planned: Planned, apply_now: bool
-) -> None:
-    """Plan, show, do. Exit code 1 if something cannot be moved."""
+async def _move(place: Place, out: Output, address: str, access: Access, planned: Planned, apply_now: bool) -> None:
+    """Make a plan, print it, and with `apply_now` carry it out. Exit code 1 if a schedule cannot be copied."""
     from ostinato.app import Ostinato
 
-    address, space, tls, ca, key = there
-    place.only_a_store("moving schedules from and to a cluster")
+    place.require_store("moving schedules from and to a cluster")
     wrong: dict[str, str] = {}
     async with AsyncExitStack() as opened:
-        target = opened.enter_context(or_an_empty_one(place, not apply_now, "with --apply"))
-        store = target.only_a_store("moving schedules from and to a cluster")
+        target = opened.enter_context(or_empty_store(place, not apply_now, "with --apply"))
+        store = target.require_store("moving schedules from and to a cluster")
         await check_usable(store, create=apply_now or target is not place)
-        app = await opened.enter_async_context(Ostinato(store, namespace=place.namespace or "default").connected())
-        certificates = _certificates(ca) if ca else None
-        cluster = await _moving().Cluster.reach(address, space, tls=tls, ca=certificates, key=key or None)
-        with _moving().answering(address):
+        app = Ostinato(store, namespace=place.namespace or "default", ways=more_ways())
+        await opened.enter_async_context(app.connected())
+        certificates = _certificates(access.tls_ca) if access.tls_ca else None
+        cluster = await _import_export().Cluster.connect(
+            address, access.temporal_namespace, tls=access.tls, ca=certificates, key=access.api_key or None
+        )
+        with _import_export().cluster_errors(address):
             plan = await planned(cluster, app)
         if not out.as_json:
             _show(plan, out)
         if apply_now:
-            with out.progress("moved", len(plan.steps)) as tell, _moving().answering(address):
+            with out.progress("moved", len(plan.steps)) as tell, _import_export().cluster_errors(address):
                 wrong = await plan.apply(lambda done, of: tell(done))
     if out.as_json:
         steps = [step.as_dict() for step in plan.steps]
@@ -127,7 +120,7 @@ async def _move(
         raise typer.Exit(1)
 
 
-def _show(plan: Moving, out: Answers) -> None:
+def _show(plan: Plan, out: Output) -> None:
     shown = [step for step in plan.steps if step.verb != "unchanged"]
     if shown:
         rows = ((Text(step.verb, style=_STYLES[step.verb]), step.name, step.words) for step in shown)

@@ -1,4 +1,4 @@
-"""`ostinato upcoming`: what is to come, drawn on a line of time."""
+"""`ostinato upcoming`: the next times of all schedules, drawn on a timeline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 from ostinato.client import Json
 from ostinato.clock import SystemClock
 from ostinato.faces.cli.pictures import distance
-from ostinato.faces.cli.target import Session
+from ostinato.faces.cli.session import Session
 from ostinato.when.instants import Micros, from_datetime, to_datetime
 
 
@@ -22,29 +22,34 @@ async def upcoming(
     late: Annotated[bool, typer.Option("--late", help="Only what is late; exit code 1 if anything is.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="The most times to show.")] = 50,
 ) -> None:
-    """Show the next times of all schedules, and what is late."""
-    found = await session.client.schedules.upcoming(1000 if late else limit)
-    chosen = [one for one in found if one["lateness"]["late"]] if late else found
+    """Show the next times of all schedules, and late times."""
+    schedules = session.client.schedules
+    if late:
+        times = [one for one in await schedules.upcoming(1000, each=1) if one["lateness"]["late"]]
+    else:
+        times = await schedules.upcoming(limit)
     if session.out.as_json:
-        session.out.json({"items": chosen})
-    elif not chosen:
+        session.out.json({"items": times})
+    elif not times:
         session.out.console.print(Text("nothing is late" if late else "nothing is to come", style="dim"))
     else:
+        next_times = times if late else await schedules.upcoming(limit, each=1)
         width = max(20, min(session.out.console.width - 60, 100))
-        session.out.console.print(picture(chosen, SystemClock().now(), width))
-    if late and chosen:
+        session.out.console.print(picture(next_times, times, SystemClock().now(), width))
+    if late and times:
         raise typer.Exit(1)
 
 
-def picture(found: list[Json], now: Micros, width: int) -> RenderableType:
-    """A line for each schedule, its next moments as marks between now and the last one."""
-    lines: dict[str, list[tuple[Micros, Json]]] = {}
-    for one in found:
-        coming = lines.setdefault(one["schedule"], [])
-        if len(coming) < _MARKS:
-            coming.append((_at(one), one))
-    moments = [moment for coming in lines.values() for moment in coming]
-    first, last = min(now, *(at for at, _ in moments)), max(now, *(at for at, _ in moments))
+def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) -> RenderableType:
+    """Draw a line for each schedule, by `next_times`, with a mark for each of `times`. The axis begins now and ends at
+    the last mark; a schedule whose next time is later has a line without marks."""
+    marked: dict[str, list[Json]] = {}
+    for time in times:
+        marks_of = marked.setdefault(time["schedule"], [])
+        if len(marks_of) < _MARKS:
+            marks_of.append(time)
+    moments = [now, *(_at(time) for marks_of in marked.values() for time in marks_of)]
+    first, last = min(moments), max(moments)
     span = max(1, last - first)
 
     def column(at: Micros) -> int:
@@ -52,22 +57,22 @@ def picture(found: list[Json], now: Micros, width: int) -> RenderableType:
 
     table = Table.grid(padding=(0, 2))
     table.add_row(Text("schedule", style="dim"), _axis(first, last, width), Text("next", style="dim"), "")
-    for name, coming in lines.items():
+    for soonest in next_times:
+        name, lateness = soonest["schedule"], soonest["lateness"]
         marks = [" "] * width
-        for at, one in coming:
-            place = column(at)
-            marks[place] = "!" if one["lateness"]["late"] else "●" if marks[place] == " " else "◉"
+        for time in marked.get(name, ()):
+            place = column(_at(time))
+            marks[place] = "!" if time["lateness"]["late"] else "●" if marks[place] == " " else "◉"
         line = Text()
         for place, mark in enumerate(marks):
             here = place == column(now)
             line.append("│" if here and mark == " " else "·" if mark == " " else mark, _STYLES.get(mark, "dim"))
-        at, one = coming[0]
-        late = one["lateness"]
-        if late["late"]:
-            note = Text(f"{late['late']} late, will run {late['will_run']}", style="red")
+        if lateness["late"]:
+            note = Text(f"{lateness['late']} late, will run {lateness['will_run']}", style="red")
             table.add_row(name, line, Text("now", style="red"), note)
         else:
-            table.add_row(name, line, Text(f"in {distance(at - now)}", style="green"), Text(one["job"], style="dim"))
+            wait = Text(f"in {distance(_at(soonest) - now)}", style="green")
+            table.add_row(name, line, wait, Text(soonest["job"], style="dim"))
     return Group(table)
 
 
@@ -76,11 +81,11 @@ _STYLES = {"!": "bold red", "●": "green", "◉": "bold green"}
 
 
 def _axis(first: Micros, last: Micros, width: int) -> Text:
-    style = "%H:%M:%S" if last - first < 86_400_000_000 else "%m-%d %H:%M"
+    style = "%H:%M:%SZ" if last - first < 86_400_000_000 else "%m-%d %H:%MZ"
     begin, end = (to_datetime(at).strftime(style) for at in (first, last))
     gap = max(1, width - len(begin) - len(end))
     return Text(f"{begin}{' ' * gap}{end}"[:width], style="dim")
 
 
-def _at(one: Json) -> Micros:
-    return from_datetime(datetime.fromisoformat(one["at"]).astimezone(UTC))
+def _at(time: Json) -> Micros:
+    return from_datetime(datetime.fromisoformat(time["at"]).astimezone(UTC))

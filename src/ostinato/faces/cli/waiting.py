@@ -1,4 +1,4 @@
-"""Waiting for what was started: with a bar for who watches, until it is over."""
+"""Wait for runs and backfills, with a progress bar."""
 
 from __future__ import annotations
 
@@ -10,76 +10,83 @@ import typer
 
 from ostinato.client import Json
 from ostinato.errors import NotFound
-from ostinato.faces.cli.target import Session
+from ostinato.faces.cli.session import Session
 
 _LOOK = 0.3  # seconds between two looks
 _COUNTED = 5_000  # records that are read to count what did not run
 OPEN = ("running", "paused")
 
 
-async def run_over(session: Session, id: str) -> Json:
-    """The run, once it is over. A job that tells how far it is moves the bar."""
-    told = False
+async def wait_for_run(session: Session, id: str) -> Json:
+    """Return the run when it has ended. The progress of the job moves the bar."""
+    warned = False
     with session.out.progress("waiting", 1.0) as tell:
         while True:
-            found = await session.client.run(id)
-            if found["finished"] is not None:
-                return found
-            if not told:
-                told = True
-                await _say_without_nodes(session)
-            tell((found["progress"] or {}).get("done", 0.0), words=found["status"])
+            run = await session.client.run(id)
+            if run["finished"] is not None:
+                return run
+            if not warned:
+                warned = True
+                await say_without_nodes(session)
+            tell((run["progress"] or {}).get("done", 0.0), words=run["status"])
             await asyncio.sleep(_LOOK)
 
 
-async def _say_without_nodes(session: Session) -> None:
+async def say_without_nodes(session: Session) -> None:
+    """Warn that nothing will happen while no node is running."""
     if not any(node["alive"] for node in await session.client.nodes()):
         typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
 
 
-async def backfills_made(session: Session, wanted: Sequence[tuple[str, str]]) -> list[Json]:
-    """Backfills, by schedule and id, once all their times are made or none of them will be."""
+async def wait_for_backfills(session: Session, wanted: Sequence[tuple[str, str]]) -> list[Json]:
+    """Wait until backfills, given by schedule and id, have processed all their times or were cancelled. Returns
+    them."""
 
     async def look() -> list[Json]:
-        return [await backfill(session, name, id) for name, id in wanted]
+        return [await read_backfill(session, name, id) for name, id in wanted]
 
-    return await _watched(session, look)
+    return await _watch(session, look)
 
 
-async def became_of(session: Session, made: Sequence[tuple[str, Json]]) -> str:
-    """How many times of backfills were dealt with, and how many of these did not run. Beyond some thousand records the
-    second is left to the history."""
-    total, done = sum(one["total"] for _, one in made), sum(one["made"] for _, one in made)
-    told = f"{done} of {total} times dealt with"
+async def count_outcomes(session: Session, backfills: Sequence[tuple[str, Json]]) -> str:
+    """Describe how many times of backfills were processed, and how many of them were skipped. Beyond `_COUNTED`
+    records, skipped ones are not counted."""
+    total, done = (
+        sum(backfill["total"] for _, backfill in backfills),
+        sum(backfill["made"] for _, backfill in backfills),
+    )
+    summary = f"{done} of {total} times dealt with"
     skipped: Counter[str] = Counter()
-    for name, one in made:
-        records = await session.client.schedules.history(name, first=one["first"], last=one["last"], limit=_COUNTED)
+    for name, backfill in backfills:
+        records = await session.client.schedules.history(
+            name, first=backfill["first"], last=backfill["last"], limit=_COUNTED
+        )
         if len(records) == _COUNTED:
-            return f"{told}; `ostinato schedules history {name}` says what became of them"
+            return f"{summary}; `ostinato schedules history {name}` says what became of them"
         for record in records:
-            if record["origin"] == f"backfill-{one['id']}" and record["status"] in ("skipped", "missed"):
+            if record["origin"] == f"backfill-{backfill['id']}" and record["status"] in ("skipped", "missed"):
                 skipped[record["reason"] or record["status"]] += record["count"]
     if not skipped:
-        return f"{told}: {done} {'run' if done == 1 else 'runs'}"
+        return f"{summary}: {done} {'run' if done == 1 else 'runs'}"
     ran = done - skipped.total()
     why = ", ".join(f"{count} for {reason}" for reason, count in skipped.most_common())
-    return f"{told}: {ran} {'run' if ran == 1 else 'runs'}, {skipped.total()} skipped ({why})"
+    return f"{summary}: {ran} {'run' if ran == 1 else 'runs'}, {skipped.total()} skipped ({why})"
 
 
-async def _watched(session: Session, look: Callable[[], Awaitable[list[Json]]]) -> list[Json]:
+async def _watch(session: Session, look: Callable[[], Awaitable[list[Json]]]) -> list[Json]:
     with session.out.progress("dealt with") as tell:
         while True:
-            found = await look()
-            states = {one["state"] for one in found}
+            backfills = await look()
+            states = {one["state"] for one in backfills}
             words = "paused" if states & set(OPEN) == {"paused"} else "dealt with"
-            tell(sum(one["made"] for one in found), sum(one["total"] for one in found), words=words)
+            tell(sum(one["made"] for one in backfills), sum(one["total"] for one in backfills), words=words)
             if not states & set(OPEN):
-                return found
+                return backfills
             await asyncio.sleep(_LOOK)
 
 
-async def backfill(session: Session, name: str, id: str) -> Json:
-    for one in await session.client.schedules.backfills(name, limit=1000):
-        if one["id"] == id:
-            return one
+async def read_backfill(session: Session, name: str, id: str) -> Json:
+    for backfill in await session.client.schedules.backfills(name, limit=1000):
+        if backfill["id"] == id:
+            return backfill
     raise NotFound(f"{name!r} has no backfill {id!r}; `ostinato backfills list {name}` names them")

@@ -1,4 +1,4 @@
-"""`ostinato webhooks …`: URLs that are told of events, and what became of the telling."""
+"""`ostinato webhooks …`: URLs that events are sent to, and their deliveries."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import NotFound, OstinatoError, did_you_mean
-from ostinato.faces.cli.answers import facts, moment, short, status, table, took
-from ostinato.faces.cli.given import only_given
-from ostinato.faces.cli.target import Session, command
+from ostinato.faces.cli.arguments import only_given
+from ostinato.faces.cli.completion import statuses
+from ostinato.faces.cli.output import facts, moment, short, status, table, took
+from ostinato.faces.cli.session import Session, command
 
 webhooks = typer.Typer(help="Send events to URLs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -24,24 +25,24 @@ Secret = Annotated[
     typer.Option("--secret", help="What to sign with, as secret://NAME; twice while one is being replaced."),
 ]
 After = Annotated[int | None, typer.Option(min=0, help="Begin after the event of this number.")]
-Key = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 _DELIVERY = ("delivery", "status", "attempt", "event", "about", "due", "took", "why")
 _RECENT = 5
 
 
 @command(webhooks, "list")
-async def list_webhooks(session: Session, limit: Key = 1000) -> None:
+async def list_webhooks(session: Session, limit: Limit = 1000) -> None:
     """List webhooks, the oldest first."""
     session.out.items(
         await session.client.webhooks.list(limit=limit),
         ("webhook", "state", "url", "events", "failing since", "why"),
-        lambda one: (
-            one["id"],
-            status(one["state"]),
-            one["url"],
-            ", ".join(one["patterns"]),
-            moment(one["failing"]),
-            short(one["reason"]),
+        lambda webhook: (
+            webhook["id"],
+            status(webhook["state"]),
+            webhook["url"],
+            ", ".join(webhook["patterns"]),
+            moment(webhook["failing"]),
+            short(webhook["reason"]),
         ),
         nothing="no webhooks",
     )
@@ -51,23 +52,23 @@ async def list_webhooks(session: Session, limit: Key = 1000) -> None:
 async def show(session: Session, id: Id) -> None:
     """Show a webhook and its last deliveries."""
     calls = session.client.webhooks
-    found = await _known(session, id)
-    recent = await calls.deliveries(found["id"], limit=_RECENT)
-    session.out.draw({**found, "recent": recent}, lambda: _page(found, recent))
+    webhook = await _find(session, id)
+    recent = await calls.deliveries(webhook["id"], limit=_RECENT)
+    session.out.draw({**webhook, "recent": recent}, lambda: _page(webhook, recent))
 
 
 @command(webhooks, creates=True)
 async def create(
     session: Session,
-    url: Annotated[str, typer.Argument(help="Where to send them; secret://NAME within it is put in when it is used.")],
+    url: Annotated[str, typer.Argument(help="Where to send them; secret://NAME in it is replaced when it is sent.")],
     pattern: Pattern = None,
     secret: Secret = None,
     notes: Annotated[str, typer.Option(help="Notes; kept with the webhook.")] = "",
 ) -> None:
-    """Send events to a URL from now on. With --pattern, only those that fit."""
-    made = await session.client.webhooks.create(url, pattern or ["*"], secret=secret, notes=notes)
-    unsigned = "" if made["secrets"] else "; deliveries are not signed (--secret)"
-    session.out.say(made, f"created {made['id']}{unsigned}")
+    """Send events to a URL from now on. With --pattern, only events whose names match."""
+    webhook = await session.client.webhooks.create(url, pattern or ["*"], secret=secret, notes=notes)
+    unsigned = "" if webhook["secrets"] else "; deliveries are not signed (--secret)"
+    session.out.say(webhook, f"created {webhook['id']}{unsigned}")
 
 
 @command(webhooks)
@@ -77,62 +78,66 @@ async def update(
     url: Annotated[str | None, typer.Option(help="Another URL.")] = None,
     pattern: Pattern = None,
     secret: Secret = None,
-    no_secret: Annotated[bool, typer.Option("--no-secret", help="Sign no more.")] = False,
+    no_secret: Annotated[bool, typer.Option("--no-secret", help="Stop signing.")] = False,
     notes: Annotated[str | None, typer.Option(help="Notes; kept with the webhook.")] = None,
 ) -> None:
-    """Change what is given. It holds for waiting deliveries, too."""
+    """Change the given fields, also for waiting deliveries."""
     if no_secret and secret:
         raise OstinatoError("--secret and --no-secret contradict one another")
     changes = only_given(url=url, patterns=pattern, secret="" if no_secret else secret, notes=notes)
     if not changes:
         raise OstinatoError("nothing to change; give --url, --pattern, --secret, --no-secret or --notes")
-    found = await _known(session, id)
-    session.out.say(await session.client.webhooks.update(found["id"], **changes), f"updated {found['id']}")
+    webhook = await _find(session, id)
+    session.out.say(await session.client.webhooks.update(webhook["id"], **changes), f"updated {webhook['id']}")
 
 
 @command(webhooks)
 async def disable(
     session: Session, id: Id, reason: Annotated[str, typer.Option(help="Why; kept with the webhook.")] = ""
 ) -> None:
-    """Send nothing more. Waiting deliveries are given up, and sent again when it is enabled."""
-    found = await _known(session, id)
-    session.out.say(await session.client.webhooks.disable(found["id"], reason), f"disabled {found['id']}")
+    """Stop sending events. Waiting deliveries are dropped, and sent again when the webhook is enabled."""
+    webhook = await _find(session, id)
+    session.out.say(await session.client.webhooks.disable(webhook["id"], reason), f"disabled {webhook['id']}")
 
 
 @command(webhooks)
 async def enable(session: Session, id: Id, after: After = None) -> None:
-    """Send again. From the first event that could not be delivered, or from the one after --after."""
-    found = await _known(session, id)
-    answer = await session.client.webhooks.enable(found["id"], after=after)
-    session.out.say(answer, f"enabled {found['id']}, from the event after {answer['seq']} on")
+    """Send events again. Begins at the first event that was not delivered, or at the one after --after."""
+    webhook = await _find(session, id)
+    answer = await session.client.webhooks.enable(webhook["id"], after=after)
+    session.out.say(answer, f"enabled {webhook['id']}, from the event after {answer['seq']} on")
 
 
 @command(webhooks)
-async def replay(session: Session, id: Id, after: Annotated[int, typer.Argument(min=0)]) -> None:
-    """Send again all kept events after a given one."""
-    found = await _known(session, id)
-    answer = await session.client.webhooks.replay(found["id"], after)
-    session.out.say(answer, f"{found['id']} is sent everything after {after} once more")
+async def replay(
+    session: Session, id: Id, after: Annotated[int, typer.Argument(min=0, help="The number of an event.")]
+) -> None:
+    """Send all stored events after a given one again."""
+    webhook = await _find(session, id)
+    answer = await session.client.webhooks.replay(webhook["id"], after)
+    session.out.say(answer, f"{webhook['id']} gets everything after {after} again")
 
 
 @command(webhooks)
 async def delete(session: Session, id: Id) -> None:
-    """Delete a webhook. Waiting deliveries are given up."""
-    found = await _known(session, id)
-    await session.client.webhooks.delete(found["id"])
-    session.out.say({"id": found["id"], "deleted": True}, f"deleted {found['id']}")
+    """Delete a webhook. Waiting deliveries are dropped."""
+    webhook = await _find(session, id)
+    await session.client.webhooks.delete(webhook["id"])
+    session.out.say({"id": webhook["id"], "deleted": True}, f"deleted {webhook['id']}")
 
 
 @command(webhooks)
 async def deliveries(
     session: Session,
     id: Id,
-    status: Annotated[str | None, typer.Option(help="With this status, such as failed.")] = None,
-    limit: Key = 50,
+    status: Annotated[
+        str | None, typer.Option(help="With this status, such as failed.", autocompletion=statuses)
+    ] = None,
+    limit: Limit = 50,
 ) -> None:
     """List deliveries, the newest first."""
-    found = await _known(session, id)
-    sent = await session.client.webhooks.deliveries(found["id"], status=status, limit=limit)
+    webhook = await _find(session, id)
+    sent = await session.client.webhooks.deliveries(webhook["id"], status=status, limit=limit)
     session.out.items(sent, _DELIVERY, _delivery, nothing="nothing was sent there")
 
 
@@ -141,54 +146,56 @@ async def redeliver(
     session: Session, id: Id, delivery: Annotated[str, typer.Argument(help="A delivery that is over.")]
 ) -> None:
     """Send the event of a delivery again. It keeps its webhook-id."""
-    found = await _known(session, id)
-    answer = await session.client.webhooks.redeliver(found["id"], delivery)
+    webhook = await _find(session, id)
+    answer = await session.client.webhooks.redeliver(webhook["id"], delivery)
     session.out.say(answer, f"started {answer['id']}, which repeats {delivery}")
 
 
-async def _known(session: Session, text: str) -> Json:
-    """A webhook by its id, or by its URL."""
+async def _find(session: Session, text: str) -> Json:
+    """Return a webhook by its id, or by its URL."""
     calls = session.client.webhooks
     if "://" not in text:
         return await calls.get(text)
-    there = await calls.list(limit=1000)
-    found = [one for one in there if one["url"] == text]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise OstinatoError(f"{text} has {len(found)} webhooks; name one: {', '.join(one['id'] for one in found)}")
-    hint = did_you_mean(text, [one["url"] for one in there])
+    listed = await calls.list(limit=1000)
+    matching = [one for one in listed if one["url"] == text]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise OstinatoError(
+            f"{text} has {len(matching)} webhooks; name one: {', '.join(one['id'] for one in matching)}"
+        )
+    hint = did_you_mean(text, [one["url"] for one in listed])
     raise NotFound(f"there is no webhook to {text}" + (f"; {hint}" if hint else ""))
 
 
-def _delivery(one: Json) -> tuple[object, ...]:
-    event = one["input"].get("event", {}) if isinstance(one["input"], dict) else {}
+def _delivery(delivery: Json) -> tuple[object, ...]:
+    event = delivery["input"].get("event", {}) if isinstance(delivery["input"], dict) else {}
     return (
-        one["id"],
-        status(one["status"]),
-        one["attempt"],
+        delivery["id"],
+        status(delivery["status"]),
+        delivery["attempt"],
         event.get("name"),
         event.get("subject"),
-        moment(one["due"]),
-        took(one["started"], one["finished"]),
-        short(one["reason"]),
+        moment(delivery["due"]),
+        took(delivery["started"], delivery["finished"]),
+        short(delivery["reason"]),
     )
 
 
-def _page(one: Json, recent: Sequence[Json]) -> RenderableType:
+def _page(webhook: Json, recent: Sequence[Json]) -> RenderableType:
     parts: list[RenderableType] = [
-        Text.assemble((one["url"], "bold"), "  ", status(one["state"]), "  ", (one["reason"] or "", "red")),
+        Text.assemble((webhook["url"], "bold"), "  ", status(webhook["state"]), "  ", (webhook["reason"] or "", "red")),
         facts(
             {
-                "webhook": one["id"],
-                "events": ", ".join(one["patterns"]),
-                "signed with": ", ".join(one["secrets"]) or "nothing",
-                "failing since": moment(one["failing"]),
-                "last success": moment(one["succeeded"]),
-                "last event checked": one["seq"],
-                "notes": one["notes"],
-                "created": moment(one["created"]),
-                "by": one["actor"],
+                "webhook": webhook["id"],
+                "events": ", ".join(webhook["patterns"]),
+                "signed with": ", ".join(webhook["secrets"]) or "nothing",
+                "failing since": moment(webhook["failing"]),
+                "last success": moment(webhook["succeeded"]),
+                "last event checked": webhook["seq"],
+                "notes": webhook["notes"],
+                "created": moment(webhook["created"]),
+                "by": webhook["actor"],
             }
         ),
     ]

@@ -1,4 +1,4 @@
-"""`ostinato when`: a spec in words, its times, and a picture of the days."""
+"""`ostinato when`: describe a spec in words, list its times, and draw the days."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ostinato.faces.cli.periods import first_of, last_of
 from ostinato.faces.cli.pictures import Shown, changes_between, month_pictures, shown_times, times_table
 from ostinato.version import __version__
 from ostinato.when import Spec, format_instant, rules_in_force
-from ostinato.when.grammar import Dialect
+from ostinato.when.field_grammar import Dialect
 from ostinato.when.instants import Micros
-from ostinato.when.phrases import parse_phrase
 from ostinato.when.spec import Dst
+from ostinato.when.spec_text import parse_spec_text
 
 _MOST = 10_000
 
@@ -51,14 +51,14 @@ def when(
     dst: Annotated[DstRule | None, typer.Option(help="Daylight-saving rule. [default: the dialect's own]")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
 ) -> None:
-    """Say when a spec fires: words, times, a small picture."""
-    found = parse_phrase(
+    """Show when a spec fires: words, times, a small picture."""
+    parsed = parse_spec_text(
         spec,
         tz=tz,
         dialect=cast(Dialect | None, dialect and dialect.value),
         dst=cast(Dst | None, dst and dst.value),
     )
-    zone = found.compiled.zone
+    zone = parsed.compiled.zone
     more = False
     if between:
         if after or count:
@@ -73,19 +73,19 @@ def when(
             raise SpecError(
                 "--between ends before it starts", field="--between", value=between, hint="exchange A and B"
             )
-        nominal = list(islice(found.compiled.between(first, last), _MOST + 1))
+        nominal = list(islice(parsed.compiled.between(first, last), _MOST + 1))
         more = len(nominal) > _MOST
         nominal = nominal[:_MOST]
     else:
         first = first_of(after, "--after", zone) if after else SystemClock().now()
-        nominal = list(islice(found.compiled.times(first), count or 10))
+        nominal = list(islice(parsed.compiled.times(first), count or 10))
         last = nominal[-1] if nominal else first
-    times = shown_times(found, nominal)
+    times = shown_times(parsed, nominal)
     if as_json:
-        typer.echo(json.dumps(_document(found, first, last, times, more), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_document(parsed, first, last, times, more), indent=2, ensure_ascii=False))
         return
     console = Console()
-    console.print(_page(found, first, last, times))
+    console.print(_page(parsed, first, last, times))
     if more:
         console.print(Text(f"and more: the list stops at {_MOST:,}", style="dim"))
 
@@ -117,7 +117,7 @@ def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more:
 
 
 def version(as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False) -> None:
-    """Say the version, and that of the time-zone rules."""
+    """Show the version, and that of the time zone rules."""
     rules = rules_in_force()
     if as_json:
         typer.echo(json.dumps({"version": __version__, "zone_rules": rules.version, "zone_source": rules.source}))

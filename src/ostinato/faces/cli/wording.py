@@ -1,4 +1,4 @@
-"""Errors in the words of the command line: options in place of the fields of a request."""
+"""Word errors for the command line: they name options instead of the fields of a request."""
 
 from __future__ import annotations
 
@@ -6,21 +6,41 @@ from typing import Any
 
 from ostinato.errors import OstinatoError
 
-_ARGUMENTS = {"name": "NAME", "at": "AT", "to": "TO", "url": "URL", "id": "ID", "text": "FILE", "action": "JOB"}
-_OPTIONS = {"tags": "tag", "patterns": "pattern", "subjectId": "subject", "journeyName": "name"}
+_ARGUMENTS = {
+    "name": "NAME",
+    "at": "AT",
+    "to": "TO",
+    "url": "URL",
+    "id": "ID",
+    "text": "FILE",
+    "action": "JOB",
+    "choice": "CHOICE",
+    "message_id": "MESSAGE",
+    "function": "FUNCTION",
+    "payload": "PAYLOAD",
+}
+_OPTIONS = {"tags": "tag", "patterns": "pattern", "subjectId": "subject", "journeyName": "name", "run_id": "run"}
 
 
 def in_words(problem: OstinatoError) -> str:
-    """What is wrong, as whoever typed the command would say it."""
+    """Return the text of an error, with options instead of fields."""
     body = getattr(problem.__cause__, "body", None)
-    found = body.get("problems") if isinstance(body, dict) else None
-    if not found or not all("field" in one and "message" in one for one in found):
+    problems = body.get("problems") if isinstance(body, dict) else None
+    if not problems or not all("field" in one and "message" in one for one in problems):
         return str(problem)
-    return "; ".join(f"{option(one['field'])}{_value(one)}: {one['message']}" for one in found)
+    return "; ".join(map(_words, problems))
+
+
+def _words(problem: dict[str, Any]) -> str:
+    """Return the text of one problem. A message that begins with the name of its field needs no option before it."""
+    field, message = str(problem["field"]), str(problem["message"])
+    if message.startswith(f"{field.rpartition('.')[2]} "):
+        return message
+    return f"{option(field)}{_value(problem)}: {message}"
 
 
 def option(field: str) -> str:
-    """The option, or the argument, that a field of a request was given by."""
+    """Return the option or argument that sets a field of a request."""
     place, _, rest = field.partition(".")
     if place not in ("body", "query", "path", "header") or not rest:
         return field
@@ -30,6 +50,6 @@ def option(field: str) -> str:
     return f"{shown}, {inner}" if inner else shown
 
 
-def _value(one: dict[str, Any]) -> str:
-    value = one.get("value")
+def _value(problem: dict[str, Any]) -> str:
+    value = problem.get("value")
     return f" {value!r}" if isinstance(value, str | int | float) and not isinstance(value, bool) else ""

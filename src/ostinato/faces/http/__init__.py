@@ -1,1 +1,1 @@
-"""The HTTP face: everything that the Python face can do, for people and programs outside the process."""
+"""The HTTP API: everything that the Python API can do, for people and programs outside the process."""

@@ -1,54 +1,38 @@
-"""Calls of APIs over HTTP: by name, or at the path that the definition asks for. An API keeps no record, so there is
-nothing to answer a repeated call from."""
+"""Call APIs over HTTP, by name or at the path in their definition. Calls of an API are not stored, so a repeated call
+is a new one."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Body, FastAPI, Path, Request, Response
-from fastapi.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ostinato.engine.access import Role
 from ostinato.errors import NotFound
-from ostinato.faces.door import Who
-from ostinato.faces.http.bodies import SLASH, Route
+from ostinato.faces.auth import Who
+from ostinato.faces.http.authentication import JourneyOperator, declared
+from ostinato.faces.http.bodies import SLASH
+from ostinato.faces.http.error_responses import MEDIA
 from ostinato.faces.http.inbound import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
-from ostinato.faces.http.problems import MEDIA
+from ostinato.faces.http.routing import Answer, Body, Path, Router, json_answer
 from ostinato.faces.http.shapes.common import NO_NUL
-from ostinato.faces.http.who import JourneyOperator, declared
 
-router = APIRouter(route_class=Route, tags=["journeys"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import FastAPI, Request
+    from starlette.types import Receive, Scope, Send
+
 WRITE = declared(Role.OPERATOR, any_query=True)
 Api = Annotated[
     str,
     Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name."),
 ]
 _PREFIX = "/api/v1"
-_KNOWN = 1000  # paths whose API is remembered
-
-
-@router.post("/apis/{name}", responses={200: {"description": "Its output"}}, response_model=None, **WRITE)
-async def call_api(
-    request: Request,
-    who: JourneyOperator,
-    name: Api,
-    body: Annotated[Any, Body(description="The input: an object.")] = None,
-    version: Version = None,
-) -> Response:
-    """Call an API: the answer is its output, or its error, with the status that its own rules give it."""
-    journeys = who.app.journeys
-    name = await _named(request.app, who, name)
-    seen = inbound(request, journeys.settings)
-    found = await journeys.call(name, {} if body is None else body, version=version, request=seen)
-    return give_cookies(JSONResponse(found.body, found.status, media_type=MEDIA if found.problem else None), seen)
+_KNOWN = 1000  # paths whose API is cached
 
 
 def install(app: FastAPI) -> None:
-    """What is posted to a path that nothing else has is for an API that asks for that path. It goes the way of every
-    call of an API, so that who may call is decided in one place."""
+    """Route a POST to an unknown path to the API whose definition names that path. The request becomes a call of
+    `/apis/…`, so that permissions are checked in one place."""
     app.state.apis = {}
     otherwise = app.router.default
 
@@ -63,8 +47,29 @@ def install(app: FastAPI) -> None:
     app.router.default = default
 
 
+router = Router(tags=["journeys"], install=install)
+
+
+@router.post("/apis/{name}", responses={200: {"description": "Its output"}}, response_model=None, **WRITE)
+async def call_api(
+    request: Request,
+    who: JourneyOperator,
+    name: Api,
+    body: Annotated[Any, Body(description="The input: an object.")] = None,
+    version: Version = None,
+) -> Answer:
+    """Call an API. The answer is its output or its error, with the status that the rules of the definition choose."""
+    journeys = who.app.journeys
+    name = await _named(request.app, who, name)
+    seen = inbound(request, journeys.settings)
+    outcome = await journeys.call(name, {} if body is None else body, version=version, request=seen)
+    return give_cookies(
+        json_answer(outcome.body, outcome.status, **({"media_type": MEDIA} if outcome.problem else {})), seen
+    )
+
+
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """The API of this name. Where there is none, the one whose own path this call was made to."""
+    """Return the API of this name, else the one whose definition names this path."""
     if name.startswith("/"):
         return await _at(app, who, name)
     with suppress(NotFound):
@@ -72,22 +77,22 @@ async def _named(app: FastAPI, who: Who, name: str) -> str:
             return name
     with suppress(NotFound):
         return await _at(app, who, f"/apis/{name}")
-    return name  # which says what there is instead
+    return name  # the call itself then raises NotFound, with what there is instead
 
 
 async def _at(app: FastAPI, who: Who, path: str) -> str:
-    """The API that asks for a path."""
-    known: dict[tuple[str, str], str] = app.state.apis
+    """Return the API whose definition names a path. Raises `NotFound`."""
+    remembered: dict[tuple[str, str], str] = getattr(app.state, "apis", {})  # only a server caches them
     place = who.namespace, path
-    if place in known and await _asks_for(who, known[place], path):
-        return known[place]
+    if place in remembered and await _asks_for(who, remembered[place], path):
+        return remembered[place]
     after = ("", "")
     while some := await who.app.journeys.definitions(after=after, limit=1000):
         for name in {one.name for one in some if one.kind == "Api"}:
             if await _asks_for(who, name, path):
-                if len(known) >= _KNOWN:
-                    known.clear()
-                known[place] = name
+                if len(remembered) >= _KNOWN:
+                    remembered.clear()
+                remembered[place] = name
                 return name
         after = some[-1].name, some[-1].version
     raise NotFound(f"there is nothing at {path}")

@@ -1,41 +1,43 @@
-"""Backfills over HTTP: ranges of times that are run now, as objects of their own; and the same for many schedules."""
+"""Backfills over HTTP, and one change to many schedules."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Body, Response
+from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.engine.requests import digest
+from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError
-from ostinato.faces.door import Who
-from ostinato.faces.http.bodies import Route
-from ostinato.faces.http.keys import Key, done_once
-from ostinato.faces.http.paging import Before, Limit
-from ostinato.faces.http.schedules import Match, Name, changed, token_of
+from ostinato.faces.auth import Who
+from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key, answer_once
+from ostinato.faces.http.pagination import Before, Limit
+from ostinato.faces.http.routing import Body, Router
+from ostinato.faces.http.schedules import Match, Name, change_answer, token_of
 from ostinato.faces.http.shapes.common import Stop
 from ostinato.faces.http.shapes.schedules import Backfills, BackfillShown, Bulk, BulkDone, ChangedShown, Fill
-from ostinato.faces.http.who import Operator, Reader, declared
+from ostinato.schedules.api.changes import Changed
 
-router = APIRouter(route_class=Route, tags=["schedules"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Response
+
+router = Router(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 
 
 @router.get("/schedules/{name}/backfills", **READ)
 async def list_backfills(who: Reader, name: Name, before: Before = None, limit: Limit = 100) -> Backfills:
-    """Its backfills with their progress, newest first."""
-    found = await who.app.schedules.backfills(name, before=before, limit=limit)
-    more = found[-1].id if len(found) == limit else None
-    return Backfills(items=[BackfillShown.model_validate(one) for one in found], next=more)
+    """List the backfills of a schedule with their progress, the newest first."""
+    backfills = await who.app.schedules.backfills(name, before=before, limit=limit)
+    more = backfills[-1].id if len(backfills) == limit else None
+    return Backfills(items=[BackfillShown.model_validate(one) for one in backfills], next=more)
 
 
 @router.post("/schedules/{name}/backfills", status_code=202, **WRITE)
 async def start_backfill(
     who: Operator, name: Name, body: Fill, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
-    """Run a range of its times now, as an object of its own."""
+    """Start a backfill: run a range of the schedule's times now."""
     done = await who.app.schedules.backfill(
         name,
         body.first,
@@ -46,19 +48,19 @@ async def start_backfill(
         token=token_of(match),
         request_id=key,
     )
-    return changed(response, done)
+    return change_answer(response, done)
 
 
 @router.post("/schedules/{name}/backfills/{id}/pause", **WRITE)
 async def pause_backfill(who: Operator, name: Name, id: Name, response: Response, key: Key = None) -> ChangedShown:
-    """Make no more of its times for now."""
-    return changed(response, await who.app.schedules.pause_backfill(name, id, request_id=key))
+    """Pause a backfill: it starts no more runs until it is resumed."""
+    return change_answer(response, await who.app.schedules.pause_backfill(name, id, request_id=key))
 
 
 @router.post("/schedules/{name}/backfills/{id}/resume", **WRITE)
 async def resume_backfill(who: Operator, name: Name, id: Name, response: Response, key: Key = None) -> ChangedShown:
-    """Go on where it was paused."""
-    return changed(response, await who.app.schedules.resume_backfill(name, id, request_id=key))
+    """Resume a paused backfill."""
+    return change_answer(response, await who.app.schedules.resume_backfill(name, id, request_id=key))
 
 
 @router.post("/schedules/{name}/backfills/{id}/cancel", **WRITE)
@@ -70,42 +72,48 @@ async def cancel_backfill(
     response: Response,
     key: Key = None,
 ) -> ChangedShown:
-    """Make no more of its times; those that wait are given up, those that run run on."""
-    return changed(response, await who.app.schedules.cancel_backfill(name, id, body.reason, request_id=key))
+    """Cancel a backfill: it starts no more runs. Waiting runs are dropped; active runs continue."""
+    return change_answer(response, await who.app.schedules.cancel_backfill(name, id, body.reason, request_id=key))
 
 
 @router.post("/schedules:bulk", **WRITE)
 async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
-    """Do the same to every schedule that fits. Each is a change of its own; what failed is named."""
-    doing = _doing(who, body, key)
+    """Make the same change to every schedule that matches, each in its own transaction. The answer names failures."""
+    doing = _bulk_change(who, body, key)
+    notes: dict[str, str] = {}
+
+    async def do(name: str) -> None:
+        note = (await doing(name)).note
+        if note is not None:
+            notes[name] = note
 
     async def work() -> BulkDone:
-        done = await who.app.schedules.each(doing, match=body.match, tag=body.tag, state=body.state, job=body.job)
+        done = await who.app.schedules.each(do, match=body.match, tag=body.tag, state=body.state, job=body.job)
         failed = {name: str(problem) for name, problem in done.items() if problem is not None}
-        return BulkDone(done=len(done) - len(failed), failed=failed)
+        return BulkDone(done=len(done) - len(failed), failed=failed, notes=notes)
 
-    return await done_once(who.app, key, f"bulk {digest(body.model_dump(mode='json'))}", BulkDone, work)
+    return await answer_once(who.app, key, f"bulk {digest(body.model_dump(mode='json'))}", BulkDone, work)
 
 
-def _doing(who: Who, body: Bulk, key: str | None) -> Callable[[str], Awaitable[Any]]:
+def _bulk_change(who: Who, body: Bulk, key: str | None) -> Callable[[str], Awaitable[Changed]]:
     calls = who.app.schedules
     if body.do == "backfill" and (body.first is None or body.last is None):
         raise OstinatoError("do backfill: first and last are needed")
 
-    async def do(name: str) -> None:
-        own = None if key is None else f"{key}/{name}"[:1000]
+    async def do(name: str) -> Changed:
+        request_id = None if key is None else f"{key}/{name}"[:1000]
         match body.do:
             case "pause":
-                await calls.pause(name, body.note, request_id=own)
+                return await calls.pause(name, body.note, request_id=request_id)
             case "resume":
-                await calls.resume(name, body.note, catchup=body.catchup, request_id=own)
+                return await calls.resume(name, body.note, catchup=body.catchup, request_id=request_id)
             case "delete":
-                await calls.delete(name, request_id=own)
+                return await calls.delete(name, request_id=request_id)
             case "trigger":
-                await calls.trigger(name, request_id=own)
+                return await calls.trigger(name, request_id=request_id)
             case "backfill":
                 assert body.first is not None
                 assert body.last is not None
-                await calls.backfill(name, body.first, body.last, request_id=own)
+                return await calls.backfill(name, body.first, body.last, request_id=request_id)
 
     return do

@@ -1,43 +1,46 @@
-"""Bodies of requests, read strictly: what JSON does not know, or no store could keep as it is, is refused with its line
-and column. Python's own reader takes NaN, numbers of any size and halves of characters without a word."""
+"""Read request bodies strictly. A body that is not JSON, or that a store could not keep, is refused with line and
+column. Python's own reader would accept NaN, numbers of any size and halves of surrogate pairs."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Coroutine
 from typing import Any
-
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 
 from ostinato.engine.context import DEEPEST, deeper_than
 
+LARGEST = 2 << 20  # bytes of a request
+LARGEST_FILE = 4 << 20  # of one that brings a file of schedules
+_FILES = ("/schedules:apply", "/schedules:plan")
 SLASH = "\udc2f"  # a slash within a name, on its way through the router; no request can send this character itself
 
 LEAST, MOST = -(1 << 63), (1 << 64) - 1  # of a whole number
-_AROUND = 5  # levels of a request that stand around an input
+_AROUND = 5  # levels of a request around an input
 _DEEPEST = DEEPEST + _AROUND
 _MOST_DIGITS = 20
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|-?(?:\d[-+.\deE]*+|NaN|Infinity)|[\[{]|[\]}]', re.DOTALL)
 _ESCAPES = re.compile(r"\\(?:u([\da-fA-F]{4})|.)", re.DOTALL)
 
 
-class NotJson(HTTPException):
-    """A body that cannot be read; it says where and why. One of HTTP's own errors: what asks for the body takes any
-    other for one that it knows nothing about."""
+class NotJson(Exception):
+    """Raised if a body cannot be read. The text says where and why."""
 
-    def __init__(self, words: str) -> None:
-        super().__init__(400, words)
+
+def most_of(path: str) -> int:
+    """Return the maximum size of the body of a call in bytes, by the path within the API."""
+    return LARGEST_FILE if path in _FILES else LARGEST
+
+
+def too_large(most: int) -> str:
+    return f"a request has at most {most:,} bytes"
 
 
 class _Odd(ValueError):
-    """A number that is none of ours. Where it stands is looked for afterwards."""
+    """Raised for a number that is out of range. `_find_error` finds its place afterwards."""
 
 
 def read_body(data: bytes) -> Any:
-    """The value of a body. Raises `NotJson`."""
+    """Return the value of a body. Raises `NotJson`."""
     try:
         text = data.decode()
     except UnicodeDecodeError as wrong:
@@ -48,8 +51,9 @@ def read_body(data: bytes) -> Any:
     except json.JSONDecodeError as wrong:
         raise _at(text, wrong.pos, wrong.msg) from None
     except (_Odd, RecursionError) as wrong:
-        raise (_found(text) or NotJson(f"the body is not JSON: {wrong}")) from None
-    if ("\\ud" in text or "\\uD" in text or deeper_than(value, _DEEPEST)) and (problem := _found(text)) is not None:
+        raise (_find_error(text) or NotJson(f"the body is not JSON: {wrong}")) from None
+    deep = text.count("[") + text.count("{") > _DEEPEST and deeper_than(value, _DEEPEST)
+    if (deep or "\\ud" in text or "\\uD" in text) and (problem := _find_error(text)) is not None:
         raise problem
     return value
 
@@ -60,8 +64,8 @@ def _at(text: str, position: int, why: str) -> NotJson:
     return NotJson(f"the body is not JSON: line {line}, column {column}: {why}")
 
 
-def _found(text: str) -> NotJson | None:
-    """The first that cannot be taken, in a text that is JSON otherwise."""
+def _find_error(text: str) -> NotJson | None:
+    """Find the first value that is refused in a text that is otherwise valid JSON."""
     depth = 0
     for token in _TOKENS.finditer(text):
         word = token[0]
@@ -80,7 +84,7 @@ def _found(text: str) -> NotJson | None:
 
 
 def _half(word: str) -> int | None:
-    """Where half of a surrogate pair stands in a string without the other."""
+    """Return the position of half a surrogate pair in a string, or None."""
     high: int | None = None
     for escape in _ESCAPES.finditer(word):
         code = int(escape[1] or "0", 16)
@@ -122,28 +126,3 @@ def _whole(word: str) -> int:
 
 def _short(word: str) -> str:
     return word if len(word) <= 40 else f"{word[:40]}…"
-
-
-def named(segment: str) -> str:
-    """A name as its caller wrote it."""
-    return segment.replace(SLASH, "/")
-
-
-class _Request(Request):
-    async def json(self) -> Any:
-        if not hasattr(self, "_json"):
-            self._json = read_body(await self.body())
-        return self._json
-
-
-class Route(APIRoute):
-    """A route that reads bodies by `read_body`, and names in the path as their callers wrote them."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handler = super().get_route_handler()
-
-        async def read(request: Request) -> Response:
-            names = {key: named(one) if isinstance(one, str) else one for key, one in request.path_params.items()}
-            return await handler(_Request({**request.scope, "path_params": names}, request.receive))
-
-        return read

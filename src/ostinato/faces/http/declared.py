@@ -1,48 +1,64 @@
-"""Schedules declared as a whole, over HTTP: a file is planned, applied, or written."""
+"""Files of schedules over HTTP: plan, apply and export."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Query, Request, Response
 
 from ostinato.engine.access import Role
-from ostinato.engine.requests import digest
+from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError
-from ostinato.faces.door import Who
-from ostinato.faces.http.bodies import Route
-from ostinato.faces.http.keys import Key, done_once
-from ostinato.faces.http.paging import LARGEST_PAGE, STEP, After, Limit
+from ostinato.faces.auth import Who
+from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key, answer_once
+from ostinato.faces.http.pagination import LARGEST_PAGE, STEP, After, Limit
+from ostinato.faces.http.routing import Answer, Query, Router
 from ostinato.faces.http.shapes.declared import Exported, File, PlanShown
-from ostinato.faces.http.who import Operator, Reader, declared
-from ostinato.schedules.files import Document, parse_schedules, write_document
+from ostinato.schedules.actions import ActionKinds, shapes_of
+from ostinato.schedules.declared.files import ScheduleFile, parse_schedules, write_document
+from ostinato.schedules.declared.plan import Plan
 
-router = APIRouter(route_class=Route, tags=["schedules"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
+
+router = Router(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 MOST_SCHEDULES = 1_000  # in one file
 
 
-@router.post("/schedules:plan", **READ)
-async def plan_file(request: Request, who: Reader, body: File) -> PlanShown:
-    """What applying a file of schedules would do. Nothing is changed."""
-    found = await who.app.schedules.plan(await _read(request, who, body), prune=body.prune, take=body.take)
-    return PlanShown(done=False, **found.as_dict())
+@router.post("/schedules:plan", response_model=PlanShown, **READ)
+async def plan_file(request: Request, who: Reader, body: File) -> Answer:
+    """Return what applying a file of schedules would do, without changing anything."""
+    plan = await who.app.schedules.plan(await _read(request, who, body), prune=body.prune, take=body.take)
+    return Answer(await _write_plan(who, plan, done=False))
 
 
-@router.post("/schedules:apply", **WRITE)
-async def apply_file(request: Request, who: Operator, body: File, key: Key = None) -> PlanShown:
-    """Make the schedules say what a file says: all of it, or nothing. What the file declared before and declares no
-    longer goes on, unless `prune` closes it."""
+@router.post("/schedules:apply", response_model=PlanShown, **WRITE)
+async def apply_file(request: Request, who: Operator, body: File, key: Key = None) -> Answer:
+    """Create and update schedules so that they match a file: all of them, or none. A schedule that the file no longer
+    declares stays, unless `prune` closes it."""
     document = await _read(request, who, body)
 
-    async def apply() -> PlanShown:
-        found = await who.app.schedules.apply(document, prune=body.prune, take=body.take)
-        return PlanShown(done=True, **found.as_dict())
+    async def apply() -> bytes:
+        plan = await who.app.schedules.apply(document, prune=body.prune, take=body.take)
+        return await _write_plan(who, plan, done=True)
+
+    async def apply_once() -> PlanShown:
+        return PlanShown.model_validate_json(await apply())
 
     if key is None:
-        return await apply()
-    return await done_once(who.app, key, f"apply {digest(body.model_dump())}", PlanShown, apply)
+        return Answer(await apply())
+    shown = await answer_once(who.app, key, f"apply {digest(body.model_dump())}", PlanShown, apply_once)
+    return Answer(shown.model_dump_json().encode())
+
+
+async def _write_plan(who: Who, plan: Plan, *, done: bool) -> bytes:
+    """Return a plan as JSON, as `PlanShown` describes it. It is written step by step, with pauses for other
+    requests."""
+    steps = await who.app.computing.each(who.namespace, (orjson.dumps(step.as_dict()) for step in plan.steps))
+    rest = (orjson.dumps(part) for part in (done, plan.counts, plan.pruned, plan.notes))
+    return b'{"steps":[%s],"done":%s,"counts":%s,"pruned":%s,"notes":%s}' % (b",".join(steps), *rest)
 
 
 @router.get("/schedules:export", response_model=Exported, **READ)
@@ -52,39 +68,46 @@ async def export_file(
     tag: Annotated[str | None, Query(max_length=512)] = None,
     after: After = None,
     limit: Limit = 1000,
-) -> Response:
-    """Schedules as a file says them; the pages together are a file that can be applied."""
+) -> Answer:
+    """Export schedules as a file declares them; all pages together are a file that can be applied."""
     parts: list[bytes] = []
     size, following = 0, after
     while len(parts) < limit:
         wanted = min(STEP, limit - len(parts))
-        found = await who.app.schedules.entries(match=match, tag=tag, after=following or "", limit=wanted)
-        texts = (b"%s:%s" % (orjson.dumps(name), orjson.dumps(entry)) for name, entry in found.items())
+        entries = await who.app.schedules.entries(match=match, tag=tag, after=following or "", limit=wanted)
+        texts = (b"%s:%s" % (orjson.dumps(name), orjson.dumps(entry)) for name, entry in entries.items())
         some = await who.app.computing.each(who.namespace, texts)
         parts += some
         size += sum(map(len, some))
-        following = list(found)[-1] if len(found) == wanted else None
+        following = list(entries)[-1] if len(entries) == wanted else None
         if following is None or size > LARGEST_PAGE:
             break
     body = b'{"schedules":{%s},"next":%s}' % (b",".join(parts), orjson.dumps(following))
-    return Response(body, media_type="application/json")
+    return Answer(body)
 
 
-async def _read(request: Request, who: Who, body: File) -> Document:
+async def _read(request: Request, who: Who, body: File) -> ScheduleFile:
     if (body.text is None) == (body.schedules is None):
         raise OstinatoError("give either text, a file as it is written, or schedules, what would be in it")
     most = None if request.app.state.inside else MOST_SCHEDULES
-    given = body.text, body.schedules, body.file, body.name, most
-    return await who.app.computing.call(who.namespace, read_file, *given)
+    source = body.text, body.schedules, body.file, body.name, most, shapes_of(who.app.action_kinds)
+    return await who.app.computing.call(who.namespace, read_file, *source)
 
 
 def read_file(
-    text: str | None, schedules: dict[str, Any] | None, file: str, name: str | None, most: int | None
-) -> Document:
-    """A file as it is written, or what would be in it. Called in a process of its own."""
+    text: str | None,
+    schedules: dict[str, Any] | None,
+    file: str,
+    name: str | None,
+    most: int | None,
+    kinds: ActionKinds,
+) -> ScheduleFile:
+    """Parse a file, or the schedules that would be in it. Runs in a worker process."""
     written = text if text is not None else write_document(schedules or {}, form="json")
-    found = parse_schedules(written, file, name=name)
-    if most is not None and len(found.entries) > most:
-        words = f"a file has at most {most:,} schedules here, and this has {len(found.entries):,}; make several of it"
+    document = parse_schedules(written, file, name=name, kinds=kinds)
+    if most is not None and len(document.entries) > most:
+        words = (
+            f"a file has at most {most:,} schedules here, and this has {len(document.entries):,}; make several of it"
+        )
         raise OstinatoError(words)
-    return found
+    return document

@@ -1,39 +1,43 @@
-"""Events over HTTP: by the page, and as a stream that is taken up again where it broke off."""
+"""Events over HTTP: in pages, and as a stream that a client can resume."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
-from fastapi import APIRouter, Header, Query, Request, Response
-from fastapi.responses import StreamingResponse
 
 from ostinato.engine.access import Role, still_good
-from ostinato.event_names import refuse_unknown
-from ostinato.faces.door import Refused, Who
-from ostinato.faces.http.bodies import Route
-from ostinato.faces.http.hiding import seen_by, shown_events
-from ostinato.faces.http.paging import Limit, listing
+from ostinato.engine.computing import Busy
+from ostinato.errors import StoreError
+from ostinato.faces.auth import Refused, Who
+from ostinato.faces.http.authentication import JourneyReader, declared
+from ostinato.faces.http.pagination import Limit, listing
+from ostinato.faces.http.read_guard import seen_by, visible_events
+from ostinato.faces.http.routing import Answer, Header, Query, Router
 from ostinato.faces.http.shapes.admin import Events, EventShown
-from ostinato.faces.http.who import JourneyReader, declared
-from ostinato.journeys.plugins import Request as Inbound
+from ostinato.journeys.task_kind import Request as Inbound
 from ostinato.model import Event, event_data
 from ostinato.when.instants import to_datetime
 
-router = APIRouter(route_class=Route, tags=["events"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
+    from fastapi.responses import StreamingResponse
+
+router = Router(tags=["events"])
 READ = declared(Role.READER)
-_PAGE = 500
+_PAGE = 100  # events of a stream that are read at once
+_PART = 256 << 10  # bytes of a stream's text that are put together at once
 _ALIVE = 15.0  # seconds between signs of life on a silent stream
 _LOOK = 1.0
 MOST_STREAMS = 100  # of one namespace, at one server
 
 
-def shown(event: Event) -> EventShown:
+def event_answer(event: Event) -> EventShown:
     return EventShown(
         seq=event.seq,
         at=to_datetime(event.at),
@@ -53,25 +57,25 @@ async def list_events(
     subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
     limit: Limit = 100,
     newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
-) -> Response | Events:
-    """Facts in the order of their commits."""
+) -> Answer | Events:
+    """List events in the order of their commits."""
     seen = seen_by(request, who)
     if newest:
         last = await who.app.events(after=after, subject=subject, limit=limit, newest=True)
-        return Events(items=[shown(one) for one in await shown_events(who, seen, last)], next=None)
+        return Events(items=[event_answer(one) for one in await visible_events(who, seen, last)], next=None)
 
     async def fetch(after: int | None, limit: int) -> list[Event]:
         return await who.app.events(after=after or 0, subject=subject, limit=limit)
 
-    async def visible(found: Sequence[Event]) -> Sequence[Event]:
-        return await shown_events(who, seen, found)
+    async def visible(events: Sequence[Event]) -> Sequence[Event]:
+        return await visible_events(who, seen, events)
 
-    return await listing(who, after, limit, fetch, lambda event: event.seq, shown, visible)
+    return await listing(who, after, limit, fetch, lambda event: event.seq, event_answer, visible)
 
 
 @router.get(
     "/events/stream",
-    response_class=StreamingResponse,
+    response_class="StreamingResponse",
     responses={200: {"content": {"text/event-stream": {}}, "description": "Server-sent events; the id is the seq."}},
     **READ,
 )
@@ -83,65 +87,109 @@ async def stream_events(
     after: Annotated[int | None, Query(ge=0, le=1 << 62, description="Begin after this seq; without it, now.")] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
-    """Facts as they happen. A client that comes back with `Last-Event-ID` misses nothing."""
-    refuse_unknown(pattern)
+    """Stream events as they happen. A client that reconnects with `Last-Event-ID` misses nothing."""
+    who.app.event_names.refuse_unknown(pattern)
     if last_event_id is not None:
         if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 18:
             raise Refused(422, "invalid", f"Last-Event-ID {last_event_id!r} is not the number of an event")
         after = int(last_event_id)
-    streams: Counter[str] = request.app.state.streams
-    if streams[who.namespace] >= MOST_STREAMS:
-        words = f"namespace {who.namespace!r} has {MOST_STREAMS} streams open, which is the most"
-        raise Refused(429, "too many streams", words, {"Retry-After": "10"})
+    from ostinato.faces.http.counted_stream import CountedStream
+
     if after is None:
         after = await who.app.last_event()
-    closing: asyncio.Event = request.app.state.closing
-    body = _stream(who, seen_by(request, who), pattern, subject, after, closing)
-    counted = _counted(streams, who.namespace, body)
-    return StreamingResponse(counted, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    streams: Streams = request.app.state.streams
+    turn = streams.turns[who.namespace]
+    body = _stream(who, seen_by(request, who), pattern, subject, after, request.app.state.closing, turn)
+    return CountedStream(streams.open, who.namespace, body, MOST_STREAMS)
 
 
-async def _counted(streams: Counter[str], namespace: str, body: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
-    streams[namespace] += 1
-    try:
-        async with aclosing(body):
-            async for part in body:
-                yield part
-    finally:
-        streams[namespace] -= 1
+class Streams:
+    """The streams of one server: how many each namespace has open, and the lock that makes them read one after the
+    other."""
+
+    def __init__(self) -> None:
+        self.open: Counter[str] = Counter()
+        self.turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+
+@dataclass
+class _Reader:
+    """Reads events for one stream in parts of at most `_PAGE` events and about `_PART` bytes."""
+
+    who: Who
+    seen: Inbound
+    pattern: str
+    subject: str | None
+    after: int
+    _limit: int = _PAGE
+
+    async def read(self) -> tuple[bytes, bool]:
+        """Return the text of the next events that the caller may see, and whether more may be ready."""
+        events = await self.who.app.events(after=self.after, subject=self.subject, limit=self._limit)
+        wanted = [event for event in events if fnmatchcase(event.name, self.pattern)]
+        visible = {event.seq for event in await visible_events(self.who, self.seen, wanted)}
+        text = bytearray()
+        count = 0
+        for event in events:
+            if event.seq in visible:
+                text += _as_text(event)
+            self.after = event.seq
+            count += 1
+            if len(text) >= _PART:
+                break
+        more = count < len(events) or len(events) == self._limit
+        # After large events read fewer at a time, so that little is read twice.
+        self._limit = max(1, count) if len(text) >= _PART else min(_PAGE, self._limit * 2)
+        return bytes(text), more
 
 
 async def _stream(
-    who: Who, seen: Inbound, pattern: str, subject: str | None, after: int, closing: asyncio.Event
+    who: Who,
+    seen: Inbound,
+    pattern: str,
+    subject: str | None,
+    after: int,
+    closing: asyncio.Event,
+    turn: asyncio.Lock,
 ) -> AsyncGenerator[bytes, None]:
+    """Yield events until the server closes. An event wakes all streams of a namespace, so they read one after the
+    other: only one page at a time is in memory."""
     loop = asyncio.get_running_loop()
     said = checked = loop.time()
+    reader = _Reader(who, seen, pattern, subject, after)
     yield b"retry: 1000\n\n"
     with who.app.engine.listeners.watching() as some:
         while not closing.is_set():
             some.clear()
-            last = await who.app.last_event()  # of all namespaces; whatever is read after this has all up to it
-            found = await who.app.events(after=after, subject=subject, limit=_PAGE)
-            wanted = [event for event in found if fnmatchcase(event.name, pattern)]
-            for event in await shown_events(who, seen, wanted):
-                yield _said(event)
-                said = loop.time()
-            after = found[-1].seq if found else after
-            if len(found) == _PAGE:
+            text, more = b"", False
+            try:
+                if loop.time() - checked > _ALIVE:
+                    if not await _token_is_valid(who):
+                        return
+                    checked = loop.time()
+                async with turn:
+                    last = await who.app.last_event()  # of all namespaces; a read after this has all events up to it
+                    if last > reader.after:
+                        text, more = await reader.read()
+                        await asyncio.sleep(0)
+            except (Busy, StoreError):  # temporary: retry from the same place
+                await _first_of(closing)
                 continue
-            after = max(after, last)  # what others wrote is not looked through again, however long this one is silent
-            if loop.time() - checked > _ALIVE:
-                checked = loop.time()
-                if not await _still_welcome(who):
-                    return
+            if text:
+                yield text
+                said = loop.time()
+            if more:
+                continue
+            # Do not read other namespaces' events again while this stream is silent.
+            reader.after = max(reader.after, last)
             if loop.time() - said > _ALIVE:
-                yield f": {after}\n\n".encode()
+                yield f": {reader.after}\n\n".encode()
                 said = loop.time()
             await _first_of(some, closing)
 
 
 async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of them is set, or for a while. Whoever goes away meanwhile leaves nothing behind."""
+    """Wait until one of the events is set, at most `_LOOK` seconds. Leaves no task behind if it is cancelled."""
     waits = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
@@ -151,12 +199,12 @@ async def _first_of(*events: asyncio.Event) -> None:
         await asyncio.gather(*waits, return_exceptions=True)
 
 
-async def _still_welcome(who: Who) -> bool:
-    """A stream outlives the moment its token was checked in."""
+async def _token_is_valid(who: Who) -> bool:
+    """Return whether the token of a stream, which was checked when the stream began, is still valid."""
     token, now = who.token, who.app.engine.clock.now()
     return token is None or await who.app.store.read(lambda _: still_good(token.id, now))
 
 
-def _said(event: Event) -> bytes:
-    data = orjson.dumps(shown(event).model_dump(mode="json"))
+def _as_text(event: Event) -> bytes:
+    data = orjson.dumps(event_answer(event).model_dump(mode="json"))
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.name.encode(), data)

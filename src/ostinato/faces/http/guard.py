@@ -1,6 +1,5 @@
-"""What is checked of every request before anything else sees it: where it thinks it goes (Host), where it comes from
-(Origin), how large it is and what it carries. So no page of another site can write here, and no name that points to
-this machine by stealth can read here."""
+"""Checks of every request before any other code sees it: the Host and Origin headers, the size and the type of the
+body. They stop pages of other sites from writing here, and DNS rebinding from reading here."""
 
 from __future__ import annotations
 
@@ -14,20 +13,17 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.http.bodies import SLASH
-from ostinato.faces.http.problems import of_error, problem
-from ostinato.faces.http.who import known
+from ostinato.faces.http.authentication import authenticate
+from ostinato.faces.http.bodies import SLASH, most_of, too_large
+from ostinato.faces.http.error_responses import of_error, problem
 
-LARGEST = 2 << 20  # bytes of a request
-LARGEST_FILE = 4 << 20  # of one that brings a file of schedules
 MOST_HELD = 64 << 20  # bytes of all requests that are being read or answered
-_FILES = ("/api/v1/schedules:apply", "/api/v1/schedules:plan")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def host_of(value: str) -> str:
-    """The host of a Host header, without its port; nothing where it cannot be read."""
+    """Return the host of a Host header, without its port; an empty text if it cannot be read."""
     try:
         return (urlsplit(f"//{value}").hostname or "").lower()
     except ValueError:
@@ -42,12 +38,13 @@ def _netloc(origin: str) -> str:
 
 
 def segments(raw: bytes) -> str:
-    """A path for the router in which only what was written as a slash is one: `team%2Freport` is one name."""
+    """Return a path for the router. An escaped slash is part of a name: `team%2Freport` is one name."""
     return "/".join(unquote(part).replace("/", SLASH) for part in raw.decode("ascii", "replace").split("/"))
 
 
 class Guard:
-    """`hosts`: the names this server answers to; none: any (it asks everyone for a token then)."""
+    """ASGI middleware that makes the checks. `hosts` are the names of this server; if it is empty, any name is
+    accepted, and every caller needs a token."""
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = _LOOPBACK, origins: Sequence[str] = ()) -> None:
         self._app = app
@@ -60,16 +57,16 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = LARGEST_FILE if scope["path"] in _FILES else LARGEST
+        most = most_of(scope["path"].removeprefix("/api/v1"))
         refusal = self._refusal(scope["method"], headers, most)
         if refusal is not None:
             await problem(*refusal)(scope, receive, send)
             return
         if _has_body(headers):
             try:
-                await known(HTTPConnection(scope))
+                await authenticate(HTTPConnection(scope))
             except OstinatoError as refused:
-                await of_error(refused, inside=scope["app"].state.inside)(scope, receive, send)
+                await of_error(refused, scope["app"])(scope, receive, send)
                 return
         raw = scope.get("raw_path")
         if raw and b"%2" in raw:
@@ -82,7 +79,7 @@ class Guard:
             size = len(message.get("body", b""))
             read += size
             self._held += size
-            # One of HTTP's own errors: what reads the body takes any other for a body that cannot be parsed.
+            # An HTTPException: FastAPI would report any other error as a body that cannot be parsed.
             if read > most:
                 status, _, words = _too_large(most)
                 raise HTTPException(status, words)
@@ -124,7 +121,7 @@ def _has_body(headers: Headers) -> bool:
 
 
 def _too_large(most: int) -> tuple[int, str, str]:
-    return 413, "too large", f"a request has at most {most:,} bytes"
+    return 413, "too large", too_large(most)
 
 
 def _named(hosts: Any) -> str:

@@ -1,23 +1,25 @@
-"""Is it alive, is it ready, and its figures."""
+"""Health checks and metrics."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
-from ostinato.faces.http.bodies import Route
+from ostinato.faces.http.authentication import Reader, declared
+from ostinato.faces.http.routing import Answer, Router
 from ostinato.faces.http.shapes.admin import Health
-from ostinato.faces.http.who import Reader, declared
 from ostinato.version import __version__
 
-router = APIRouter(route_class=Route, tags=["health"])
-_SECONDS = 2.0  # that the store has to answer; whoever asks has a deadline of their own
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request, Response
+
+router = Router(tags=["health"])
+_SECONDS = 2.0  # for the store to answer; the prober has its own deadline
 ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
 
 
@@ -46,13 +48,13 @@ async def ready(request: Request, response: Response) -> Health:
 
 @router.get(
     "/metrics",
-    response_class=Response,
+    response_class="Response",
     responses={200: {"content": {"text/plain": {}}}},
     **declared(Role.READER),
 )
-async def metrics(who: Reader) -> Response:
-    """Figures of this process and of every schedule of the namespace, in Prometheus' form."""
+async def metrics(who: Reader) -> Answer:
+    """Return the metrics of this process and of every schedule of the namespace, in Prometheus' format."""
     await who.app.measure_schedules()
     registry = who.app.engine.metrics.registry
     text = await who.app.computing.in_thread(who.namespace, generate_latest, registry)
-    return Response(text, media_type=CONTENT_TYPE_LATEST)
+    return Answer(text, media_type=CONTENT_TYPE_LATEST)

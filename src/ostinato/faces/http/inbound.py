@@ -1,16 +1,18 @@
-"""What a journey sees of a request: headers, query, cookies and who is at the other end; not the token that opened our
-own door. What a proxy says about its client is believed only of proxies that are trusted."""
+"""The request that a journey sees: headers, query, cookies and the peer, without the token for this server. Headers
+with a client certificate are accepted only from trusted proxies."""
 
 from __future__ import annotations
 
 import ssl
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import Request, Response
-
-from ostinato.faces.http.who import OWN_HEADER, is_ours
-from ostinato.journeys.plugins import Request as Inbound
+from ostinato.faces.http.authentication import OWN_HEADER, is_ours
+from ostinato.faces.http.routing import Answer
 from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.task_kind import Request as Inbound
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
 
 _OF_PROXIES = ("client-cert", "client-cert-chain")
 
@@ -32,11 +34,10 @@ def inbound(request: Request, settings: JourneySettings) -> Inbound:
     )
 
 
-def give_cookies(response: Response, seen: Inbound) -> Response:
-    """What a journey's calls have set for who began them."""
-    for line in seen.set_cookies.values():
-        response.headers.append("set-cookie", line)
-    return response
+def give_cookies(answer: Answer, seen: Inbound) -> Answer:
+    """Add the cookies that the journey's calls have set."""
+    answer.cookies += seen.set_cookies.values()
+    return answer
 
 
 def _ours(value: str) -> bool:
@@ -45,6 +46,6 @@ def _ours(value: str) -> bool:
 
 
 def _certificate(scope: Any) -> bytes | None:
-    """The client's own, where the server ends TLS itself and says so (the ASGI extension `tls`)."""
+    """Return the client's certificate, if the server terminates TLS itself (the ASGI extension `tls`)."""
     chain = ((scope.get("extensions") or {}).get("tls") or {}).get("client_cert_chain")
     return ssl.PEM_cert_to_DER_cert(chain[0]) if chain else None

@@ -1,69 +1,59 @@
-"""What journeys have scheduled for themselves, over HTTP: listed by journey and subject, and cancelled. A binding's
-context may hold tokens: it is never shown."""
+"""Bindings over HTTP: the schedules that journeys have created. A binding's context may contain tokens, so no answer
+contains it."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path
+from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.engine.requests import digest
-from ostinato.faces.http.bodies import Route
+from ostinato.engine.idempotency import digest
+from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, declared
+from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journeys import Label
-from ostinato.faces.http.keys import Key, done_once
-from ostinato.faces.http.paging import After, Limit
+from ostinato.faces.http.pagination import After, Limit
+from ostinato.faces.http.read_guard import visible_binding, visible_bindings
+from ostinato.faces.http.routing import Path, Router
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import BindingShown, BindingsShown
-from ostinato.faces.http.who import Operator, Reader, declared
-from ostinato.journeys.bindings import BindingInfo
 
-router = APIRouter(route_class=Route, tags=["journeys"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
+
+router = Router(tags=["journeys"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 
 
 @router.get("/journey-bindings", **READ)
 async def list_bindings(
-    who: Reader, journeyName: Label = None, subjectId: Label = None, after: After = None, limit: Limit = 100
+    request: Request,
+    who: JourneyReader,
+    journeyName: Label = None,
+    subjectId: Label = None,
+    after: After = None,
+    limit: Limit = 100,
 ) -> BindingsShown:
-    """Bindings of a journey, of a subject, or of both; without their contexts."""
-    found = await who.app.journeys.bindings(
+    """List bindings of a journey, of a subject, or of both, without their contexts. Bindings that the caller may not
+    read are left out."""
+    bindings = await who.app.journeys.bindings(
         name=journeyName or "", subject=subjectId or "", after=after or "", limit=limit
     )
-    return BindingsShown(items=[_shown(one) for one in found], next=found[-1].id if len(found) == limit else None)
+    items = [BindingShown.model_validate(one) for one in await visible_bindings(request, who, bindings)]
+    return BindingsShown(items=items, next=bindings[-1].id if len(bindings) == limit else None)
 
 
 @router.get("/journey-bindings/{id}", **READ)
-async def read_binding(who: Reader, id: Id) -> BindingShown:
-    """A binding as it stands."""
-    return _shown(await who.app.journeys.binding(id))
+async def read_binding(request: Request, who: JourneyReader, id: Id) -> BindingShown:
+    """Read a binding."""
+    return BindingShown.model_validate(await visible_binding(request, who, id))
 
 
 @router.post("/journey-bindings/{id}/cancel", **WRITE)
-async def cancel_binding(who: Operator, id: Id, key: Key = None) -> BindingShown:
-    """Let a binding start nothing more. A run that is going finishes, and carries nothing on."""
+async def cancel_binding(request: Request, who: JourneyOperator, id: Id, key: Key = None) -> BindingShown:
+    """Cancel a binding: it starts no further runs. An active run finishes."""
+    await visible_binding(request, who, id)
 
     async def cancel() -> BindingShown:
-        return _shown(await who.app.journeys.cancel_binding(id))
+        return BindingShown.model_validate(await who.app.journeys.cancel_binding(id))
 
-    return await done_once(who.app, key, f"cancel binding {digest(id)}", BindingShown, cancel)
-
-
-def _shown(one: BindingInfo) -> BindingShown:
-    return BindingShown(
-        scheduleId=one.id,
-        journeyName=one.journey,
-        journeyVersion=one.version,
-        startStateId=one.start,
-        subjectId=one.subject,
-        startAt=one.start_at,
-        interval=one.interval,
-        maxRuns=one.max_runs,
-        runsExecuted=one.runs_executed,
-        state=one.state,
-        schedule=one.schedule,
-        next=one.next,
-        created=one.created,
-        updated=one.updated,
-    )
+    return await answer_once(who.app, key, f"cancel binding {digest(id)}", BindingShown, cancel)

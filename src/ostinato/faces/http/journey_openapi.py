@@ -1,4 +1,4 @@
-"""The API of one journey, described by OpenAPI 3.1 from its definition: its start, its steps, what it answers. Pure."""
+"""Build the OpenAPI 3.1 description of one journey's API from its definition. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ostinato.journeys.asking import step_binding
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.blocks import RequestBinding
 from ostinato.journeys.language.states import Projection, Wait, Webhook
+from ostinato.journeys.runtime.requests import step_binding
 
 _NOT_PARAMETERS = ("accept", "content-type", "authorization")  # OpenAPI describes them by other means
 _LINKS = {
@@ -141,7 +141,7 @@ def _steps(definition: Definition) -> dict[str, Wait | Webhook]:
 
 def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[str, Any]) -> dict[str, Any]:
     external = state.external
-    schemas.update({f"Step.{id}": _local(external.input.schema, f"Step.{id}")})
+    schemas.update({f"Step.{id}": _relocate(external.input.schema, f"Step.{id}")})
     response = _shown_with(_ref("JourneyStatus"), f"Step.{id}.Response", external.response, schemas)
     return {
         "operationId": f"step_{id}",
@@ -157,8 +157,8 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
 
 
 def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any]:
-    """What whoever moves a journey is told of it; no more than that it was heard, if the read guard does not let them
-    read it."""
+    """Return the schema of the answer to a step or a cancel: the status, or only id and name if the read guard refuses
+    the caller."""
     if definition.spec.access.read is None:
         return status
     names = ("journeyId", "journeyName")
@@ -167,29 +167,29 @@ def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any
 
 
 def _input(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
-    given = definition.spec.input
-    return _named("Input", None if given is None else given.schema, schemas) if given else {"type": "object"}
+    declared = definition.spec.input
+    return _named("Input", None if declared is None else declared.schema, schemas) if declared else {"type": "object"}
 
 
 def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any]) -> dict[str, Any]:
-    """A schema of the definition, at a place of its own."""
+    """Add a schema of the definition to `schemas`, and return a reference to it."""
     if schema is None:
         return {}
-    schemas[name] = _local(schema, name)
+    schemas[name] = _relocate(schema, name)
     return _ref(name)
 
 
-def _local(value: Any, name: str) -> Any:
-    """A schema's references lead within it; here it stands deeper."""
+def _relocate(value: Any, name: str) -> Any:
+    """Change the references within a schema to its new place."""
     if isinstance(value, Mapping):
         return {
-            key: f"#/components/schemas/{name}{one[1:]}"
-            if key == "$ref" and isinstance(one, str) and one.startswith("#")
-            else _local(one, name)
-            for key, one in value.items()
+            key: f"#/components/schemas/{name}{part[1:]}"
+            if key == "$ref" and isinstance(part, str) and part.startswith("#")
+            else _relocate(part, name)
+            for key, part in value.items()
             if key != "$schema"
         }
-    return [_local(one, name) for one in value] if isinstance(value, list | tuple) else value
+    return [_relocate(part, name) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _shown_with(
@@ -201,12 +201,12 @@ def _shown_with(
 def _parameters(binding: RequestBinding) -> list[dict[str, Any]]:
     headers = [*binding.headers_to_context, *(one.from_header for one in binding.headers_passthrough)]
     names = {one.lower(): one for one in headers if one.lower() not in _NOT_PARAMETERS}
-    found = [{"name": one, "in": "header", "schema": {"type": "string"}} for one in names.values()]
-    return found + [{"name": one, "in": "query", "schema": {"type": "string"}} for one in binding.query_to_context]
+    parameters = [{"name": one, "in": "header", "schema": {"type": "string"}} for one in names.values()]
+    return parameters + [{"name": one, "in": "query", "schema": {"type": "string"}} for one in binding.query_to_context]
 
 
 def _envelope(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    own = {"journeyId": {"type": "string"}, "journeyName": {"type": "string"}}
+    ids = {"journeyId": {"type": "string"}, "journeyName": {"type": "string"}}
     labels = {
         "tags": {"type": "array", "items": {"type": "string"}},
         "attributes": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -214,7 +214,7 @@ def _envelope(properties: dict[str, Any], required: list[str]) -> dict[str, Any]
     }
     return {
         "type": "object",
-        "properties": {**own, **properties, **labels},
+        "properties": {**ids, **properties, **labels},
         "required": ["journeyId", "journeyName", *required],
     }
 

@@ -1,10 +1,10 @@
-"""HTTP/1.1 as uvicorn speaks it through httptools, a parser in C: reading a request in Python takes as long as
-answering it. What uvicorn lacks is bounds on what a client may send, and for how long, before anyone knows who it is:
+"""HTTP/1.1 by uvicorn and httptools, a parser in C: reading a request in Python takes as long as answering it. This
+module adds the limits that uvicorn lacks on what a client may send, and for how long, before it is authenticated:
 
-- the first line and the headers have `LARGEST_HEAD` bytes and `MOST_HEADERS` headers at most, and so have trailers,
+- the first line and the headers have at most `LARGEST_HEAD` bytes and `MOST_HEADERS` headers, and so have trailers,
   which are dropped: a proxy that filters headers may let trailers pass
 - a head arrives within `HEAD_SECONDS`, each `PROGRESS` bytes of a body within `BODY_SECONDS`
-- a client that does not read its answer for `WRITE_SECONDS` is cut off
+- a client that does not read its answer for `WRITE_SECONDS` is disconnected
 - at most `most_connections` are open. When that many are, the one that has kept the server waiting longest is closed
 """
 
@@ -35,13 +35,14 @@ class _Refused(Exception):
 
 
 def _is_elsewhere(target: bytes, host: bytes) -> bool:
-    """Whether a target that names its server (`GET http://server/path`) names another than the Host header."""
+    """Return whether a target that names its server (`GET http://server/path`) names another server than the Host
+    header."""
     authority = target.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
     return bool(authority) and authority.lower() != host.strip().lower()
 
 
 def most_connections() -> int:
-    """How many connections may be open: half of the files that this process may have, and 1,000 at most."""
+    """Return how many connections may be open: half of the files that this process may open, and at most 1,000."""
     try:
         import resource
 
@@ -52,7 +53,7 @@ def most_connections() -> int:
 
 
 class Protocol(HttpToolsProtocol):
-    """Says nothing in the log about what is wrong with a request: anyone could fill a disk with that."""
+    """The protocol of one connection. It does not log invalid requests, because anyone could fill a disk with them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -80,7 +81,8 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> bool:
-        """Close the connection that has kept us waiting longest for a request. Returns whether there was one."""
+        """Close the connection that has kept the server waiting longest for a request. Returns whether there was
+        one."""
         waiting = [one for one in self.connections if one is not self and isinstance(one, Protocol) and one.idle]
         if not waiting:
             return False
@@ -91,7 +93,7 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being done for this client: a request has not come, or not yet all of it."""
+        """Return whether no request of this client is being handled: none has arrived, or only a part of one."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     # Reading
@@ -181,7 +183,7 @@ class Protocol(HttpToolsProtocol):
         self._answer(408, words)
 
     def _answer(self, status: int, words: str, headers: str = "") -> None:
-        """Answer what could not be read, unless an answer has begun, and close."""
+        """Answer a request that could not be read, unless an answer has begun, and close the connection."""
         self._stop_waiting()
         if self.transport.is_closing():
             return

@@ -1,4 +1,5 @@
-"""A debug line for each request: method, path, status and time. Never the query or the headers, which hold tokens."""
+"""Log a debug line for each request: method, path, status and time, but never the query or the headers, which may
+contain tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ostinato.engine.log import log
 
 
 class RequestLog:
-    """ASGI middleware; it costs nothing unless debug lines are wanted."""
+    """ASGI middleware that logs requests. It does nothing unless debug lines are written."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
-
-from fastapi import APIRouter, Body, Path, Query, Request, Response
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.errors import OstinatoError
-from ostinato.faces.http.bodies import Route
-from ostinato.faces.http.hiding import shown_run, shown_runs
-from ostinato.faces.http.keys import Key
-from ostinato.faces.http.paging import After, AfterNumber, BeforeRun, Limit, listing, page
+from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key
+from ostinato.faces.http.pagination import After, AfterNumber, BeforeRun, Limit, listing, page
+from ostinato.faces.http.placing import naming_input_places
+from ostinato.faces.http.read_guard import visible_run, visible_runs
+from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.common import Stop
 from ostinato.faces.http.shapes.runs import (
     Attempts,
@@ -28,21 +27,20 @@ from ostinato.faces.http.shapes.runs import (
     StartMany,
     Stopped,
 )
-from ostinato.faces.http.who import JourneyOperator, JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.unknown_jobs import note_unknown_job
 from ostinato.model import Status
 from ostinato.views import RunInfo
 
-router = APIRouter(route_class=Route, tags=["runs"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request, Response
+
+router = Router(tags=["runs"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Id = Annotated[
     str,
     Path(min_length=1, max_length=600, description="A run's id, or the id it was started with."),
 ]
 Job = Annotated[str, Path(min_length=1, max_length=512)]
-
-
-def shown(run: RunInfo) -> RunShown:
-    return RunShown.model_validate(run)
 
 
 @router.get("/runs", response_model=Runs, **READ)
@@ -55,8 +53,8 @@ async def list_runs(
     attempts: bool = False,
     before: BeforeRun = None,
     limit: Limit = 100,
-) -> Response:
-    """Runs, newest first."""
+) -> Answer:
+    """List runs, the newest first."""
     standing = None if status is None else status.value
 
     async def fetch(before: str | None, limit: int) -> list[RunInfo]:
@@ -64,32 +62,30 @@ async def list_runs(
             name=name, status=standing, parent=parent, attempts=attempts, before=before, limit=limit
         )
 
-    async def visible(found: Sequence[RunInfo]) -> Sequence[RunInfo]:
-        return await shown_runs(request, who, found)
-
-    return await listing(who, before, limit, fetch, lambda run: run.run_id, shown, visible)
+    visible = partial(visible_runs, request, who)
+    return await listing(who, before, limit, fetch, lambda run: run.run_id, RunShown.model_validate, visible)
 
 
 @router.get("/runs/{id}", **READ)
 async def read_run(request: Request, who: JourneyReader, id: Id) -> RunShown:
-    """A run: its newest attempt."""
-    return shown(await shown_run(request, who, id))
+    """Read a run: its newest attempt."""
+    return RunShown.model_validate(await visible_run(request, who, id))
 
 
 @router.get("/runs/{id}/attempts", **READ)
 async def list_attempts(
     request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 100
 ) -> Attempts:
-    """Every attempt of a run, the first one first."""
-    await shown_run(request, who, id)
-    found, more = page(await who.app.attempts(id), lambda one: one.attempt, after, limit)
-    return Attempts(items=[shown(run) for run in found], next=more)
+    """List all attempts of a run, the first one first."""
+    await visible_run(request, who, id)
+    attempts, more = page(await who.app.attempts(id), lambda one: one.attempt, after, limit)
+    return Attempts(items=[RunShown.model_validate(run) for run in attempts], next=more)
 
 
 @router.get("/runs/{id}/log", **READ)
 async def read_log(request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 1000) -> Log:
-    """What every attempt has logged."""
-    await shown_run(request, who, id)
+    """Read the log lines of all attempts."""
+    await visible_run(request, who, id)
     lines, more = page(enumerate(await who.app.logs(id), 1), lambda numbered: numbered[0], after, limit)
     return Log(items=[LogShown.model_validate(line) for _, line in lines], next=more)
 
@@ -102,8 +98,8 @@ async def cancel_run(
     body: Annotated[Stop, Body(default_factory=Stop)],
     key: Key = None,
 ) -> Stopped:
-    """Ask a run to stop. Doing it again changes nothing."""
-    await shown_run(request, who, id)
+    """Request a run to stop. Repeating the call changes nothing."""
+    await visible_run(request, who, id)
     return Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 
 
@@ -115,36 +111,37 @@ async def terminate_run(
     body: Annotated[Stop, Body(default_factory=Stop)],
     key: Key = None,
 ) -> Stopped:
-    """End a run at once, whatever it is doing. Doing it again changes nothing."""
-    await shown_run(request, who, id)
+    """End a run at once, without waiting for its function. Repeating the call changes nothing."""
+    await visible_run(request, who, id)
     return Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/retry", status_code=201, **WRITE)
 async def retry_run(request: Request, who: JourneyOperator, id: Id, key: Key = None) -> Started:
-    """Do a run that is over once more, as another run with the same input."""
-    await shown_run(request, who, id)
+    """Start a new run with the input of a run that has ended."""
+    await visible_run(request, who, id)
     handle = await who.app.retry(id, request_id=key)
     return Started(id=handle.id, new=handle.new)
 
 
 @router.get("/jobs", tags=["jobs"], **READ)
 async def list_jobs(who: Reader, after: After = None, limit: Limit = 100) -> Jobs:
-    """The jobs that are known, here or to any node."""
+    """List the jobs that this process or any node has declared."""
     engine = who.app.engine
+    await engine.read_declared()
     here = {name: handler.declaration for name, handler in engine.handlers.items()}
-    found, more = page({**engine.declared, **here}.items(), lambda one: one[0], after, limit)
+    jobs, more = page({**engine.declared, **here}.items(), lambda job: job[0], after, limit)
     return Jobs(
         items=[
             JobShown(
                 name=name,
-                queue=one.queue,
-                priority=one.priority,
-                serial_key=one.serial_key,
-                at_most_once=one.at_most_once,
+                queue=job.queue,
+                priority=job.priority,
+                serial_key=job.serial_key,
+                at_most_once=job.at_most_once,
                 here=name in here,
             )
-            for name, one in found
+            for name, job in jobs
         ],
         next=more,
     )
@@ -154,16 +151,17 @@ async def list_jobs(who: Reader, after: After = None, limit: Limit = 100) -> Job
 async def start_job(
     who: Operator, name: Job, body: Annotated[Start, Body(default_factory=Start)], response: Response, key: Key = None
 ) -> Started:
-    """Start a run, now or later. A job that no node knows waits until one does."""
-    handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
+    """Start a run, now or later. A run of a job that no node knows waits until a node knows it."""
+    note = await note_unknown_job(who.app, name)
+    with naming_input_places(body.input):
+        handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
     response.headers["Location"] = f"/api/v1/runs/{handle.id}"
-    return Started(id=handle.id, new=handle.new)
+    return Started(id=handle.id, new=handle.new, note=note)
 
 
 @router.post("/jobs/{name}/start-many", status_code=201, tags=["jobs"], **WRITE)
 async def start_many(who: Operator, name: Job, body: StartMany, key: Key = None) -> ManyStarted:
-    """Start many runs of one job in as few transactions as may be."""
-    if body.id is not None or body.input:
-        raise OstinatoError("start-many takes inputs and ids, not input and id")
+    """Start many runs of one job in as few transactions as possible."""
+    note = await note_unknown_job(who.app, name)
     handles = await who.app.start_many(name, body.inputs, ids=body.ids, at=body.at, request_id=key, **body.options())
-    return ManyStarted(items=[Started(id=one.id, new=one.new) for one in handles])
+    return ManyStarted(items=[Started(id=handle.id, new=handle.new, note=note) for handle in handles])

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Annotated
-
-from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
+from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.faces.door import Refused
-from ostinato.faces.http.bodies import Route
-from ostinato.faces.http.hiding import shown_occurrences, shown_schedules
-from ostinato.faces.http.keys import Key
-from ostinato.faces.http.paging import After, Before, Limit, listing
+from ostinato.faces.auth import Refused
+from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key
+from ostinato.faces.http.pagination import After, Before, Limit, listing
+from ostinato.faces.http.placing import naming_places
+from ostinato.faces.http.read_guard import visible_occurrences, visible_schedules
+from ostinato.faces.http.routing import Answer, Body, Header, Path, Query, Router
 from ostinato.faces.http.shapes.common import Moment
 from ostinato.faces.http.shapes.schedules import (
     ChangedShown,
@@ -35,13 +35,17 @@ from ostinato.faces.http.shapes.schedules import (
     Trigger,
     Upserted,
 )
-from ostinato.faces.http.who import JourneyReader, Operator, Reader, declared
-from ostinato.schedules.calls import Changed
+from ostinato.faces.http.unknown_jobs import note_action, note_schedule
+from ostinato.schedules.api.changes import Changed
 from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
 
-router = APIRouter(route_class=Route, tags=["schedules"])
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request, Response
+
+router = Router(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=512)]
+Each = Annotated[int | None, Query(ge=1, le=1000, description="The most times of one schedule.")]
 _TOKEN = 18  # digits
 Match = Annotated[
     str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
@@ -49,7 +53,7 @@ Match = Annotated[
 
 
 def token_of(match: str | None) -> int | None:
-    """The conflict token that an If-Match asks for."""
+    """Return the conflict token in an If-Match header."""
     if match is None or match.strip() == "*":
         return None
     text = match.strip().removeprefix("W/").strip('"')
@@ -58,17 +62,15 @@ def token_of(match: str | None) -> int | None:
     return int(text)
 
 
-def tagged(response: Response, token: int) -> None:
+def set_etag(response: Response, token: int) -> None:
     response.headers["ETag"] = f'"{token}"'
 
 
-def changed(response: Response, done: Changed) -> ChangedShown:
-    tagged(response, done.token)
-    return ChangedShown.model_validate(done)
-
-
-def shown(info: ScheduleInfo) -> ScheduleShown:
-    return ScheduleShown.model_validate(info)
+def change_answer(response: Response, done: Changed, note: str | None = None) -> ChangedShown:
+    set_etag(response, done.token)
+    shown = ChangedShown.model_validate(done)
+    shown.note = note or done.note
+    return shown
 
 
 @router.get("/schedules", response_model=SchedulesShown, **READ)
@@ -81,24 +83,27 @@ async def list_schedules(
     job: str | None = None,
     after: After = None,
     limit: Limit = 100,
-) -> Response:
-    """Schedules by name."""
+) -> Answer:
+    """List schedules by name."""
 
     async def fetch(after: str | None, limit: int) -> list[ScheduleInfo]:
         calls = who.app.schedules
         return await calls.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
 
-    visible = partial(shown_schedules, request, who)
-    return await listing(who, after, limit, fetch, lambda info: info.name, shown, visible)
+    visible = partial(visible_schedules, request, who)
+    return await listing(who, after, limit, fetch, lambda info: info.name, ScheduleShown.model_validate, visible)
 
 
 @router.post("/schedules", status_code=201, **WRITE)
 async def create_schedule(who: Operator, body: NewSchedule, response: Response, key: Key = None) -> ChangedShown:
     """Create a schedule. A name that is taken is a conflict; use PUT to create or change."""
-    done = await who.app.schedules.create(
-        body.name, paused=body.paused, trigger=body.trigger, request_id=key, **body.given()
-    )
-    return changed(response, done)
+    note = await note_action(who.app, body.action)
+    fields = body.fields()
+    async with naming_places(who.app, body.name, fields):
+        done = await who.app.schedules.create(
+            body.name, paused=body.paused, trigger=body.trigger, request_id=key, **fields
+        )
+    return change_answer(response, done, note)
 
 
 @router.get("/schedules/{name}", **READ)
@@ -109,28 +114,36 @@ async def read_schedule(
     response: Response,
     recent: Annotated[int, Query(ge=0, le=1000)] = 10,
 ) -> ScheduleShown:
-    """A schedule as it stands, with its conflict token as the ETag."""
+    """Read a schedule, with its conflict token as the ETag."""
     info = await who.app.schedules.get(name, recent=recent)
-    tagged(response, info.token)
-    (found,) = await shown_schedules(request, who, [info])
-    return shown(replace(found, recent=tuple(await shown_occurrences(request, who, info.recent))))
+    set_etag(response, info.token)
+    (schedule,) = await visible_schedules(request, who, [info])
+    return ScheduleShown.model_validate(
+        replace(schedule, recent=tuple(await visible_occurrences(request, who, info.recent)))
+    )
 
 
 @router.put("/schedules/{name}", **WRITE)
 async def upsert_schedule(who: Operator, name: Name, body: Definition, response: Response, key: Key = None) -> Upserted:
-    """Create it, or make it as given. Its place in time, its counts and whether it is paused stay."""
-    done, answer = await who.app.schedules.upsert(name, request_id=key, **body.given())
-    tagged(response, answer.token)
-    return Upserted(done=done, **ChangedShown.model_validate(answer).model_dump())  # type: ignore[arg-type]
+    """Create a schedule, or replace its definition. An existing schedule keeps its progress, counts and pause."""
+    note = await note_action(who.app, body.action)
+    fields = body.fields()
+    async with naming_places(who.app, name, fields):
+        done, answer = await who.app.schedules.upsert(name, request_id=key, **fields)
+    shown = change_answer(response, answer, note)
+    return Upserted(done=done, **shown.model_dump())  # type: ignore[arg-type]
 
 
 @router.patch("/schedules/{name}", **WRITE)
 async def update_schedule(
     who: Operator, name: Name, body: Definition, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
-    """Change what is given. No time comes twice by it, and none is lost."""
-    done = await who.app.schedules.update(name, token=token_of(match), request_id=key, **body.given())
-    return changed(response, done)
+    """Change the given fields. No occurrence is lost or repeated by the change."""
+    note = await note_action(who.app, body.action)
+    fields = body.fields()
+    async with naming_places(who.app, name, fields):
+        done = await who.app.schedules.update(name, token=token_of(match), request_id=key, **fields)
+    return change_answer(response, done, note)
 
 
 @router.delete("/schedules/{name}", **WRITE)
@@ -142,9 +155,9 @@ async def delete_schedule(
     key: Key = None,
     match: Match = None,
 ) -> ChangedShown:
-    """Close it. What waits is given up; what runs is left alone, or stopped on request."""
+    """Close a schedule. Waiting runs are dropped; active runs continue, or are stopped on request."""
     done = await who.app.schedules.delete(name, running=running, token=token_of(match), request_id=key)
-    return changed(response, done)
+    return change_answer(response, done)
 
 
 @router.post("/schedules/{name}/pause", **WRITE)
@@ -156,8 +169,10 @@ async def pause_schedule(
     key: Key = None,
     match: Match = None,
 ) -> ChangedShown:
-    """No automatic run until it is resumed."""
-    return changed(response, await who.app.schedules.pause(name, body.note, token=token_of(match), request_id=key))
+    """Pause a schedule: no scheduled run starts until it is resumed."""
+    return change_answer(
+        response, await who.app.schedules.pause(name, body.note, token=token_of(match), request_id=key)
+    )
 
 
 @router.post("/schedules/{name}/resume", **WRITE)
@@ -169,9 +184,9 @@ async def resume_schedule(
     key: Key = None,
     match: Match = None,
 ) -> ChangedShown:
-    """Let it run again; say what is to become of the times that passed meanwhile."""
+    """Resume a schedule. `catchup` says what to do with the times that passed meanwhile."""
     done = await who.app.schedules.resume(name, body.note, catchup=body.catchup, token=token_of(match), request_id=key)
-    return changed(response, done)
+    return change_answer(response, done)
 
 
 @router.post("/schedules/{name}/trigger", **WRITE)
@@ -183,36 +198,40 @@ async def trigger_schedule(
     key: Key = None,
     match: Match = None,
 ) -> ChangedShown:
-    """Run it now, perhaps with another input. The answer says whether it started, waits or was skipped."""
+    """Trigger a schedule now, optionally with another input. The answer says whether the run started, waits or was
+    skipped."""
+    note = await note_schedule(who.app, name)
     done = await who.app.schedules.trigger(
         name, input=body.input, overlap=body.overlap, token=token_of(match), request_id=key
     )
-    return changed(response, done)
+    return change_answer(response, done, note)
 
 
 @router.post("/schedules/{name}/skip", **WRITE)
 async def skip_one(
     who: Operator, name: Name, body: One, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
-    """Leave out exactly one coming occurrence, by its nominal time."""
-    return changed(response, await who.app.schedules.skip(name, body.at, token=token_of(match), request_id=key))
+    """Skip one coming occurrence, by its nominal time."""
+    return change_answer(response, await who.app.schedules.skip(name, body.at, token=token_of(match), request_id=key))
 
 
 @router.post("/schedules/{name}/move", **WRITE)
 async def move_one(
     who: Operator, name: Name, body: MoveOne, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
-    """Move exactly one coming occurrence, between its neighbours."""
+    """Move one coming occurrence to a time between its neighbours."""
     done = await who.app.schedules.move(name, body.at, body.to, token=token_of(match), request_id=key)
-    return changed(response, done)
+    return change_answer(response, done)
 
 
 @router.post("/schedules/{name}/put-back", **WRITE)
 async def put_back(
     who: Operator, name: Name, body: One, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
-    """Take back a skip or a move of one coming occurrence."""
-    return changed(response, await who.app.schedules.put_back(name, body.at, token=token_of(match), request_id=key))
+    """Undo a skip or a move of one coming occurrence."""
+    return change_answer(
+        response, await who.app.schedules.put_back(name, body.at, token=token_of(match), request_id=key)
+    )
 
 
 @router.get("/schedules/{name}/history", response_model=History, **READ)
@@ -224,13 +243,13 @@ async def history(
     last: Moment | None = None,
     before: Before = None,
     limit: Limit = 100,
-) -> Response:
-    """What became of its times, the newest first."""
+) -> Answer:
+    """List past occurrences and their outcomes, the newest first."""
 
     async def fetch(before: str | None, limit: int) -> list[OccurrenceInfo]:
         return await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
 
-    visible = partial(shown_occurrences, request, who)
+    visible = partial(visible_occurrences, request, who)
     return await listing(who, before, limit, fetch, lambda one: one.cursor, OccurrenceShown.model_validate, visible)
 
 
@@ -243,21 +262,22 @@ async def matching_times(
     after: Annotated[Moment | None, Query(description="`next` of the page before.")] = None,
     limit: Limit = 1000,
 ) -> Times:
-    """The nominal times of its spec in a period, both ends included."""
+    """List the nominal times of a schedule's spec in a period, both ends included."""
     begin = first if after is None else max(first, after + timedelta(microseconds=1))
-    found = await who.app.schedules.times(name, begin, last, limit=limit)
-    return Times(items=found, next=found[-1] if len(found) == limit else None)
+    times = await who.app.schedules.times(name, begin, last, limit=limit)
+    return Times(items=times, next=times[-1] if len(times) == limit else None)
 
 
 @router.get("/schedules/{name}/explain", **READ)
 async def explain(request: Request, who: Reader, name: Name, at: Moment) -> ExplanationShown:
-    """Why it ran at a moment, why it did not, or whether it will."""
-    visible = partial(shown_occurrences, request, who)
+    """Explain why a schedule ran at a time, why it did not, or whether it will."""
+    visible = partial(visible_occurrences, request, who)
     return ExplanationShown.model_validate(await who.app.schedules.explain(name, at, visible=visible))
 
 
 @router.get("/upcoming", **READ)
-async def upcoming(who: Reader, limit: Limit = 50) -> Coming:
-    """What is to come, of all schedules, soonest first; what is late, with what will become of it."""
-    found = await who.app.schedules.upcoming(limit)
-    return Coming(items=[ComingShown.model_validate(one) for one in found])
+async def upcoming(who: Reader, limit: Limit = 50, each: Each = None) -> Coming:
+    """List the next times of all schedules, the soonest first, with the number of late times that will run. `each`
+    limits the times of one schedule."""
+    times = await who.app.schedules.upcoming(limit, each=each)
+    return Coming(items=[ComingShown.model_validate(one) for one in times])

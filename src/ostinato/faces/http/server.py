@@ -1,7 +1,4 @@
-"""The API as one ASGI application, and a server that runs it beside the engine.
-
-A later step adds a router to `ROUTERS` and nothing else.
-"""
+"""The API as one ASGI application, and a server that runs it beside the engine."""
 
 from __future__ import annotations
 
@@ -9,69 +6,55 @@ import asyncio
 import errno
 import ipaddress
 import socket
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import uvicorn
 from fastapi import APIRouter, Depends, FastAPI
+from starlette.routing import BaseRoute
 
 from ostinato.app import Ostinato
+from ostinato.engine.ways import Ways, load
 from ostinato.errors import OstinatoError
-from ostinato.faces.door import Door
+from ostinato.faces.auth import Door
 from ostinato.faces.http import (
     admin,
-    apis,
     backfills,
     declared,
+    docs_page,
+    error_responses,
     events,
     health,
-    journey_bindings,
-    journey_definitions,
-    journeys,
-    pages,
-    problems,
     runs,
     schedules,
     simulation,
-    webhooks,
 )
+from ostinato.faces.http.authentication import SCHEMES
+from ostinato.faces.http.error_responses import Problem
+from ostinato.faces.http.framework import fastapi_router
 from ostinato.faces.http.guard import _LOOPBACK, Guard
-from ostinato.faces.http.mistakes import refuse_unknown_parameters
-from ostinato.faces.http.problems import Problem
+from ostinato.faces.http.pacing import Pacing
+from ostinato.faces.http.parameters import refuse_unknown_parameters
 from ostinato.faces.http.protocol import HEAD_SECONDS, Protocol
 from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.request_log import RequestLog
-from ostinato.faces.http.who import SCHEMES
+from ostinato.faces.http.routing import Router
 from ostinato.store.contract import Operation, sql
 from ostinato.version import __version__
 
-ROUTERS: list[APIRouter] = [
-    schedules.router,
-    backfills.router,
-    declared.router,
-    simulation.router,
-    runs.router,
-    events.router,
-    webhooks.router,
-    journeys.router,
-    journey_definitions.router,
-    journey_bindings.router,
-    apis.router,
-    admin.router,
-    health.router,
-]
+_WORK = (schedules.router, backfills.router, declared.router, simulation.router, runs.router, events.router)
+_OPERATION = (admin.router, health.router)
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": words, "content": {problems.MEDIA: {}}}
+    code: {"model": Problem, "description": words, "content": {error_responses.MEDIA: {}}}
     for code, words in {
         400: "The body cannot be read as JSON, or is not an input that the journey takes",
         401: "Without a valid token",
         403: "Not with this role, or not from this page",
         404: "There is no such thing in this namespace",
-        409: "It contradicts what is there",
+        409: "It contradicts what exists",
         412: "The schedule is not as the caller knows it",
         413: "Too large",
         415: "Not JSON",
@@ -85,8 +68,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where to listen, and to whom. `hosts`: other names this server is called by. `trusted_proxies`: addresses and
-    networks whose `X-Forwarded-For` is believed."""
+    """The address to listen on, and the peers to trust. `hosts` are further names of this server. `trusted_proxies` are
+    addresses and networks whose `X-Forwarded-For` is used."""
 
     host: str = "127.0.0.1"
     port: int = 8471
@@ -99,7 +82,7 @@ class Listening:
 
     @property
     def open(self) -> bool:
-        """Whether the machine's own user needs no token."""
+        """Return whether callers on this machine need no token."""
         return self.loopback and not self.require_token
 
     @property
@@ -115,44 +98,68 @@ class Listening:
 def api(
     app: Ostinato, listening: Listening | None = None, entry: Door | None = None, *, inside: bool = False
 ) -> FastAPI:
-    """The ASGI application for an app that is running. `entry`: a door that another face shares. `inside`: it is called
-    within this process only, by the store's own user, who is told what is wrong with the store."""
+    """Return the ASGI application for a running app. `entry` is a `Door` that another face shares. `inside` means that
+    only this process calls the application, for the store's own user, who may see errors of the store."""
     where = listening or Listening()
-    found = FastAPI(
+    application = FastAPI(
         title="Ostinato",
         version=__version__,
-        description="One durable clockwork: schedules, jobs, runs and events.",
-        openapi_url="/api/v1/openapi.json",
-        docs_url=None,
-        redoc_url=None,
+        description="A durable scheduler: schedules, jobs, journeys, runs and events.",
+        openapi_url=None,  # `docs_page` serves it: FastAPI would build it on the event loop
     )
-    found.state.door = entry or Door(app, open_on_loopback=where.open)
-    found.state.proxies = Proxies(where.trusted_proxies)
-    found.state.inside = inside
-    found.state.streams = Counter()
-    found.state.closing = asyncio.Event()
-    strict = [Depends(refuse_unknown_parameters)]
-    for router in ROUTERS:
-        found.include_router(router, prefix="/api/v1", responses=_ERRORS, dependencies=strict)
-    found.include_router(pages.router)
-    problems.install(found)
-    apis.install(found)
-    found.openapi = partial(_described, found.openapi)  # type: ignore[method-assign]
+    application.state.door = entry or Door(app, open_on_loopback=where.open)
+    application.state.proxies = Proxies(where.trusted_proxies)
+    application.state.inside = inside
+    application.state.streams = events.Streams()
+    application.state.closing = asyncio.Event()
+    application.state.description = None  # a task, once somebody wants it
+    routers = routers_of(app.ways)
+    application.router.routes += _routes(routers)
+    error_responses.install(application)
+    for router in routers:
+        if router.install is not None:
+            router.install(application)
+    application.openapi = partial(_described, application.openapi)  # type: ignore[method-assign]
     hosts = (*_LOOPBACK, *where.hosts) if where.loopback else tuple(where.hosts)
-    found.add_middleware(Guard, hosts=hosts, origins=tuple(where.origins))
-    found.add_middleware(RequestLog)
-    return found
+    application.add_middleware(Guard, hosts=hosts, origins=tuple(where.origins))
+    application.add_middleware(RequestLog)
+    application.add_middleware(Pacing)
+    return application
+
+
+def routers_of(ways: Ways) -> tuple[Router, ...]:
+    """Return the routers of an application: Ostinato's own and those of its ways."""
+    return *_WORK, *map(load, ways.routers.values()), *_OPERATION
+
+
+@cache
+def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
+    """Return the routes of these routers. They are built once per process: everything that differs between two
+    applications is in their `state`."""
+    routes, strict = APIRouter(), [Depends(refuse_unknown_parameters)]
+    for router in routers:
+        routes.include_router(fastapi_router(router), prefix="/api/v1", responses=_ERRORS, dependencies=strict)
+    routes.include_router(docs_page.router)
+    return routes.routes
 
 
 def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The description, with how to say who is asking."""
-    found = describe()
-    found["components"]["securitySchemes"] = SCHEMES
-    return found
+    """Return the description of the API, with the ways to authenticate."""
+    description = describe()
+    description["components"]["securitySchemes"] = SCHEMES
+    return description
+
+
+def build_routes(application: FastAPI) -> None:
+    """Build the parameters of every route now, which takes half a second of CPU. FastAPI would do it for the first
+    request. It does so when a router is asked for a path, so this asks for a path that does not exist."""
+    scope = {"type": "http", "method": "GET", "path": "//", "root_path": "", "headers": []}
+    for route in application.routes:
+        route.matches(scope)
 
 
 async def check_listening(app: Ostinato, where: Listening) -> None:
-    """Refuse to listen beyond this machine while nobody has a token."""
+    """Raise `OstinatoError` if other machines can reach the address and no token exists."""
     if where.loopback:
         return
     now = app.engine.clock.now()
@@ -168,17 +175,20 @@ async def check_listening(app: Ostinato, where: Listening) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, telling streams that it is about to stop, and without signal handlers of its own: it would raise a
-    signal again once it has stopped, and so end the process before the engine has drained. Whoever runs it says when
-    it ends."""
+    """A uvicorn server that ends streams before it stops, and has no signal handlers. uvicorn's handlers would raise
+    the signal again after the stop, and so end the process before the engine has drained. The caller stops the
+    server."""
 
-    def __init__(self, config: uvicorn.Config, closing: asyncio.Event) -> None:
+    def __init__(self, config: uvicorn.Config, application: FastAPI) -> None:
         super().__init__(config)
-        self._closing = closing
+        self._application = application
+        self._closing: asyncio.Event = application.state.closing
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn does it, but for how long a client may take to begin with TLS."""
+        """Start as uvicorn does, with a limit on the time for a client's TLS handshake. Before that, build everything
+        that the first request would build, in a thread, because the engine is already running."""
         config, loop = self.config, asyncio.get_running_loop()
+        await asyncio.to_thread(build_routes, self._application)
         patience = None if config.ssl is None else HEAD_SECONDS
         make = partial(Protocol, config=config, server_state=self.server_state, app_state={})
         self.servers = [
@@ -199,8 +209,8 @@ class Server(uvicorn.Server):
 
 
 def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
-    """The door, not yet open: taken before the engine starts, so that a port in use is known before any work begins.
-    With `any_port` a port that is taken is replaced by a free one."""
+    """Return a bound socket that does not listen yet. Call this before the engine starts, so that a port in use is
+    noticed before any work begins. With `any_port`, a port in use is replaced by a free one."""
     try:
         family, _, _, _, address = socket.getaddrinfo(
             where.host, where.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -222,7 +232,7 @@ def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
 
 
 def address_of(door: socket.socket, where: Listening) -> str:
-    """The URL that the door is reached by."""
+    """Return the URL of the server on this socket."""
     host = f"[{where.host}]" if ":" in where.host else where.host
     scheme = "http" if where.tls_certificate is None else "https"
     return f"{scheme}://{host}:{door.getsockname()[1]}"
@@ -249,7 +259,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         config.load()
     except OSError as problem:  # ssl.SSLError is one
         raise OstinatoError(f"the TLS certificate {where.tls_certificate} cannot be used: {problem}") from None
-    return Server(config, application.state.closing)
+    return Server(config, application)
 
 
 async def serve(
@@ -262,8 +272,9 @@ async def serve(
     linger: float = 0.0,
     entry: Door | None = None,
 ) -> None:
-    """Answer requests until `stop`. Then: not ready any more, and streams end; for `linger` seconds requests are still
-    answered, so that whoever sends them here can notice; then the door is closed and what was begun is finished."""
+    """Answer requests until `stop` is set. Then report that the server is not ready, and end the streams. For `linger`
+    seconds requests are still answered, so that load balancers can notice. Then close the socket and finish the
+    requests in progress."""
     await check_listening(app, where)
     application = api(app, where, entry)
     server = make_server(application, where)

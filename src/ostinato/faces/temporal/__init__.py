@@ -1,1 +1,1 @@
-"""Temporal's gRPC surface, so that its unmodified clients drive schedules and runs here."""
+"""Temporal's gRPC services, so that unmodified Temporal clients can use schedules and runs."""

@@ -1,96 +1,118 @@
-"""What a workflow's start says, as a job's start: from a schedule's action, and from a start on its own."""
+"""Read the start of a workflow as that of a job or a function, and write such a start as that of a workflow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
-from temporalio.api.common.v1 import Priority, RetryPolicy, WorkflowType
+from temporalio.api.common.v1 import Priority, RetryPolicy
+from temporalio.api.common.v1 import WorkflowType as MessageType
 from temporalio.api.enums.v1 import WorkflowIdReusePolicy
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 
-from ostinato.engine.handlers import Declaration, Handler
 from ostinato.faces.temporal.attributes import read_attributes
 from ostinato.faces.temporal.calls import read_id
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import arguments, payloads_for
 from ostinato.faces.temporal.times import read_length, write_duration
+from ostinato.faces.temporal.workflow_types import WorkflowType
+from ostinato.functions.model import KIND as FUNCTION
 from ostinato.model import MOST
 from ostinato.model import read_length as length_of
+from ostinato.schedules.actions import INPUT
+from ostinato.schedules.model import JOB, Action, run_name
 from ostinato.when.instants import SECOND, Micros
 
-_EVER = MOST  # attempts without end
-_MIDDLE = 3  # the priority of who says nothing; 1 goes first, 5 last
+_UNLIMITED = MOST  # attempts
+_DEFAULT_PRIORITY = 3  # from 1, the highest, to 5
 _REUSE = (
     WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_UNSPECIFIED,
     WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 )
-Known = Callable[[str], Handler | Declaration | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A job, what it is given, and what is different for it from what the job says."""
+    """The start of a job or a function: its name, its input, and options that replace those it declares."""
 
-    job: str
+    name: str
     input: dict[str, Any]
     options: dict[str, Any] = field(default_factory=dict)
+    kind: str = JOB
 
 
-def read_start(given: Any, known: Known, attributes: Mapping[str, str], place: str) -> Start:
-    """From a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields."""
+def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, str], place: str) -> Start:
+    """Read a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields. Raises Wrong.
+
+    `workflow_type` is what the message starts; `types` are those of search attributes; errors name fields below
+    `place`."""
 
     def at(name: str) -> str:
         return f"{place}.{name}" if place else name
 
-    read_id(given.workflow_id, at("workflow_id"))
-    job = read_id(given.workflow_type.name, at("workflow_type.name"))
-    if given.cron_schedule:
+    read_id(message.workflow_id, at("workflow_id"))
+    name = read_id(message.workflow_type.name, at("workflow_type.name"))
+    if message.cron_schedule:
         raise Wrong(at("cron_schedule"), "cannot be set; a schedule's spec says when")
-    if given.task_queue.name:
-        read_id(given.task_queue.name, at("task_queue.name"))
-    read_attributes(given.search_attributes, attributes, at("search_attributes"))
+    if message.task_queue.name:
+        read_id(message.task_queue.name, at("task_queue.name"))
+    read_attributes(message.search_attributes, types, at("search_attributes"))
     options: dict[str, Any] = {}
-    if given.task_queue.name:
-        options["queue"] = given.task_queue.name
-    for name, option in (("workflow_execution_timeout", "deadline"), ("workflow_run_timeout", "timeout")):
-        length = read_length(getattr(given, name), at(name))
-        if length:
-            options[option] = _text(length)
-    read_length(given.workflow_task_timeout, at("workflow_task_timeout"))
-    if given.HasField("retry_policy"):
-        options["retry"] = _retry(given.retry_policy, at("retry_policy"))
-    if given.HasField("priority"):
-        options |= _priority(given.priority, at("priority"))
-    return Start(job, arguments(given.input, known(job), at("input")), options)
+    if message.task_queue.name:
+        options["queue"] = message.task_queue.name
+    lengths = {
+        option: read_length(getattr(message, timeout), at(timeout))
+        for timeout, option in (("workflow_execution_timeout", "deadline"), ("workflow_run_timeout", "timeout"))
+    }
+    options |= {option: _text(length) for option, length in lengths.items() if length}
+    read_length(message.workflow_task_timeout, at("workflow_task_timeout"))
+    if message.HasField("retry_policy"):
+        options["retry"] = _read_retry(message.retry_policy, at("retry_policy"))
+    if message.HasField("priority"):
+        options |= _read_priority(message.priority, at("priority"))
+    if workflow_type.kind == FUNCTION:
+        options = _options_of_function(options, at("retry_policy"))
+    input = arguments(message.input, workflow_type, at("input"))
+    return Start(name, input, options, workflow_type.kind)
 
 
-def read_scheduled(given: NewWorkflowExecutionInfo, known: Known, attributes: Mapping[str, str], place: str) -> Start:
-    """What a schedule starts."""
-    if given.workflow_id_reuse_policy not in _REUSE:
+def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The options of a function. It has one attempt, so that both timeouts mean the same, and the shorter applies."""
+    if options.get("retry", {}).get("attempts", 1) != 1:
+        raise Wrong(place, "a function is not tried again as a whole; give its steps a retry: @step(retry=3)")
+    lengths = [options[name] for name in ("deadline", "timeout") if name in options]
+    kept = {name: value for name, value in options.items() if name not in ("deadline", "timeout", "retry")}
+    return {**kept, "deadline": min(lengths, key=lambda text: length_of(text, "length"))} if lengths else kept
+
+
+def read_scheduled(
+    message: NewWorkflowExecutionInfo, workflow_type: WorkflowType, types: Mapping[str, str], place: str
+) -> Start:
+    """Read the action of a schedule. Raises Wrong."""
+    if message.workflow_id_reuse_policy not in _REUSE:
         raise Wrong(f"{place}.workflow_id_reuse_policy", "only ALLOW_DUPLICATE is possible for a schedule")
-    return read_start(given, known, attributes, place)
+    return read_start(message, workflow_type, types, place)
 
 
 def _text(length: Micros) -> str:
     return f"{length / SECOND:.6f}s"
 
 
-def _retry(given: RetryPolicy, place: str) -> dict[str, Any]:
-    first = read_length(given.initial_interval, f"{place}.initial_interval") or SECOND
-    longest = read_length(given.maximum_interval, f"{place}.maximum_interval") or 100 * first
-    factor = given.backoff_coefficient or 2.0
+def _read_retry(policy: RetryPolicy, place: str) -> dict[str, Any]:
+    first = read_length(policy.initial_interval, f"{place}.initial_interval") or SECOND
+    longest = read_length(policy.maximum_interval, f"{place}.maximum_interval") or 100 * first
+    factor = policy.backoff_coefficient or 2.0
     if not 1.0 <= factor < 1e6:
         raise Wrong(f"{place}.backoff_coefficient", f"{factor!r} is not a number from 1")
     if longest < first:
         raise Wrong(f"{place}.maximum_interval", "is shorter than initial_interval")
-    if given.maximum_attempts < 0:
-        raise Wrong(f"{place}.maximum_attempts", f"{given.maximum_attempts} is negative")
+    if policy.maximum_attempts < 0:
+        raise Wrong(f"{place}.maximum_attempts", f"{policy.maximum_attempts} is negative")
     return {
-        "attempts": given.maximum_attempts or _EVER,
+        "attempts": policy.maximum_attempts or _UNLIMITED,
         "delay": _text(first),
         "longest": _text(longest),
         "factor": factor,
@@ -98,44 +120,45 @@ def _retry(given: RetryPolicy, place: str) -> dict[str, Any]:
     }
 
 
-def _priority(given: Priority, place: str) -> dict[str, Any]:
-    if not 0 <= given.priority_key <= 5:
-        raise Wrong(f"{place}.priority_key", f"{given.priority_key} is not from 1 to 5")
-    if not 0 <= given.fairness_weight < 1e9:
-        raise Wrong(f"{place}.fairness_weight", f"{given.fairness_weight!r} is not a weight")
-    if len(given.fairness_key.encode()) > 64:
+def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
+    if not 0 <= priority.priority_key <= 5:
+        raise Wrong(f"{place}.priority_key", f"{priority.priority_key} is not from 1 to 5")
+    if not 0 <= priority.fairness_weight < 1e9:
+        raise Wrong(f"{place}.fairness_weight", f"{priority.fairness_weight!r} is not a weight")
+    if len(priority.fairness_key.encode()) > 64:
         raise Wrong(f"{place}.fairness_key", "is longer than 64 bytes")
-    return {"priority": _MIDDLE - given.priority_key} if given.priority_key else {}
+    return {"priority": _DEFAULT_PRIORITY - priority.priority_key} if priority.priority_key else {}
 
 
-def write_action(job: str, input: Mapping[str, Any], options: Mapping[str, Any], id: str) -> NewWorkflowExecutionInfo:
-    """The action of a schedule that did not come over the wire, or was changed elsewhere since."""
-    found = NewWorkflowExecutionInfo(
+def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
+    """Write the action of a schedule that did not come over the wire, or was changed elsewhere since."""
+    input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
+    message = NewWorkflowExecutionInfo(
         workflow_id=id,
-        workflow_type=WorkflowType(name=job),
+        workflow_type=MessageType(name=run_name(action)),
         task_queue=TaskQueue(name=str(options.get("queue") or "default")),
         input=payloads_for(input),
     )
-    for option, into in (("deadline", found.workflow_execution_timeout), ("timeout", found.workflow_run_timeout)):
+    for option, into in (("deadline", message.workflow_execution_timeout), ("timeout", message.workflow_run_timeout)):
         if options.get(option) is not None:
-            into.CopyFrom(_length(options[option]))
+            into.CopyFrom(_write_length(options[option]))
     retry = options.get("retry")
     if isinstance(retry, int):
         retry = {"attempts": retry}
     if isinstance(retry, Mapping):
-        found.retry_policy.CopyFrom(
+        message.retry_policy.CopyFrom(
             RetryPolicy(
-                initial_interval=_length(retry.get("delay", "1s")),
-                maximum_interval=_length(retry.get("longest", "600s")),
+                initial_interval=_write_length(retry.get("delay", "1s")),
+                maximum_interval=_write_length(retry.get("longest", "600s")),
                 backoff_coefficient=float(retry.get("factor", 2.0)),
-                maximum_attempts=0 if retry.get("attempts", 1) >= _EVER else int(retry.get("attempts", 1)),
+                maximum_attempts=0 if retry.get("attempts", 1) >= _UNLIMITED else int(retry.get("attempts", 1)),
             )
         )
     priority = options.get("priority")
     if isinstance(priority, int) and -2 <= priority <= 2 and priority:
-        found.priority.priority_key = _MIDDLE - priority
-    return found
+        message.priority.priority_key = _DEFAULT_PRIORITY - priority
+    return message
 
 
-def _length(value: Any) -> Duration:
+def _write_length(value: Any) -> Duration:
     return write_duration(length_of(value, "length"))

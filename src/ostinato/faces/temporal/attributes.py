@@ -1,4 +1,4 @@
-"""Search attributes: registered by name and type, checked on the way in, typed on the way out."""
+"""Read search attributes and check their types, and write them with their types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from temporalio.api.common.v1 import SearchAttributes
 from temporalio.api.enums.v1 import IndexedValueType
 
 from ostinato.app import Ostinato
-from ostinato.errors import did_you_mean, shown
+from ostinato.errors import did_you_mean, short_repr
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import payload_of, value_of
 from ostinato.store.contract import Operation, sql
@@ -23,7 +23,7 @@ TYPES: dict[int, str] = {
 }
 NUMBERS: dict[str, Any] = {name: number for number, name in TYPES.items()}
 
-# What Temporal itself has, of runs and of schedules; nobody can register or set one of these.
+# Temporal's own attributes of runs and of schedules. A client can neither register nor set them.
 OF_RUNS = {
     "WorkflowId": "Keyword",
     "WorkflowType": "Keyword",
@@ -49,98 +49,100 @@ OF_SCHEDULES = {
 
 
 async def registered(app: Ostinato) -> dict[str, str]:
-    """Those of the namespace, with their types."""
+    """Read the search attributes that are registered in the app's namespace, with their types."""
 
-    def found(_: int) -> Operation[dict[str, str]]:
+    def read(_: int) -> Operation[dict[str, str]]:
         return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
 
-    return await app.store.read(found)
+    return await app.store.read(read)
 
 
 def reserved(name: str) -> bool:
+    """Return whether a name is one of Temporal's own, or may become one."""
     return name in OF_RUNS or name in OF_SCHEDULES or name.startswith("Temporal")
 
 
-def _moment(value: Any) -> bool:
+def _is_datetime(value: Any) -> bool:
     try:
         return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
     except ValueError:
         return False
 
 
-def _whole(value: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 _FITS: dict[str, Callable[[Any], bool]] = {
     "Text": lambda value: isinstance(value, str),
     "Keyword": lambda value: isinstance(value, str),
-    "Int": _whole,
-    "Double": lambda value: isinstance(value, float) or _whole(value),
+    "Int": _is_integer,
+    "Double": lambda value: isinstance(value, float) or _is_integer(value),
     "Bool": lambda value: isinstance(value, bool),
-    "Datetime": _moment,
-    "KeywordList": _texts,
+    "Datetime": _is_datetime,
+    "KeywordList": _is_list_of_texts,
 }
 
 
 def _single(value: Any, kind: str) -> Any:
-    """The older form of the clients has each value in a list."""
+    """Return a single value from its list: older clients put each value in a list."""
     return value[0] if isinstance(value, list) and len(value) == 1 and kind != "KeywordList" else value
 
 
-def read_attributes(given: SearchAttributes, known: Mapping[str, str], field: str) -> dict[str, Any]:
-    """Their values. One that is null is one that is absent."""
-    found: dict[str, Any] = {}
-    for name, payload in given.indexed_fields.items():
+def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: str) -> dict[str, Any]:
+    """Read the values of search attributes, without those that are null. `types` are the types of the registered
+    attributes. Raises Wrong."""
+    values: dict[str, Any] = {}
+    for name, payload in message.indexed_fields.items():
         place = f"{field}.{name}"
         if reserved(name):
             raise Wrong(place, "this attribute is the system's own and cannot be set")
-        if name not in known:
-            hint = did_you_mean(name, known) or (f"there are {', '.join(known)}" if known else "there are none yet")
+        if name not in types:
+            hint = did_you_mean(name, types) or (f"there are {', '.join(types)}" if types else "there are none yet")
             raise Wrong(place, f"no such search attribute is registered in this namespace; {hint}")
-        kind = known[name]
-        told = payload.metadata.get("type", b"").decode("utf-8", "replace")
-        if told and told != kind:
-            raise Wrong(place, f"it is registered as {kind}, not as {told}")
+        kind = types[name]
+        kind_sent = payload.metadata.get("type", b"").decode("utf-8", "replace")
+        if kind_sent and kind_sent != kind:
+            raise Wrong(place, f"it is registered as {kind}, not as {kind_sent}")
         value = _single(value_of(payload, place), kind)
         if value is None:
             continue
         if not _FITS[kind](value):
-            raise Wrong(place, f"{shown(value)} is not of its type, {kind}")
-        found[name] = value
-    return found
+            raise Wrong(place, f"{short_repr(value)} is not of its type, {kind}")
+        values[name] = value
+    return values
 
 
-def typed(given: SearchAttributes, known: Mapping[str, str]) -> SearchAttributes:
-    """As they came, each with its type."""
-    found = SearchAttributes()
-    for name, payload in given.indexed_fields.items():
-        found.indexed_fields[name].CopyFrom(payload)
-        if "type" not in payload.metadata and name in known:
-            found.indexed_fields[name].metadata["type"] = known[name].encode()
-    return found
+def typed(attributes: SearchAttributes, types: Mapping[str, str]) -> SearchAttributes:
+    """Return a copy of search attributes, with a type for each that has none."""
+    message = SearchAttributes()
+    for name, payload in attributes.indexed_fields.items():
+        message.indexed_fields[name].CopyFrom(payload)
+        if "type" not in payload.metadata and name in types:
+            message.indexed_fields[name].metadata["type"] = types[name].encode()
+    return message
 
 
-def write_attributes(values: Mapping[str, Any], known: Mapping[str, str]) -> SearchAttributes:
-    """What a schedule that did not come over the wire says, as far as it is registered."""
-    found = SearchAttributes()
+def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> SearchAttributes:
+    """Write the values of attributes that are registered and have the right type. Leave out the others."""
+    message = SearchAttributes()
     for name, value in values.items():
-        kind = known.get(name) or OF_RUNS.get(name)
+        kind = types.get(name) or OF_RUNS.get(name)
         if kind is not None and _FITS[kind](value):
-            found.indexed_fields[name].CopyFrom(payload_of(value))
-            found.indexed_fields[name].metadata["type"] = kind.encode()
-    return found
+            message.indexed_fields[name].CopyFrom(payload_of(value))
+            message.indexed_fields[name].metadata["type"] = kind.encode()
+    return message
 
 
-def custom(values: Mapping[str, Any], name: str, known: Mapping[str, str]) -> Any:
-    """One of them as a query compares it: a moment as microseconds. What is not of the type that is registered now was
-    set when it was another, or elsewhere, and is not found by it."""
-    kind = known[name]
-    there = _single(values.get(name), kind)
-    if not _FITS[kind](there):
+def attribute_value(values: Mapping[str, Any], name: str, types: Mapping[str, str]) -> Any:
+    """Return the value of an attribute as a query compares it, with a time in microseconds. Returns None if it does not
+    have the type that is registered now: it was set under another type, or through another face."""
+    kind = types[name]
+    value = _single(values.get(name), kind)
+    if not _FITS[kind](value):
         return None
-    return from_datetime(datetime.fromisoformat(there)) if kind == "Datetime" else there
+    return from_datetime(datetime.fromisoformat(value)) if kind == "Datetime" else value

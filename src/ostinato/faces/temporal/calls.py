@@ -1,4 +1,4 @@
-"""What every call goes through: who asks is found out, what goes wrong becomes a status."""
+"""Shared code of all calls: authenticate the caller, check the request, and turn errors into gRPC statuses."""
 
 from __future__ import annotations
 
@@ -8,44 +8,50 @@ from functools import wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
+import orjson
 from google.protobuf.message import Message
 
 from ostinato.app import Ostinato
 from ostinato.engine.access import PREFIX, Role
-from ostinato.errors import NotFound, shown
-from ostinato.faces.door import Door, Who
+from ostinato.errors import NotFound, short_repr
+from ostinato.faces.auth import Door, Who
+from ostinato.faces.related_runs import journeys_of_run
 from ostinato.faces.temporal.attributes import registered
 from ostinato.faces.temporal.errors import Absent, NoNamespace, Wrong, refuse
-from ostinato.journeys.plugins import Request
-from ostinato.schedules.forms import Forms
+from ostinato.faces.temporal.wire_schedules import WireSchedules
+from ostinato.journeys.task_kind import Request
+from ostinato.model import Run
+from ostinato.webhooks import JOB as DELIVERY
 
 T = TypeVar("T")
 LARGEST = 4 << 20  # bytes of a message
-_OF_PROXIES = ("client-cert", "client-cert-chain")
-_ID = 1000  # bytes of an id or a request id
+_PROXY_HEADERS = ("client-cert", "client-cert-chain")  # a caller must not be able to set them
+_LONGEST_ID = 1000  # bytes of an id or a request id
 
 
 class Wire:
-    """What the services share. `closing` is set when the server is about to stop: nobody is kept waiting then."""
+    """The objects that the services share. `closing` is set when the server begins to stop; calls that wait then
+    return."""
 
     def __init__(self, door: Door) -> None:
         self.door = door
         self.closing = asyncio.Event()
 
     async def admit(self, context: Any, role: Role, namespace: str | None) -> Who:
-        given = None
+        """Authenticate the caller of a call that needs this role. Raises Refused or NoNamespace."""
+        secret = None
         for key, value in context.invocation_metadata() or ():
             if key == "authorization":
                 kind, _, token = str(value).partition(" ")
-                given = token.strip() if kind.lower() == "bearer" else str(value)
+                secret = token.strip() if kind.lower() == "bearer" else str(value)
         try:
-            return await self.door.admit(given, _host(context.peer()), role, namespace or None)
+            return await self.door.admit(secret, _host(context.peer()), role, namespace or None)
         except NotFound:
             raise NoNamespace(namespace or "") from None
 
 
 class Call:
-    """One call of someone who may make it."""
+    """A call by an authorized caller."""
 
     def __init__(self, wire: Wire, who: Who, context: Any) -> None:
         self.wire = wire
@@ -57,37 +63,53 @@ class Call:
         return self.who.app
 
     @property
-    def forms(self) -> Forms:
-        return Forms.of(self.app.schedules)
+    def schedules(self) -> WireSchedules:
+        return WireSchedules.of(self.app.schedules)
 
-    async def attributes(self) -> dict[str, str]:
-        """The search attributes that are registered in the namespace, with their types."""
+    async def attribute_types(self) -> dict[str, str]:
+        """Return the search attributes that are registered in the namespace, with their types."""
         return await registered(self.app)
 
-    async def hidden(self, ids: Iterable[str]) -> set[str]:
-        """Of these runs, those of journeys whose read guard does not let the caller see them. The guard sees the call's
-        metadata as headers, but for the token that opened our own door."""
-        wanted = list(ids)
-        if not wanted:
+    async def find_hidden_runs(self, runs: Iterable[Run]) -> set[str]:
+        """Return the ids of runs that the caller may not see: journeys that their read guard hides, and deliveries of
+        events about such journeys."""
+        journeys = {}  # that a run is about, by its id
+        for run in runs:
+            input = orjson.loads(run.input) if run.name == DELIVERY and run.input is not None else None
+            journeys[run.root_id] = journeys_of_run(run.root_id, run.kind, run.name, input)
+        names = {id: name for journeys_of_one in journeys.values() for id, name in journeys_of_one.items()}
+        hidden = await self.find_hidden_journeys(names, names)
+        return {id for id, journeys_of_one in journeys.items() if hidden.intersection(journeys_of_one)}
+
+    async def find_hidden_journeys(self, ids: Iterable[str], names: Mapping[str, str] | None = None) -> set[str]:
+        """Return the ids of journeys that their read guard hides from the caller. The guard gets the call's metadata as
+        headers, except a token of Ostinato."""
+        run_ids = list(ids)
+        if not run_ids:
             return set()
         headers: dict[str, str] = {}
         for name, value in self.context.invocation_metadata() or ():
-            if isinstance(value, str) and name not in _OF_PROXIES and not (name == "authorization" and PREFIX in value):
+            if (
+                isinstance(value, str)
+                and name not in _PROXY_HEADERS
+                and not (name == "authorization" and PREFIX in value)
+            ):
                 headers[name] = value
-        return await self.app.journeys.hidden(wanted, Request(headers, peer=_host(self.context.peer())))
+        return await self.app.journeys.hidden(run_ids, Request(headers, peer=_host(self.context.peer())), names)
 
     async def each(self, items: Iterable[T]) -> list[T]:
-        """What is worked out for this caller, with pauses for everyone else."""
+        """Compute these items, with pauses in which other callers' calls proceed."""
         return await self.app.computing.each(self.who.namespace, items)
 
-    def remaining(self, most: float) -> float:
-        """How many seconds may be spent on waiting before an answer, even an empty one, is due."""
+    def limit_wait(self, longest: float) -> float:
+        """Return how many seconds the call may wait: at most `longest`, and short enough that the answer arrives before
+        its deadline."""
         left = self.context.time_remaining()
-        return most if left is None else max(0.0, min(most, left - 1.0))
+        return longest if left is None else max(0.0, min(longest, left - 1.0))
 
 
 class Calls:
-    """Some calls of a service."""
+    """The base of classes that implement some of a service's calls."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
@@ -97,8 +119,8 @@ Method = Callable[[Any, Any, Call], Awaitable[Any]]
 
 
 def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any, Any, Any], Awaitable[Any]]]:
-    """Make a method `(self, request, call)` a servicer's `(self, request, context)`, for those with this role. Not
-    `within`: it is not about what is in a namespace."""
+    """Turn a method `(self, request, call)` into a servicer's `(self, request, context)`, for callers with this role.
+    With `within=False`, the call does not work in the namespace that the request names."""
 
     def wrap(method: Method) -> Callable[[Any, Any, Any], Awaitable[Any]]:
         @wraps(method)
@@ -119,39 +141,39 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
 
 
 def _check_size(request: Message) -> None:
-    """Refused here and not by gRPC, whose own answer to what is too large makes clients try again."""
+    """Raise Wrong if a request is too large. gRPC itself would answer with a status that makes clients retry."""
     size = request.ByteSize()
     if size > LARGEST:
         parts = [(field.name, len(str(value))) for field, value in request.ListFields()]
         largest = max(parts, key=lambda part: part[1])[0]
-        raise Wrong(largest, f"makes a message of {size:,} bytes; {LARGEST:,} are the most")
+        raise Wrong(largest, f"makes a message of {size:,} bytes; at most {LARGEST:,} are allowed")
 
 
 def _check_texts(request: Message) -> None:
-    """No text may have a NUL in it: not every store can hold one, and a client would try again for nothing."""
+    """Raise Wrong if a text contains NUL: PostgreSQL cannot store it, and clients would retry in vain."""
     if b"\x00" in request.SerializeToString():
         for place, text in _texts(request, ""):
             if "\x00" in text:
-                raise Wrong(place, f"{shown(text)} has a NUL in it")
+                raise Wrong(place, f"{short_repr(text)} contains a NUL character")
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, Message):
-        for field, one in value.ListFields():
-            yield from _texts(one, f"{place}.{field.name}" if place else field.name)
+        for field, part in value.ListFields():
+            yield from _texts(part, f"{place}.{field.name}" if place else field.name)
     elif isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, part in value.items():
             yield from _texts(key, place)
-            yield from _texts(one, f"{place}.{key}")
+            yield from _texts(part, f"{place}.{key}")
     elif isinstance(value, Sequence) and not isinstance(value, bytes):
-        for number, one in enumerate(value):
-            yield from _texts(one, f"{place}[{number}]")
+        for number, part in enumerate(value):
+            yield from _texts(part, f"{place}[{number}]")
 
 
 def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """A servicer's method for what is not there: it says so, and what there is instead."""
+    """Return a servicer's method for a call that Ostinato does not have. It raises Absent, with the reason."""
 
     @call(Role.READER)
     async def method(self: Any, request: Any, call: Call) -> Any:
@@ -160,7 +182,7 @@ def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
     return method
 
 
-def read_id(value: str, field: str, *, most: int = _ID) -> str:
+def read_id(value: str, field: str, *, most: int = _LONGEST_ID) -> str:
     if not value:
         raise Wrong(field, "is missing")
     if len(value.encode()) > most:
@@ -169,11 +191,11 @@ def read_id(value: str, field: str, *, most: int = _ID) -> str:
 
 
 def read_request_id(value: str) -> str | None:
-    """One that is absent makes the call its own."""
+    """Read a request id. Returns None if the request has none; then it repeats no other request."""
     return read_id(value, "request_id") if value else None
 
 
 def _host(peer: str) -> str:
-    """`ipv4:127.0.0.1:5000` → `127.0.0.1`."""
+    """Read the host of a peer: `ipv4:127.0.0.1:5000` → `127.0.0.1`."""
     kind, _, rest = unquote(peer).partition(":")
     return rest.rpartition(":")[0] if kind in ("ipv4", "ipv6") else kind

@@ -1,4 +1,4 @@
-"""Schedules in Temporal's messages, both ways: definition, state, what is running, recent and to come."""
+"""Read schedules from Temporal's messages and write them into messages: their definition, state and runs."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import CreateScheduleRequest
 
 from ostinato.errors import Conflict, OstinatoError, SpecError
-from ostinato.faces.temporal.actions import Known, read_scheduled, write_action
+from ostinato.faces.temporal.actions import Start, read_scheduled, read_start, write_action
 from ostinato.faces.temporal.attributes import read_attributes, reserved, typed, write_attributes
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import memo_for, memo_of, pack, unpack
 from ostinato.faces.temporal.specs import read_spec, shorten, write_spec
 from ostinato.faces.temporal.times import read_duration, read_timestamp, write_duration, write_timestamp
+from ostinato.faces.temporal.wire_schedules import Form, Patch, WireSchedule
+from ostinato.faces.temporal.workflow_types import WorkflowType
+from ostinato.functions.model import KIND as FUNCTION
 from ostinato.model import Run, Status
 from ostinato.schedules import model
-from ostinato.schedules.define import read_notes
-from ostinato.schedules.forms import Form, Patch, Seen
-from ostinato.schedules.generator import upcoming
-from ostinato.schedules.model import CatchUp, Overlap, Reason, State
+from ostinato.schedules.decisions.generator import upcoming
+from ostinato.schedules.model import JOB, CatchUp, Overlap, Reason, State, run_name
 from ostinato.schedules.rows import read_detail
+from ostinato.schedules.validation import read_notes
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros
 from ostinato.when.temporal import canonical
@@ -62,7 +64,9 @@ def status_of(run: Run) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a message says about a schedule, checked. `memo` and `attributes` are None where nothing is said."""
+    """A schedule as a message defines it, checked. `memo` and `attributes` are None if the message has none; `values`
+    are those of `attributes`. `form` is the message of the action, `start` what it starts; `keep`: its `workflow_id` is
+    used as it is."""
 
     spec: Spec
     action: Mapping[str, Any]
@@ -77,9 +81,10 @@ class Definition:
     values: Mapping[str, Any]
     form: NewWorkflowExecutionInfo
     keep: bool
+    start: Start
 
-    def given(self) -> dict[str, Any]:
-        """For a new schedule."""
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a new schedule."""
         return {
             "spec": self.spec,
             "action": self.action,
@@ -92,23 +97,33 @@ class Definition:
             "attributes": self.values,
         }
 
-    def given_to(self, there: model.Schedule) -> dict[str, Any]:
-        """For one that is there: what it says in words that this protocol has not, and that amounts to what is said
-        here, stays."""
-        found = self.given()
+    def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
+        """Return the fields to change in a stored schedule. A value of the schedule is kept if it is equal to the value
+        in the message, as far as the protocol can express it."""
+        fields = self.fields()
+        if self._starts_the_same(schedule.action):
+            del fields["action"]
         if self.memo is None:
-            del found["memo"]
+            del fields["memo"]
         if self.attributes is None:
-            del found["attributes"]
-        if _same_spec(there.spec, self.spec):
-            found["spec"] = there.spec
-        if _window(there.policies.catchup) == self.window:
-            found["catchup"] = there.policies.catchup
-        if self.pause_on_failure and there.policies.pause_after_failures is not None:
-            found["pause_after_failures"] = there.policies.pause_after_failures
-        return found
+            del fields["attributes"]
+        if _same_spec(schedule.spec, self.spec):
+            fields["spec"] = schedule.spec
+        if _window(schedule.policies.catchup) == self.window:
+            fields["catchup"] = schedule.policies.catchup
+        if self.pause_on_failure and schedule.policies.pause_after_failures is not None:
+            fields["pause_after_failures"] = schedule.policies.pause_after_failures
+        return fields
 
-    def kept(self, before: Form | None = None) -> Form:
+    def _starts_the_same(self, action: model.Action) -> bool:
+        """Whether an action is meant that is neither a job nor a function, as a description shows it."""
+        if action.kind in (JOB, FUNCTION):
+            return False
+        message = write_action(action, self.form.workflow_id)
+        return read_start(message, WorkflowType(self.start.name), {}, "") == self.start
+
+    def make_form(self, before: Form | None = None) -> Form:
+        """Return the form to store. Parts that the message leaves out are copied from the form `before`."""
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
             unpack(before.about, about)
@@ -119,32 +134,33 @@ class Definition:
         return Form(self.form.workflow_id, self.keep, pack(self.form), pack(about))
 
 
-def _same_spec(there: Spec, given: Spec) -> bool:
+def _same_spec(spec: Spec, from_message: Spec) -> bool:
     try:
-        return canonical(there) == given
+        return canonical(spec) == from_message
     except SpecError:
         return False
 
 
-def read_definition(request: Any, known: Known, attributes: Mapping[str, str], *, new: bool) -> Definition:
-    """From a `CreateScheduleRequest` or an `UpdateScheduleRequest`."""
+def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[str, str], *, new: bool) -> Definition:
+    """Read a `CreateScheduleRequest` or, if not `new`, an `UpdateScheduleRequest`. `workflow_type` is that of its
+    action. Raises Wrong."""
     if not request.HasField("schedule"):
         raise Wrong("schedule", "is missing")
-    given: Schedule = request.schedule
-    if given.action.WhichOneof("action") != "start_workflow":
+    schedule: Schedule = request.schedule
+    if schedule.action.WhichOneof("action") != "start_workflow":
         raise Wrong("schedule.action", "only StartWorkflow action is supported for schedules")
-    action = given.action.start_workflow
-    start = read_scheduled(action, known, attributes, "schedule.action.start_workflow")
-    policies, state = given.policies, given.state
+    action = schedule.action.start_workflow
+    start = read_scheduled(action, workflow_type, types, "schedule.action.start_workflow")
+    policies, state = schedule.policies, schedule.state
     if state.remaining_actions < 0:
         raise Wrong("schedule.state.remaining_actions", f"{state.remaining_actions} is negative")
     about = SearchAttributes()
     for name, payload in request.search_attributes.indexed_fields.items():
-        if new or not reserved(name):  # what was shown may be sent back
+        if new or not reserved(name):  # a client may send back what it got
             about.indexed_fields[name].CopyFrom(payload)
     return Definition(
-        spec=read_spec(given.spec, "schedule.spec"),
-        action={"job": start.job, "input": start.input, "options": start.options},
+        spec=read_spec(schedule.spec, "schedule.spec"),
+        action={start.kind: start.name, "input": start.input, "options": start.options},
         overlap=read_overlap(policies.overlap_policy, "schedule.policies.overlap_policy") or Overlap.SKIP,
         window=_read_window(policies),
         pause_on_failure=policies.pause_on_failure,
@@ -153,9 +169,10 @@ def read_definition(request: Any, known: Known, attributes: Mapping[str, str], *
         paused=state.paused,
         memo=request.memo if request.HasField("memo") else None,
         attributes=about if request.HasField("search_attributes") else None,
-        values=read_attributes(about, attributes, "search_attributes"),
+        values=read_attributes(about, types, "search_attributes"),
         form=action,
         keep=policies.keep_original_workflow_id,
+        start=start,
     )
 
 
@@ -178,41 +195,45 @@ def _read_window(policies: SchedulePolicies) -> Micros:
 
 
 def _window(catchup: CatchUp) -> Micros:
-    """How late a time may be and still run, in the one word this protocol has for it."""
+    """Return how late a time may be and still run. The protocol can express no other part of the catch-up policy."""
     return LEAST if catchup.mode == "skip" else YEAR if catchup.window is None else catchup.window
 
 
-def read_patch(given: SchedulePatch, place: str) -> Patch:
+def read_patch(message: SchedulePatch, place: str) -> Patch:
+    """Read a patch; errors name fields below `place`. Raises Wrong."""
     triggers: tuple[Overlap | None, ...] = ()
-    if given.HasField("trigger_immediately"):
+    if message.HasField("trigger_immediately"):
         field = f"{place}.trigger_immediately.overlap_policy"
-        triggers = (read_overlap(given.trigger_immediately.overlap_policy, field),)
+        triggers = (read_overlap(message.trigger_immediately.overlap_policy, field),)
     backfills = []
-    for n, one in enumerate(given.backfill_request):
+    for n, backfill in enumerate(message.backfill_request):
         at = f"{place}.backfill_request[{n}]"
         for name in ("start_time", "end_time"):
-            if not one.HasField(name):
+            if not backfill.HasField(name):
                 raise Wrong(f"{at}.{name}", "is missing")
-        first, last = read_timestamp(one.start_time, f"{at}.start_time"), read_timestamp(one.end_time, f"{at}.end_time")
+        first = read_timestamp(backfill.start_time, f"{at}.start_time")
+        last = read_timestamp(backfill.end_time, f"{at}.end_time")
         if last < first:
             raise Wrong(f"{at}.end_time", "is before start_time")
-        backfills.append((first, last, read_overlap(one.overlap_policy, f"{at}.overlap_policy")))
+        backfills.append((first, last, read_overlap(backfill.overlap_policy, f"{at}.overlap_policy")))
     return Patch(
-        pause=read_note(given.pause, f"{place}.pause") or None,
-        resume=read_note(given.unpause, f"{place}.unpause") or None,
+        pause=read_note(message.pause, f"{place}.pause") or None,
+        resume=read_note(message.unpause, f"{place}.unpause") or None,
         triggers=triggers,
         backfills=tuple(backfills),
     )
 
 
-def write_schedule(seen: Seen, attributes: Mapping[str, str]) -> Schedule:
-    schedule, policies = seen.schedule, seen.schedule.policies
-    found = Schedule(
+def write_schedule(wire_schedule: WireSchedule, types: Mapping[str, str]) -> Schedule:
+    """Write a schedule as a message. `types` are the types of search attributes. Raises Conflict if the protocol cannot
+    express the spec."""
+    schedule, policies = wire_schedule.schedule, wire_schedule.schedule.policies
+    message = Schedule(
         policies=SchedulePolicies(
             overlap_policy=_NUMBERS[policies.overlap],  # type: ignore[arg-type]
             catchup_window=write_duration(_window(policies.catchup)),
             pause_on_failure=policies.pause_after_failures is not None,
-            keep_original_workflow_id=seen.form is not None and seen.form.keep,
+            keep_original_workflow_id=wire_schedule.form is not None and wire_schedule.form.keep,
         ),
         state=ScheduleState(
             notes=schedule.notes,
@@ -222,108 +243,110 @@ def write_schedule(seen: Seen, attributes: Mapping[str, str]) -> Schedule:
         ),
     )
     try:
-        found.spec.CopyFrom(write_spec(schedule.spec))
+        message.spec.CopyFrom(write_spec(schedule.spec))
     except SpecError as problem:
         raise Conflict(
             f"schedule {schedule.name!r} was made elsewhere, and {problem.message[0].lower()}{problem.message[1:]}; "
             "look at it through the HTTP API or the command line"
         ) from None
-    found.action.start_workflow.CopyFrom(_action(seen, attributes))
-    return found
+    message.action.start_workflow.CopyFrom(_write_action(wire_schedule, types))
+    return message
 
 
-def _action(seen: Seen, attributes: Mapping[str, str]) -> NewWorkflowExecutionInfo:
-    schedule, form = seen.schedule, seen.form
+def _write_action(wire_schedule: WireSchedule, types: Mapping[str, str]) -> NewWorkflowExecutionInfo:
+    schedule, form = wire_schedule.schedule, wire_schedule.form
     if form is None or form.action is None:
-        action, id = schedule.action, schedule.name if form is None else form.workflow_id
-        return write_action(action.job, action.input, action.options, id)
-    found: NewWorkflowExecutionInfo = unpack(form.action, NewWorkflowExecutionInfo())
-    if found.HasField("search_attributes"):
-        found.search_attributes.CopyFrom(typed(found.search_attributes, attributes))
-    return found
+        return write_action(schedule.action, schedule.name if form is None else form.workflow_id)
+    message: NewWorkflowExecutionInfo = unpack(form.action, NewWorkflowExecutionInfo())
+    if message.HasField("search_attributes"):
+        message.search_attributes.CopyFrom(typed(message.search_attributes, types))
+    return message
 
 
-def write_about(seen: Seen, attributes: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
-    """Its memo and its search attributes, as they came if they did."""
-    schedule, form = seen.schedule, seen.form
+def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
+    """Write a schedule's memo and search attributes. If those of its form still describe it, they are written byte for
+    byte."""
+    schedule, form = wire_schedule.schedule, wire_schedule.form
     if form is None or form.about is None:
-        memo, search = memo_for(schedule.memo), write_attributes(schedule.attributes, attributes)
+        memo, search = memo_for(schedule.memo), write_attributes(schedule.attributes, types)
         return memo if memo.fields else None, search if search.indexed_fields else None
     about: CreateScheduleRequest = unpack(form.about, CreateScheduleRequest())
     return (
         about.memo if about.HasField("memo") else None,
-        typed(about.search_attributes, attributes) if about.HasField("search_attributes") else None,
+        typed(about.search_attributes, types) if about.HasField("search_attributes") else None,
     )
 
 
-def write_info(seen: Seen, now: Micros) -> ScheduleInfo:
-    schedule, counts = seen.schedule, seen.schedule.memory.counts
-    found = ScheduleInfo(
+def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
+    """Write the history of a schedule, and its next times."""
+    schedule, counts = wire_schedule.schedule, wire_schedule.schedule.memory.counts
+    info = ScheduleInfo(
         action_count=counts.get("actions", 0),
         missed_catchup_window=counts.get(Reason.CATCHUP_WINDOW, 0) + counts.get(Reason.COALESCED, 0),
         overlap_skipped=counts.get(Reason.OVERLAP, 0) + counts.get(Reason.REPLACED, 0),
         buffer_dropped=counts.get(Reason.BUFFER_FULL, 0),
-        buffer_size=sum(one.waiting for one in seen.live),
-        running_workflows=[_execution(seen, one.root_id) for one in seen.live if not one.waiting],
-        recent_actions=[_result(seen, run) for run in seen.recent],
+        buffer_size=sum(live.waiting for live in wire_schedule.live),
+        running_workflows=[_execution(wire_schedule, one.root_id) for one in wire_schedule.live if not one.waiting],
+        recent_actions=[_result(wire_schedule, run) for run in wire_schedule.recent],
         future_action_times=[write_timestamp(at) for at in future(schedule, now)],
         create_time=write_timestamp(schedule.created),
     )
-    updated = None if seen.form is None else seen.form.updated
+    updated = None if wire_schedule.form is None else wire_schedule.form.updated
     if schedule.updated != schedule.created:
         updated = max(schedule.updated, updated or 0)
     if updated is not None:
-        found.update_time.CopyFrom(write_timestamp(updated))
+        info.update_time.CopyFrom(write_timestamp(updated))
     if schedule.state is State.PARKED:
-        found.invalid_schedule_error = schedule.reason or "parked"
-    return found
+        info.invalid_schedule_error = schedule.reason or "parked"
+    return info
 
 
 def future(schedule: model.Schedule, now: Micros) -> list[Micros]:
-    """A schedule that is paused shows them as well: they are what would be."""
+    """Return the next times of a schedule. For a paused one, return the times at which it would run."""
     if schedule.state is not State.RUNNING:
         return []
     return [one.actual for one in upcoming(schedule, now)]
 
 
-def _execution(seen: Seen, root: str) -> WorkflowExecution:
-    return WorkflowExecution(workflow_id=seen.names.get(root, root), run_id=root)
+def _execution(wire_schedule: WireSchedule, root: str) -> WorkflowExecution:
+    return WorkflowExecution(workflow_id=wire_schedule.workflow_ids.get(root, root), run_id=root)
 
 
-def _result(seen: Seen, run: Run) -> ScheduleActionResult:
-    """`due` is its time with its jitter, `created` when it was let go or, for what waited, when it came to wait."""
+def _result(wire_schedule: WireSchedule, run: Run) -> ScheduleActionResult:
+    """Write a run of a schedule. `run.due` is its time with jitter. `run.created` is when it became ready or, if it had
+    to wait, when it was buffered."""
     return ScheduleActionResult(
         schedule_time=write_timestamp(run.due),
         actual_time=write_timestamp(run.started or run.created),
-        start_workflow_result=_execution(seen, run.root_id),
+        start_workflow_result=_execution(wire_schedule, run.root_id),
         start_workflow_status=status_of(run),  # type: ignore[arg-type]
     )
 
 
-def write_entry(seen: Seen, attributes: Mapping[str, str], now: Micros) -> ScheduleListEntry:
-    """One line of a list."""
-    schedule = seen.schedule
-    found = ScheduleListEntry(schedule_id=schedule.name)
-    memo, search = write_about(seen, attributes)
+def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micros) -> ScheduleListEntry:
+    """Write a schedule as an entry of a list."""
+    schedule = wire_schedule.schedule
+    entry = ScheduleListEntry(schedule_id=schedule.name)
+    memo, search = write_about(wire_schedule, types)
     if memo is not None:
-        found.memo.CopyFrom(memo)
+        entry.memo.CopyFrom(memo)
     if search is not None:
-        found.search_attributes.CopyFrom(search)
-    info = found.info
-    info.workflow_type.name = schedule.action.job
+        entry.search_attributes.CopyFrom(search)
+    info = entry.info
+    info.workflow_type.name = run_name(schedule.action)
     info.notes, info.paused = schedule.notes, schedule.paused is not None
-    info.recent_actions.extend(_result(seen, run) for run in seen.recent[-LISTED:])
+    info.recent_actions.extend(_result(wire_schedule, run) for run in wire_schedule.recent[-LISTED:])
     info.future_action_times.extend(write_timestamp(at) for at in future(schedule, now))
     try:
         info.spec.CopyFrom(shorten(write_spec(schedule.spec)))
-    except SpecError:  # it was made elsewhere, in words that this form has not
+    except SpecError:  # the protocol cannot express it
         info.ClearField("spec")
-    return found
+    return entry
 
 
 def scheduled_by(run: Run) -> dict[str, Any]:
-    """What the system's own attributes say of a run that a schedule has started."""
-    told = read_detail(run.detail)
-    if not told.get("schedule"):
+    """Return the values of the system attributes that name the schedule which started a run; empty if none did."""
+    detail = read_detail(run.detail)
+    if not detail.get("schedule"):
         return {}
-    return {"TemporalScheduledById": told["schedule"], "TemporalScheduledStartTime": told["nominal"]}
+    return {"TemporalScheduledById": detail["schedule"], "TemporalScheduledStartTime": detail["nominal"]}

@@ -1,7 +1,7 @@
-"""Our errors as gRPC statuses with the details that Temporal's clients look for.
+"""Turn Ostinato's errors into gRPC statuses, with the details that Temporal's clients look for.
 
-What a client tries again by itself (UNAVAILABLE, INTERNAL, RESOURCE_EXHAUSTED and a few more) is chosen for what may
-be tried again: every change carries a request id, and is done once.
+Clients retry some statuses by themselves (UNAVAILABLE, INTERNAL, RESOURCE_EXHAUSTED and a few more). Only errors that
+may be retried have such a status. A retried change is done once, because it carries a request id.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from temporalio.api.errordetails.v1 import (
     NamespaceNotFoundFailure,
     NotFoundFailure,
     PermissionDeniedFailure,
+    QueryFailedFailure,
     WorkflowExecutionAlreadyStartedFailure,
 )
 
 from ostinato.engine.computing import Busy
 from ostinato.engine.log import log
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreUnavailable
-from ostinato.faces.door import Refused
-from ostinato.schedules.scheduler import AlreadyExists, TokenMismatch
+from ostinato.faces.auth import Refused
+from ostinato.schedules.operations.edit import AlreadyExists, TokenMismatch
 
 _LONGEST = 2000  # characters of a message: it travels in a header
 _REFUSED = {
@@ -33,7 +34,7 @@ _REFUSED = {
 
 
 class Wrong(OstinatoError):
-    """A field that cannot be taken as it is."""
+    """Raised if a field of a request is invalid."""
 
     def __init__(self, field: str, words: str) -> None:
         super().__init__(f"{field}: {words}")
@@ -41,7 +42,11 @@ class Wrong(OstinatoError):
 
 
 class Absent(OstinatoError):
-    """A call that Temporal has and Ostinato has not."""
+    """Raised for a call that Temporal has and Ostinato does not."""
+
+
+class QueryFailed(OstinatoError):
+    """A query cannot be answered."""
 
 
 class NoNamespace(NotFound):
@@ -51,7 +56,7 @@ class NoNamespace(NotFound):
 
 
 class AlreadyStarted(Conflict):
-    """A workflow by this id is there, and the policies of the start do not let another take its place."""
+    """Raised if an execution has this workflow id, and the policies of the start do not allow another one."""
 
     def __init__(self, words: str, run_id: str, request_id: str = "") -> None:
         super().__init__(words)
@@ -60,7 +65,7 @@ class AlreadyStarted(Conflict):
 
 
 def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
-    """The status of an error, its words, and its detail if there is one for it."""
+    """Return the status of an error, its message, and its detail if the protocol has one for it."""
     code = grpc.StatusCode
     match error:
         case Refused():
@@ -92,6 +97,8 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
             return code.RESOURCE_EXHAUSTED, str(error), None
         case Absent():
             return code.UNIMPLEMENTED, str(error), None
+        case QueryFailed():
+            return code.INVALID_ARGUMENT, str(error), QueryFailedFailure()
         case SpecError():
             return code.INVALID_ARGUMENT, f"Invalid schedule spec: {error}", None
         case OstinatoError():
@@ -102,7 +109,7 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
 
 
 async def refuse(context: Any, error: Exception) -> None:
-    """End a call with an error; never returns."""
+    """End a call with the status of an error. Raises gRPC's own exception."""
     code, words, detail = status_of(error)
     words = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
     status = GrpcStatus(code=code.value[0], message=words)

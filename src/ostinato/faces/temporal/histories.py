@@ -1,4 +1,4 @@
-"""A run as Temporal's messages tell of it: its description, and its history of two events."""
+"""Write executions as Temporal's messages: their description, and their history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, Final
 import orjson
 from temporalio.api.common.v1 import Memo, Payloads, SearchAttributes, WorkflowExecution, WorkflowType
 from temporalio.api.enums.v1 import EventType, PendingActivityState, RetryState, TaskQueueKind
-from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflow.v1 import (
@@ -20,14 +19,17 @@ from temporalio.api.workflow.v1 import (
 
 from ostinato.faces.temporal.attributes import typed, write_attributes
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
+from ostinato.faces.temporal.executions import Execution
+from ostinato.faces.temporal.failures import write_failure
+from ostinato.faces.temporal.function_events import write_function_events
+from ostinato.faces.temporal.functions import FunctionHistory
 from ostinato.faces.temporal.payloads import payload_of, payloads_for, same_arguments, unpack
 from ostinato.faces.temporal.times import write_duration, write_timestamp
-from ostinato.faces.temporal.workflows import Workflow
 from ostinato.model import Run, Status
 from ostinato.when.instants import format_instant
 
 _TYPE = EventType
-_KEPT: Final = (
+_COPIED: Final = (  # from the form to the first event
     "header",
     "memo",
     "retry_policy",
@@ -39,131 +41,139 @@ _KEPT: Final = (
 )
 
 
-def describe(workflow: Workflow, attributes: Mapping[str, str]) -> WorkflowExecutionInfo:
-    first, run = workflow.first, workflow.run
-    execution = WorkflowExecution(workflow_id=workflow.id, run_id=workflow.run_id)
-    found = WorkflowExecutionInfo(
-        execution=execution,
-        root_execution=execution,
-        first_run_id=workflow.run_id,
+def write_description(
+    execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
+) -> WorkflowExecutionInfo:
+    first, run = execution.first, execution.run
+    ids = WorkflowExecution(workflow_id=execution.id, run_id=execution.run_id)
+    info = WorkflowExecutionInfo(
+        execution=ids,
+        root_execution=ids,
+        first_run_id=execution.run_id,
         type=WorkflowType(name=run.name),
         start_time=write_timestamp(first.created),
         execution_time=write_timestamp(max(first.due, first.created)),
         status=status_of(run),  # type: ignore[arg-type]
         task_queue=run.queue,
-        history_length=2 if workflow.over else 1,
+        history_length=1 + execution.over + (0 if history is None else len(write_function_events(history))),
         state_transition_count=run.number,
-        memo=_memo(workflow),
-        search_attributes=search_attributes(workflow, attributes),
+        memo=_memo(execution),
+        search_attributes=write_search_attributes(execution, types),
     )
-    if run.finished is not None and workflow.over:
-        found.close_time.CopyFrom(write_timestamp(run.finished))
-        found.execution_duration.CopyFrom(write_duration(run.finished - first.created))
-    if workflow.form is not None and workflow.form.HasField("priority"):
-        found.priority.CopyFrom(workflow.form.priority)
-    return found
+    if run.finished is not None and execution.over:
+        info.close_time.CopyFrom(write_timestamp(run.finished))
+        info.execution_duration.CopyFrom(write_duration(run.finished - first.created))
+    if execution.form is not None and execution.form.HasField("priority"):
+        info.priority.CopyFrom(execution.form.priority)
+    return info
 
 
-def _memo(workflow: Workflow) -> Memo | None:
-    form = workflow.form
+def _memo(execution: Execution) -> Memo | None:
+    form = execution.form
     return form.memo if form is not None and form.HasField("memo") else None
 
 
-def search_attributes(workflow: Workflow, attributes: Mapping[str, str]) -> SearchAttributes:
-    """What it was started with, and the schedule that has started it."""
-    form = workflow.form
-    found = SearchAttributes() if form is None else typed(form.search_attributes, attributes)
-    told = scheduled_by(workflow.run)
-    if told:
-        told["TemporalScheduledStartTime"] = format_instant(told["TemporalScheduledStartTime"])
-        found.MergeFrom(write_attributes(told, attributes))
-    return found
+def write_search_attributes(execution: Execution, types: Mapping[str, str]) -> SearchAttributes:
+    """Write the attributes that an execution was started with, and those that name the schedule which started it."""
+    form = execution.form
+    message = SearchAttributes() if form is None else typed(form.search_attributes, types)
+    values = scheduled_by(execution.run)
+    if values:
+        values["TemporalScheduledStartTime"] = format_instant(values["TemporalScheduledStartTime"])
+        message.MergeFrom(write_attributes(values, types))
+    return message
 
 
-def configure(workflow: Workflow) -> WorkflowExecutionConfig:
-    queue = TaskQueue(name=workflow.run.queue, kind=TaskQueueKind.TASK_QUEUE_KIND_NORMAL)
-    found = WorkflowExecutionConfig(task_queue=queue)
-    if workflow.form is not None:
-        found.workflow_execution_timeout.CopyFrom(workflow.form.workflow_execution_timeout)
-        found.workflow_run_timeout.CopyFrom(workflow.form.workflow_run_timeout)
-        found.default_workflow_task_timeout.CopyFrom(workflow.form.workflow_task_timeout)
-        found.user_metadata.CopyFrom(workflow.form.user_metadata)
-    return found
+def write_config(execution: Execution) -> WorkflowExecutionConfig:
+    queue = TaskQueue(name=execution.run.queue, kind=TaskQueueKind.TASK_QUEUE_KIND_NORMAL)
+    config = WorkflowExecutionConfig(task_queue=queue)
+    if execution.form is not None:
+        config.workflow_execution_timeout.CopyFrom(execution.form.workflow_execution_timeout)
+        config.workflow_run_timeout.CopyFrom(execution.form.workflow_run_timeout)
+        config.default_workflow_task_timeout.CopyFrom(execution.form.workflow_task_timeout)
+        config.user_metadata.CopyFrom(execution.form.user_metadata)
+    return config
 
 
-def extend(workflow: Workflow) -> WorkflowExecutionExtendedInfo:
-    """Which request it was started by, and whether someone wants it stopped."""
-    found = WorkflowExecutionExtendedInfo(cancel_requested=workflow.run.cancel_requested is not None)
-    if workflow.request_id:
-        found.request_id_infos[workflow.request_id].event_id = 1
-        found.request_id_infos[workflow.request_id].event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED
-    return found
+def write_extended(execution: Execution, history: FunctionHistory | None = None) -> WorkflowExecutionExtendedInfo:
+    """Write which request has started it, and whether it was asked to cancel."""
+    function = None if history is None else history.function
+    requested = execution.run.cancel_requested if function is None else function.cancel
+    info = WorkflowExecutionExtendedInfo(cancel_requested=requested is not None)
+    if execution.request_id:
+        info.request_id_infos[execution.request_id].event_id = 1
+        info.request_id_infos[execution.request_id].event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED
+    return info
 
 
-def pending(workflow: Workflow, waits_for: str) -> list[PendingActivityInfo]:
-    """What the run does now, as the one activity that it is: which attempt, and why it waits if it does."""
-    if workflow.over:
+def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityInfo]:
+    """Write the current attempt as an activity, with what it waits for. Returns nothing if the execution has ended."""
+    if execution.over:
         return []
-    run = workflow.run
+    run = execution.run
     states = PendingActivityState
     active = run.status is Status.ACTIVE
-    found = PendingActivityInfo(
+    activity = PendingActivityInfo(
         activity_id=run.id,
         state=states.PENDING_ACTIVITY_STATE_STARTED if active else states.PENDING_ACTIVITY_STATE_SCHEDULED,
         attempt=run.number,
         scheduled_time=write_timestamp(run.due),
     )
-    found.activity_type.name = run.name
+    activity.activity_type.name = run.name
     if run.node is not None:
-        found.last_worker_identity = run.node
+        activity.last_worker_identity = run.node
     if waits_for:
-        found.last_failure.message = waits_for
-    return [found]
+        activity.last_failure.message = waits_for
+    return [activity]
 
 
-def history(workflow: Workflow, attributes: Mapping[str, str]) -> list[HistoryEvent]:
-    """Its start, and its end if it has one."""
-    return [_started(workflow, attributes), *([closed(workflow)] if workflow.over else [])]
+def write_history(
+    execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
+) -> list[HistoryEvent]:
+    """Write the event of its start, what is recorded of a function and, if it is over, the event of its end."""
+    events = [_write_start(execution, types), *([] if history is None else write_function_events(history))]
+    return [*events, write_end(execution, len(events) + 1)] if execution.over else events
 
 
-def _started(workflow: Workflow, attributes: Mapping[str, str]) -> HistoryEvent:
-    first, form = workflow.first, workflow.form
+def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent:
+    first, form = execution.first, execution.form
     event = HistoryEvent(
         event_id=1,
         event_time=write_timestamp(first.created),
         event_type=_TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
     )
-    told = event.workflow_execution_started_event_attributes
-    told.workflow_id = workflow.id
-    told.original_execution_run_id = told.first_execution_run_id = workflow.run_id
-    told.workflow_type.name = first.name
-    told.task_queue.name = first.queue
-    told.task_queue.kind = TaskQueueKind.TASK_QUEUE_KIND_NORMAL
+    started = event.workflow_execution_started_event_attributes
+    started.workflow_id = execution.id
+    started.original_execution_run_id = started.first_execution_run_id = execution.run_id
+    started.workflow_type.name = first.name
+    started.task_queue.name = first.queue
+    started.task_queue.kind = TaskQueueKind.TASK_QUEUE_KIND_NORMAL
     if first.due > first.created:
-        told.first_workflow_task_backoff.CopyFrom(write_duration(first.due - first.created))
-    told.attempt = 1
-    told.identity = first.actor or ""
-    told.input.CopyFrom(_input(workflow))
+        started.first_workflow_task_backoff.CopyFrom(write_duration(first.due - first.created))
+    started.attempt = 1
+    started.identity = first.actor or ""
+    started.input.CopyFrom(_input(execution))
     if form is not None:
         event.user_metadata.CopyFrom(form.user_metadata)
-        for name in _KEPT:
+        for name in _COPIED:
             if form.HasField(name):
-                getattr(told, name).CopyFrom(getattr(form, name))
-    told.search_attributes.CopyFrom(search_attributes(workflow, attributes))
+                getattr(started, name).CopyFrom(getattr(form, name))
+    started.search_attributes.CopyFrom(write_search_attributes(execution, types))
     return event
 
 
-def _input(workflow: Workflow) -> Payloads:
-    given = None if workflow.first.input is None else orjson.loads(workflow.first.input)
-    if workflow.form is not None and same_arguments(workflow.form.input, given):
-        return workflow.form.input
-    return payloads_for(given)
+def _input(execution: Execution) -> Payloads:
+    """Return the arguments as the client sent them, if they are still those of the run."""
+    values = None if execution.first.input is None else orjson.loads(execution.first.input)
+    if execution.form is not None and same_arguments(execution.form.input, values):
+        return execution.form.input
+    return payloads_for(values)
 
 
-def closed(workflow: Workflow) -> HistoryEvent:
-    """How it ended."""
-    run = workflow.run
-    event = HistoryEvent(event_id=2, event_time=write_timestamp(run.finished or run.created))
+def write_end(execution: Execution, number: int = 2) -> HistoryEvent:
+    """Write the event of its end, the last of this many."""
+    run = execution.run
+    event = HistoryEvent(event_id=number, event_time=write_timestamp(run.finished or run.created))
     match run.status:
         case Status.SUCCEEDED:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
@@ -178,38 +188,23 @@ def closed(workflow: Workflow) -> HistoryEvent:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED
             end = event.workflow_execution_terminated_event_attributes
             end.reason = run.reason or "terminated"
-            if given := _error(run).get("details"):
-                end.details.CopyFrom(unpack(given, Payloads()))
+            if details_text := _error(run).get("details"):
+                end.details.CopyFrom(unpack(details_text, Payloads()))
         case Status.TIMED_OUT:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT
             event.workflow_execution_timed_out_event_attributes.retry_state = RetryState.RETRY_STATE_TIMEOUT
         case _:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED
-            told = event.workflow_execution_failed_event_attributes
-            told.failure.CopyFrom(failure(run))
-            final = told.failure.application_failure_info.non_retryable
+            failed = event.workflow_execution_failed_event_attributes
+            failed.failure.CopyFrom(write_failure(_error(run), run.reason, run.status.value))
+            final = failed.failure.application_failure_info.non_retryable
             states = RetryState
-            told.retry_state = (
+            failed.retry_state = (
                 states.RETRY_STATE_NON_RETRYABLE_FAILURE if final else states.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED
             )
     return event
 
 
 def _error(run: Run) -> dict[str, Any]:
-    found: dict[str, Any] = orjson.loads(run.error) if run.error else {}
-    return found
-
-
-def failure(run: Run) -> Failure:
-    """What went wrong, as the client's ApplicationError."""
-    error = _error(run)
-    found = Failure(
-        message=str(error.get("message") or run.reason or run.status.value),
-        source="Ostinato",
-        stack_trace=str(error.get("traceback") or ""),
-    )
-    told = found.application_failure_info
-    told.type = str(error.get("type") or (run.reason or "").partition(":")[0])
-    told.non_retryable = bool(error.get("non_retryable"))
-    told.details.payloads.extend(payload_of(one) for one in error.get("details") or ())
-    return found
+    error: dict[str, Any] = orjson.loads(run.error) if run.error else {}
+    return error

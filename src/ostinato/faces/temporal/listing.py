@@ -1,4 +1,4 @@
-"""Finding runs by a query, newest first, and counting them."""
+"""Find executions by a query, newest first, and count them."""
 
 from __future__ import annotations
 
@@ -7,95 +7,100 @@ from typing import Any
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus
 
-from ostinato.engine.listing import list_runs
 from ostinato.engine.rows import whole_run
-from ostinato.faces.temporal.attributes import custom
+from ostinato.engine.run_queries import list_runs
+from ostinato.faces.temporal.attributes import attribute_value
 from ostinato.faces.temporal.calls import Call
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
+from ostinato.faces.temporal.executions import Execution, executions_of, find_all, is_execution
 from ostinato.faces.temporal.payloads import value_of
 from ostinato.faces.temporal.queries import Query
-from ostinato.faces.temporal.workflows import Workflow, find_all, shown, workflows_of
-from ostinato.schedules.making import JOURNEY
 from ostinato.store.contract import Operation, Row, sql
 
 _SCAN = 500
-NAMES: dict[int, str] = {
+STATUS_NAMES: dict[int, str] = {
     number: "".join(word.capitalize() for word in name.removeprefix("WORKFLOW_EXECUTION_STATUS_").split("_"))
     for name, number in WorkflowExecutionStatus.items()
 }
 
 
 def count_all(namespace: str) -> Operation[list[Row]]:
-    return (yield sql("count_workflows", namespace=namespace))
+    """Count executions. Returns rows of a status and a number."""
+    return (yield sql("count_temporal_executions", namespace=namespace))
 
 
-async def matching(call: Call, query: Query, known: Mapping[str, str], before: str | None) -> AsyncIterator[Workflow]:
-    """Workflows that a query finds, newest first."""
+async def find_executions(
+    call: Call, query: Query, types: Mapping[str, str], before: str | None
+) -> AsyncIterator[Execution]:
+    """Yield executions that the caller may see, newest first. `types` are the types of search attributes. With
+    `before`, yield only runs with smaller ids."""
     app = call.app
-    wanted = query.exactly.get("WorkflowId")
-    if wanted is not None:
-        for one in await _visible(call, await app.store.read(lambda _: find_all(app.namespace, wanted))):
-            if (before is None or one.run.id < before) and query(values_of(one, known)):
-                yield one
+    workflow_id = query.exactly.get("WorkflowId")
+    if workflow_id is not None:
+        executions = await app.store.read(lambda _: find_all(app.namespace, workflow_id))
+        for execution in await _visible(call, executions):
+            if (before is None or execution.run.id < before) and query(values_of(execution, types)):
+                yield execution
         return
     while True:
 
-        def page(_: int, before: str | None = before) -> Operation[tuple[list[Workflow], str | None]]:
+        def page(_: int, before: str | None = before) -> Operation[tuple[list[Execution], str | None]]:
             name = query.exactly.get("WorkflowType")
             rows = yield from list_runs(app.namespace, name=name, before=before, limit=_SCAN)
             runs = [whole_run(row) for row in rows]
-            found = yield from workflows_of([run for run in runs if shown(run)])
-            return found, runs[-1].id if len(runs) == _SCAN else None
+            executions = yield from executions_of([run for run in runs if is_execution(run)])
+            return executions, runs[-1].id if len(runs) == _SCAN else None
 
-        found, before = await app.store.read(page)
-        for one in await _visible(call, found):
-            if query(values_of(one, known)):
-                yield one
+        executions, before = await app.store.read(page)
+        for execution in await _visible(call, executions):
+            if query(values_of(execution, types)):
+                yield execution
         if before is None:
             return
 
 
-async def _visible(call: Call, found: Sequence[Workflow]) -> list[Workflow]:
-    """Those that no read guard hides from the caller."""
-    hidden = await call.hidden(one.run_id for one in found if one.run.kind == JOURNEY)
-    return [one for one in found if one.run_id not in hidden]
+async def _visible(call: Call, executions: Sequence[Execution]) -> list[Execution]:
+    """Return the executions without those that a read guard hides from the caller."""
+    hidden = await call.find_hidden_runs(execution.run for execution in executions)
+    return [execution for execution in executions if execution.run_id not in hidden]
 
 
-def values_of(workflow: Workflow, known: Mapping[str, str]) -> Callable[[str], Any]:
-    """What a query sees of a run."""
-    first, run = workflow.first, workflow.run
+def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a function that returns the value of an attribute of an execution, for a query."""
+    first, run = execution.first, execution.run
 
     def value(name: str) -> Any:
         match name:
             case "WorkflowId":
-                return workflow.id
+                return execution.id
             case "RunId":
-                return workflow.run_id
+                return execution.run_id
             case "WorkflowType":
                 return run.name
             case "TaskQueue":
                 return run.queue
             case "ExecutionStatus":
-                return NAMES[status_of(run)]
+                return STATUS_NAMES[status_of(run)]
             case "StartTime":
                 return first.created
             case "ExecutionTime":
                 return max(first.due, first.created)
             case "CloseTime":
-                return run.finished if workflow.over else None
+                return run.finished if execution.over else None
             case "ExecutionDuration":
-                return (run.finished - first.created) * 1000 if workflow.over and run.finished is not None else None
+                return (run.finished - first.created) * 1000 if execution.over and run.finished is not None else None
             case "TemporalScheduledById" | "TemporalScheduledStartTime":
                 return scheduled_by(run).get(name)
             case _:
-                return custom(_own(workflow, name), name, known)
+                return attribute_value(_started_with(execution, name), name, types)
 
     return value
 
 
-def _own(workflow: Workflow, name: str) -> dict[str, Any]:
-    """The attribute it was started with; as it was checked then, it is JSON."""
-    form = workflow.form
+def _started_with(execution: Execution, name: str) -> dict[str, Any]:
+    """Return a search attribute that an execution was started with, as `{name: value}`; empty if it has none. The start
+    has checked that the value is JSON."""
+    form = execution.form
     if form is None or name not in form.search_attributes.indexed_fields:
         return {}
     return {name: value_of(form.search_attributes.indexed_fields[name], name)}

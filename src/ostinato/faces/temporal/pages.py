@@ -1,5 +1,5 @@
-"""Tokens of pages. Each says which call gave it out and in which namespace; any other is refused, because a token that
-is taken for a cursor of something else answers with a part of the list."""
+"""Tokens of pages. A token is valid only for the call and the namespace that it was made for: as a cursor of another
+list it would silently leave out a part."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ class Page:
         return self._check(cursor.encode()) + cursor.encode()
 
     def read(self, token: bytes) -> str:
-        """The cursor of a token that was given out for this call; empty for the first page."""
+        """Return the cursor in a token; an empty one for the first page. Raises Wrong if the token is not of this
+        call."""
         check, cursor = token[:_CHECK], token[_CHECK:]
         if token and check != self._check(cursor):
             raise Wrong("next_page_token", "is not one that was given out here")
         return cursor.decode()
 
     def _check(self, cursor: bytes) -> bytes:
-        about = f"{self.call}\0{self.namespace}\0".encode()
-        return blake2b(about + cursor, digest_size=_CHECK).digest()
+        bound_to = f"{self.call}\0{self.namespace}\0".encode()
+        return blake2b(bound_to + cursor, digest_size=_CHECK).digest()

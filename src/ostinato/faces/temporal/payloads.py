@@ -1,4 +1,4 @@
-"""Payloads: JSON values with their encoding beside them, and how they become a job's arguments."""
+"""Read payloads as JSON values and as arguments of jobs, and write them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ import orjson
 from google.protobuf.message import Message
 from temporalio.api.common.v1 import Memo, Payload, Payloads
 
-from ostinato.engine.handlers import BY_POSITION, Declaration, Handler
-from ostinato.errors import OstinatoError, shown
+from ostinato.engine.jobs import BY_POSITION, Handler
+from ostinato.errors import OstinatoError, short_repr
 from ostinato.faces.temporal.errors import Wrong
+from ostinato.faces.temporal.workflow_types import WorkflowType
+from ostinato.functions.definition import as_function
+from ostinato.functions.model import KIND as FUNCTION
 
 _JSON = (b"json/plain", b"json/protobuf")
 _NULL = b"binary/null"
 
 
 def value_of(payload: Payload, field: str) -> Any:
-    """The JSON value of a payload; what is not JSON cannot be an argument here."""
+    """Return the JSON value of a payload. Raises Wrong if it is not JSON."""
     encoding = payload.metadata.get("encoding", b"")
     if encoding == _NULL:
         return None
     if encoding not in _JSON:
-        given = shown(encoding.decode("utf-8", "replace")) if encoding else "missing"
-        raise Wrong(field, f"its encoding is {given}; a job takes json/plain, json/protobuf and binary/null")
+        name = short_repr(encoding.decode("utf-8", "replace")) if encoding else "missing"
+        raise Wrong(field, f"its encoding is {name}; a job takes json/plain, json/protobuf and binary/null")
     try:
         return orjson.loads(payload.data)
     except orjson.JSONDecodeError as problem:
-        raise Wrong(field, f"{shown(payload.data[:80])} is not JSON: {problem}") from None
+        raise Wrong(field, f"{short_repr(payload.data[:80])} is not JSON: {problem}") from None
 
 
 def payload_of(value: Any) -> Payload:
@@ -38,48 +41,56 @@ def payload_of(value: Any) -> Payload:
     return Payload(metadata={"encoding": _JSON[0]}, data=orjson.dumps(value))
 
 
-def arguments(payloads: Payloads, job: Handler | Declaration | None, field: str) -> dict[str, Any]:
-    """What a job is given: by name where the function is known here, else by position, to be named when it runs."""
-    given = [value_of(one, f"{field}[{n}]") for n, one in enumerate(payloads.payloads)]
-    if not given:
+def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
+    """Read the input of a workflow type: by name if this process has its code, else by position, until it runs. Raises
+    Wrong if it does not take the input."""
+    definition = workflow_type.definition
+    values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
+    if not values:
         return {}
-    if not isinstance(job, Handler):
-        return {BY_POSITION: given}
     try:
-        found = job.named(given)
-        job.check(found)
+        input = definition.named(values) if isinstance(definition, Handler) else {BY_POSITION: values}
+        if definition is not None:
+            definition.check(input)
     except OstinatoError as problem:
+        problem = as_function(problem) if workflow_type.kind == FUNCTION else problem
         raise Wrong(field, str(problem)) from None
-    return found
+    return input
+
+
+def values_of(payloads: Payloads, field: str) -> Any:
+    """Read arguments that are one value: none is null, several are a list. Raises Wrong."""
+    values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
+    return values if len(values) > 1 else values[0] if values else None
 
 
 def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
-    """The arguments of something that did not come over the wire: one object with names."""
+    """Write an input that no Temporal client sent: as one argument, an object, unless the input is by position."""
     if not input:
         return Payloads()
-    given: Iterable[Any] = input[BY_POSITION] if BY_POSITION in input else [dict(input)]
-    return Payloads(payloads=[payload_of(one) for one in given])
+    values: Iterable[Any] = input[BY_POSITION] if BY_POSITION in input else [dict(input)]
+    return Payloads(payloads=[payload_of(value) for value in values])
 
 
 def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
-    """Whether these payloads are what a run was given."""
+    """Return whether the payloads contain the input of a run."""
     try:
-        given = [value_of(one, "input") for one in payloads.payloads]
+        values = [value_of(payload, "input") for payload in payloads.payloads]
     except Wrong:
         return False
-    there = dict(input or {})
-    return given in (there.get(BY_POSITION), list(there.values()), [there]) or (not given and not there)
+    fields = dict(input or {})
+    return values in (fields.get(BY_POSITION), list(fields.values()), [fields]) or (not values and not fields)
 
 
 def memo_of(memo: Memo, field: str) -> dict[str, Any] | None:
-    """A memo as JSON, as far as it is: what is not stays in its form alone."""
-    found: dict[str, Any] = {}
+    """Return the fields of a memo that are JSON. Only the form contains the others."""
+    values: dict[str, Any] = {}
     for name, payload in memo.fields.items():
         try:
-            found[name] = value_of(payload, f"{field}.{name}")
+            values[name] = value_of(payload, f"{field}.{name}")
         except Wrong:
             continue
-    return found or None
+    return values or None
 
 
 def memo_for(memo: Any) -> Memo:
@@ -89,7 +100,7 @@ def memo_for(memo: Any) -> Memo:
 
 
 def pack(message: Message) -> str:
-    """A message as text for the store, byte for byte the same whenever it is the same."""
+    """Return a message as text for the store. Equal messages give equal texts."""
     return b64encode(message.SerializeToString(deterministic=True)).decode()
 
 

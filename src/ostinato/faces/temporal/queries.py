@@ -1,7 +1,7 @@
-"""The language that lists are filtered by: `TaskQueue = 'mail' AND StartTime > '2026-01-01T00:00:00Z'`.
+"""The query language of lists: `TaskQueue = 'mail' AND StartTime > '2026-01-01T00:00:00Z'`.
 
-A text becomes a tree of small functions over a thing's attributes. Names and types are checked when it is read, so
-that a wrong query is an error and not an empty list.
+A query is compiled to a tree of functions of an object's attributes. Names and types are checked at that time, so that
+a wrong query is an error and not an empty list.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from ostinato.errors import OstinatoError, did_you_mean, shown
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.when.instants import from_datetime
 
 Values: TypeAlias = Callable[[str], Any]
@@ -32,12 +32,12 @@ _LONGEST = 10_000
 _DEEPEST = 50
 _DIGITS = 100  # characters of a number
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda there, given: bool(there == given),
-    "!=": lambda there, given: bool(there != given),
-    "<": lambda there, given: bool(there < given),
-    "<=": lambda there, given: bool(there <= given),
-    ">": lambda there, given: bool(there > given),
-    ">=": lambda there, given: bool(there >= given),
+    "=": lambda value, operand: bool(value == operand),
+    "!=": lambda value, operand: bool(value != operand),
+    "<": lambda value, operand: bool(value < operand),
+    "<=": lambda value, operand: bool(value <= operand),
+    ">": lambda value, operand: bool(value > operand),
+    ">=": lambda value, operand: bool(value >= operand),
 }
 
 
@@ -48,8 +48,8 @@ class QueryError(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`names`: the attributes it looks at. `exactly`: those that must have one value, whatever else it says.
-    `group`: the attribute that a count is to be split by."""
+    """A compiled query. `names` are the attributes that it uses. `exactly` maps attributes to the one value that they
+    must have. `group` is the attribute by which a count is split."""
 
     test: Test
     names: frozenset[str]
@@ -61,10 +61,10 @@ class Query:
 
 
 def read_query(text: str, types: Mapping[str, str], *, grouping: bool = False) -> Query:
-    """`types`: the attributes there are, and what each is."""
+    """Compile a query. `types` are the types of all attributes. `grouping` allows GROUP BY. Raises QueryError."""
     if len(text) > _LONGEST:
-        raise QueryError(f"it has {len(text):,} characters; {_LONGEST:,} are the most")
-    return _Reader(text, types, grouping).whole()
+        raise QueryError(f"it has {len(text):,} characters; at most {_LONGEST:,} are allowed")
+    return _Reader(text, types, grouping).query()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +81,26 @@ def _tokens(text: str) -> Iterator[_Token]:
         if match is None:
             if not text[at:].strip():
                 break
-            raise QueryError(f"{shown(text[at : at + 20].strip())} at character {at + 1} cannot be read")
-        begin, at = match.end() - len(match[match.lastgroup or 0]), match.end()
-        kind, found = match.lastgroup or "", match[match.lastgroup or 0]
+            raise QueryError(f"{short_repr(text[at : at + 20].strip())} at character {at + 1} cannot be read")
+        kind, word = match.lastgroup or "", match[match.lastgroup or 0]
+        begin, at = match.end() - len(word), match.end()
         if kind == "text":
-            quote = found[0]
-            yield _Token("text", re.sub(r"\\(.)", r"\1", found[1:-1].replace(quote * 2, quote)), begin)
+            quote = word[0]
+            yield _Token("text", re.sub(r"\\(.)", r"\1", word[1:-1].replace(quote * 2, quote)), begin)
         elif kind == "number":
-            if len(found) > _DIGITS:
+            if len(word) > _DIGITS:
                 raise QueryError(f"the number at character {begin + 1} has more than {_DIGITS} characters")
-            yield _Token("number", float(found) if re.search(r"[.eE]", found) else int(found), begin)
-        elif kind == "name" and found.upper() in _WORDS:
-            yield _Token("word", found.upper(), begin)
+            yield _Token("number", float(word) if re.search(r"[.eE]", word) else int(word), begin)
+        elif kind == "name" and word.upper() in _WORDS:
+            yield _Token("word", word.upper(), begin)
         else:
-            yield _Token(kind, found.strip("`"), begin)
+            yield _Token(kind, word.strip("`"), begin)
     yield _Token("end", "the end", len(text))
 
 
 class _Reader:
+    """A recursive descent parser. Its methods return a test, and the attributes that must have one certain value."""
+
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:
         self._tokens = list(_tokens(text))
         self._types = types
@@ -107,11 +109,11 @@ class _Reader:
         self._depth = 0
         self._names: set[str] = set()
 
-    def whole(self) -> Query:
+    def query(self) -> Query:
         exactly: dict[str, Any] = {}
         test: Test = lambda values: True  # noqa: E731
         if not self._next_is("end") and not self._next_is("word", "GROUP", "ORDER"):
-            test, exactly = self._either()
+            test, exactly = self._any_of()
         group = None
         if self._take("word", "GROUP"):
             self._need("word", "BY")
@@ -123,37 +125,37 @@ class _Reader:
         self._need("end")
         return Query(test, frozenset(self._names), exactly, group)
 
-    def _either(self) -> tuple[Test, dict[str, Any]]:
-        tests = [self._all()]
+    def _any_of(self) -> tuple[Test, dict[str, Any]]:
+        tests = [self._all_of()]
         while self._take("word", "OR"):
-            tests.append(self._all())
+            tests.append(self._all_of())
         if len(tests) == 1:
             return tests[0]
         parts = [test for test, _ in tests]
         return lambda values: any(part(values) for part in parts), {}
 
-    def _all(self) -> tuple[Test, dict[str, Any]]:
-        tests = [self._one()]
+    def _all_of(self) -> tuple[Test, dict[str, Any]]:
+        tests = [self._term()]
         while self._take("word", "AND"):
-            tests.append(self._one())
+            tests.append(self._term())
         if len(tests) == 1:
             return tests[0]
         parts = [test for test, _ in tests]
-        exactly = {name: value for _, known in tests for name, value in known.items()}
+        exactly = {name: value for _, exact in tests for name, value in exact.items()}
         return lambda values: all(part(values) for part in parts), exactly
 
-    def _one(self) -> tuple[Test, dict[str, Any]]:
+    def _term(self) -> tuple[Test, dict[str, Any]]:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise QueryError(f"it is nested more than {_DEEPEST} levels deep")
         try:
             if self._take("word", "NOT"):
-                test, _ = self._one()
+                test, _ = self._term()
                 return lambda values: not test(values), {}
             if self._take("sign", "("):
-                found = self._either()
+                group = self._any_of()
                 self._need("sign", ")")
-                return found
+                return group
             return self._comparison()
         finally:
             self._depth -= 1
@@ -166,29 +168,29 @@ class _Reader:
             raise OstinatoError(f'invalid query: cannot filter on "{name}"{"; " + hint if hint else ""}')
         self._names.add(name)
         if self._take("word", "IS"):
-            there = self._take("word", "NOT")
+            negated = self._take("word", "NOT")
             self._need("word", "NULL")
-            return lambda values: (values(name) is not None) is there, {}
+            return lambda values: (values(name) is not None) is negated, {}
         if self._next_is("sign", *_COMPARE, "<>"):
             sign = self._need("sign").value
-            return self._compared(name, kind, "!=" if sign == "<>" else sign)
+            return self._sign_test(name, kind, "!=" if sign == "<>" else sign)
         negated = self._take("word", "NOT")
-        test = self._worded(name, kind)
+        test = self._word_test(name, kind)
         return (lambda values: not test(values)) if negated else test, {}
 
-    def _compared(self, name: str, kind: str, sign: str) -> tuple[Test, dict[str, Any]]:
-        given = self._value(name, kind)
+    def _sign_test(self, name: str, kind: str, sign: str) -> tuple[Test, dict[str, Any]]:
+        operand = self._value(name, kind)
         if kind in ("KeywordList", "Text", "Bool") and sign not in ("=", "!="):
             raise QueryError(f"{name} is {kind}, which has no order; use = or !=")
-        same = _equal(kind, given)
+        same = _equal(kind, operand)
         if sign == "=":
-            return lambda values: same(values(name)), {name: given}
+            return lambda values: same(values(name)), {name: operand}
         if sign == "!=":
             return lambda values: not same(values(name)), {}
         compare = _COMPARE[sign]
-        return lambda values: (there := values(name)) is not None and compare(there, given), {}
+        return lambda values: (value := values(name)) is not None and compare(value, operand), {}
 
-    def _worded(self, name: str, kind: str) -> Test:
+    def _word_test(self, name: str, kind: str) -> Test:
         if self._take("word", "IN"):
             self._need("sign", "(")
             tests = [_equal(kind, self._value(name, kind))]
@@ -202,13 +204,13 @@ class _Reader:
             high = self._value(name, kind)
             if kind in ("KeywordList", "Text", "Bool"):
                 raise QueryError(f"{name} is {kind}, which has no order; BETWEEN is not possible")
-            return lambda values: (there := values(name)) is not None and low <= there <= high
+            return lambda values: (value := values(name)) is not None and low <= value <= high
         if self._take("word", "STARTS_WITH"):
             if kind not in ("Keyword", "KeywordList"):
                 raise QueryError(f"{name} is {kind}; STARTS_WITH is for Keyword")
             begin = self._value(name, "Keyword")
-            return lambda values: any(one.startswith(begin) for one in _list(values(name)))
-        raise QueryError(f"after {name} a comparison is missing, before {shown(self._tokens[self._at].value)}")
+            return lambda values: any(item.startswith(begin) for item in _list(values(name)))
+        raise QueryError(f"after {name} a comparison is missing, before {short_repr(self._tokens[self._at].value)}")
 
     def _value(self, name: str, kind: str) -> Any:
         token = self._tokens[self._at]
@@ -218,7 +220,7 @@ class _Reader:
         elif token.kind in ("text", "number"):
             value = token.value
         else:
-            raise QueryError(f"{shown(token.value)} is not a value for {name}; texts stand in quotes")
+            raise QueryError(f"{short_repr(token.value)} is not a value for {name}; write texts in quotes")
         return _as(kind, value, name)
 
     def _next_is(self, kind: str, *values: str) -> bool:
@@ -235,13 +237,13 @@ class _Reader:
         token = self._tokens[self._at]
         if not self._next_is(kind, *values):
             wanted = " or ".join(values) or {"name": "an attribute", "end": "the end"}.get(kind, kind)
-            raise QueryError(f"{shown(token.value)} at character {token.at + 1}, where {wanted} was expected")
+            raise QueryError(f"{short_repr(token.value)} at character {token.at + 1}, where {wanted} was expected")
         self._at += 1
         return token
 
 
 def _as(kind: str, value: Any, name: str) -> Any:
-    """A value in the query as one of the attribute's type."""
+    """Convert a value in a query to the type of the attribute. Raises QueryError."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     match kind:
         case "Keyword" | "Text" | "KeywordList" if isinstance(value, str):
@@ -261,22 +263,22 @@ def _as(kind: str, value: Any, name: str) -> Any:
                 moment = None
             if moment is not None and moment.tzinfo is not None:
                 return from_datetime(moment)
-    raise QueryError(f"{shown(value)} is not a value for {name}, which is {kind}")
+    raise QueryError(f"{short_repr(value)} is not a value for {name}, which is {kind}")
 
 
-def _equal(kind: str, given: Any) -> Callable[[Any], bool]:
-    """A list has a value if it contains it; a text if it has all its words."""
+def _equal(kind: str, operand: Any) -> Callable[[Any], bool]:
+    """Return a test for equality. A list equals each of its items. A text equals each text whose words it contains."""
     if kind == "KeywordList":
-        return lambda there: given in _list(there)
+        return lambda value: operand in _list(value)
     if kind == "Text":
-        words = _words(given)
-        return lambda there: isinstance(there, str) and words <= _words(there)
-    return lambda there: there is not None and there == given
+        words = _words(operand)
+        return lambda value: isinstance(value, str) and words <= _words(value)
+    return lambda value: value is not None and value == operand
 
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 
-def _list(there: Any) -> list[Any]:
-    return [] if there is None else there if isinstance(there, list) else [there]
+def _list(value: Any) -> list[Any]:
+    return [] if value is None else value if isinstance(value, list) else [value]

@@ -1,9 +1,10 @@
-"""The calls about runs: Temporal's workflow executions."""
+"""Temporal's calls about workflow executions, which are runs here."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,8 @@ from temporalio.api.enums.v1 import (
     WorkflowIdConflictPolicy,
     WorkflowIdReusePolicy,
 )
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.query.v1 import QueryRejected
 from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import (
     CountWorkflowExecutionsResponse,
@@ -22,65 +25,75 @@ from temporalio.api.workflowservice.v1 import (
     GetWorkflowExecutionHistoryResponse,
     GetWorkflowExecutionHistoryReverseResponse,
     ListWorkflowExecutionsResponse,
+    QueryWorkflowResponse,
     RequestCancelWorkflowExecutionResponse,
+    SignalWithStartWorkflowExecutionResponse,
     SignalWorkflowExecutionResponse,
     StartWorkflowExecutionResponse,
     TerminateWorkflowExecutionResponse,
 )
 
+from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.engine.listeners import wait_for_event
-from ostinato.errors import Conflict, NotFound
-from ostinato.faces.temporal.actions import read_start
+from ostinato.errors import NotFound
+from ostinato.faces.temporal.actions import Start, read_start
 from ostinato.faces.temporal.attributes import OF_RUNS
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
 from ostinato.faces.temporal.definitions import STATUSES, status_of
-from ostinato.faces.temporal.errors import Wrong
-from ostinato.faces.temporal.histories import closed, configure, describe, extend, history, pending
-from ostinato.faces.temporal.journeys import journey_start, signal
-from ostinato.faces.temporal.listing import NAMES, count_all, matching
+from ostinato.faces.temporal.errors import Absent, Wrong
+from ostinato.faces.temporal.executions import (
+    OVER,
+    Execution,
+    StartRequest,
+    Target,
+    not_found,
+    read_execution,
+    start_by_id,
+    stop_by_id,
+    takes_no_signals,
+)
+from ostinato.faces.temporal.functions import (
+    answer_query,
+    is_rejected,
+    make_message,
+    message_id,
+    read_function_history,
+    read_record,
+)
+from ostinato.faces.temporal.histories import (
+    write_config,
+    write_description,
+    write_extended,
+    write_history,
+    write_pending,
+)
+from ostinato.faces.temporal.journeys import prepare_journey, send_signal
+from ostinato.faces.temporal.listing import STATUS_NAMES, count_all, find_executions
 from ostinato.faces.temporal.pages import Page
-from ostinato.faces.temporal.payloads import pack, payload_of
+from ostinato.faces.temporal.payloads import pack, payload_of, values_of
 from ostinato.faces.temporal.queries import read_query
-from ostinato.faces.temporal.schedules import asked_by, read_page_size
+from ostinato.faces.temporal.schedules import digest_of, read_page_size
 from ostinato.faces.temporal.times import read_length
-from ostinato.faces.temporal.workflows import OVER, Asked, Meant, Workflow, look, not_found, start_by_id, stop_by_id
-from ostinato.journeys.steps import StepNotActive
-from ostinato.model import Status
-from ostinato.schedules.making import JOURNEY
+from ostinato.faces.temporal.workflow_types import WorkflowType, find_type
+from ostinato.functions.errors import FunctionOver
+from ostinato.functions.model import KIND as FUNCTION
+from ostinato.functions.model import Message
+from ostinato.journeys.rows import KIND as JOURNEY
+from ostinato.journeys.runtime.start_and_submit import StepNotActive
+from ostinato.model import Run, Status, Timer
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
-_PATIENCE = 20.0  # seconds until a call that waits for an end is answered without one
+_LONGEST_WAIT = 20.0  # seconds that a call waits for the end of an execution
+_PAGE_BYTES = 2 << 20  # of events in one answer
 _CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
 
 
 class RunCalls(Calls):
     @call(Role.OPERATOR)
     async def StartWorkflowExecution(self, request: Any, call: Call) -> StartWorkflowExecutionResponse:
-        app = call.app
-        for name, enum in (
-            ("workflow_id_reuse_policy", WorkflowIdReusePolicy),
-            ("workflow_id_conflict_policy", WorkflowIdConflictPolicy),
-        ):
-            if getattr(request, name) not in enum.values():
-                raise Wrong(name, f"{getattr(request, name)} is not one of the policies")
-        _check_policies(request)
-        found = read_start(request, app.engine.known, await call.attributes(), "")
-        at = _begins(request.workflow_start_delay, app.engine.clock.now())
-        journey = await journey_start(app, found, at)
-        if journey is not None:
-            run, deadline = journey, None
-        else:
-            run, deadline = app.prepare(found.job, found.input, at=at, **found.options)
-        asked = Asked(
-            workflow_id=request.workflow_id,
-            request=read_request_id(request.request_id) or secrets.token_hex(16),
-            what=f"start workflow {asked_by(request)}",
-            reuse=request.workflow_id_reuse_policy,
-            conflict=request.workflow_id_conflict_policy,
-            form=pack(_form(request)),
-        )
-        run_id, new = await start_by_id(app, asked, run, deadline)
+        workflow_type = await find_type(call.app, request.workflow_type.name)
+        run_id, new = await _start(call, request, workflow_type, request.workflow_id_conflict_policy)
         return StartWorkflowExecutionResponse(
             run_id=run_id,
             first_execution_run_id=run_id,
@@ -88,117 +101,246 @@ class RunCalls(Calls):
             status=WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING,
         )
 
+    @call(Role.OPERATOR)
+    async def SignalWithStartWorkflowExecution(
+        self, request: Any, call: Call
+    ) -> SignalWithStartWorkflowExecutionResponse:
+        """Signal the function that runs with this workflow id, or start one that has the signal from the beginning."""
+        workflow_type = await find_type(call.app, request.workflow_type.name)
+        if workflow_type.kind != FUNCTION:
+            raise Absent(
+                f"workflow type {workflow_type.name!r} is not a function, and only functions take a signal with their "
+                "start; nothing was started"
+            )
+        read_id(request.signal_name, "signal_name")
+        request_id = read_request_id(request.request_id)
+        message = make_message(call.app, request.signal_name, request.signal_input, request_id, "signal_input")
+        conflict = _conflict_of_signal(request)
+        run_id, new = await _start(call, request, workflow_type, conflict, message)
+        return SignalWithStartWorkflowExecutionResponse(run_id=run_id, first_execution_run_id=run_id, started=new)
+
     @call(Role.READER)
     async def DescribeWorkflowExecution(self, request: Any, call: Call) -> DescribeWorkflowExecutionResponse:
-        workflow = await _named(call, request.execution)
+        execution = await _read_visible(call, request.execution)
+        history = await read_function_history(call.app, execution)
         return DescribeWorkflowExecutionResponse(
-            execution_config=configure(workflow),
-            workflow_execution_info=describe(workflow, await call.attributes()),
-            pending_activities=pending(workflow, await _waits_for(call, workflow)),
-            workflow_extended_info=extend(workflow),
+            execution_config=write_config(execution),
+            workflow_execution_info=write_description(execution, await call.attribute_types(), history),
+            pending_activities=write_pending(execution, await _waits_for(call, execution)),
+            workflow_extended_info=write_extended(execution, history),
         )
 
     @call(Role.READER)
+    async def QueryWorkflow(self, request: Any, call: Call) -> QueryWorkflowResponse:
+        """Answer from the state that a function shows, also when it is over."""
+        query = read_id(request.query.query_type, "query.query_type")
+        execution = await _read_visible(call, request.execution)
+        run = execution.run
+        if run.kind != FUNCTION:
+            raise Absent(
+                f"workflow type {run.name!r} is a {run.kind}, and a {run.kind} takes no queries; look at its "
+                "description, or its progress through the HTTP API"
+            )
+        if is_rejected(execution, request.query_reject_condition):
+            return QueryWorkflowResponse(query_rejected=QueryRejected(status=status_of(run)))  # type: ignore[arg-type]
+        value = answer_query(execution, await read_record(call.app, execution), query)
+        answer = QueryWorkflowResponse()
+        answer.query_result.payloads.append(payload_of(value))
+        return answer
+
+    @call(Role.READER)
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
-        """With `wait_new_event`, answered when there is an end, or after a while without one, to be asked again."""
+        """With `wait_new_event`, wait for the end, for a while; if it does not come, the answer has a token, with which
+        the client asks again. What a function does until its end is shown to callers that do not wait: it may be
+        recorded later than what comes after it."""
         page = Page("history", call.app.namespace)
-        workflow = await _named(call, request.execution, page.read(request.next_page_token))
-        waits = request.wait_new_event and not workflow.over
-        if waits and (request.history_event_filter_type == _CLOSE or request.next_page_token):
-            await _until_over(call, workflow)
-            workflow = await look(call.app, workflow.id, workflow.run_id)
+        run_id, seen = _read_cursor(page.read(request.next_page_token))
+        execution = await _read_visible(call, request.execution, run_id)
+        only_end = request.history_event_filter_type == _CLOSE
+        if request.wait_new_event and not execution.over and (only_end or request.next_page_token):
+            await _wait_for_end(call, execution)
+            execution = await read_execution(call.app, execution.id, execution.run_id)
+        waits = request.wait_new_event and not execution.over
+        events = await _read_history(call, execution, whole=not waits)
+        if only_end:
+            events, seen = events[-1:] if execution.over else [], 0
         answer = GetWorkflowExecutionHistoryResponse()
-        if request.history_event_filter_type == _CLOSE:
-            answer.history.events.extend([closed(workflow)] if workflow.over else [])
-        else:
-            events = history(workflow, await call.attributes())
-            answer.history.events.extend(events[1:] if request.next_page_token else events)
-        if request.wait_new_event and not workflow.over:
-            answer.next_page_token = page.write(workflow.run_id)  # also if another has taken its id by then
+        answer.history.events.extend(_one_page(events[seen:], request.maximum_page_size))
+        seen += len(answer.history.events)
+        if seen < len(events) or waits:
+            # The token has the run id, because another run may take the workflow id by then.
+            answer.next_page_token = page.write(f"{execution.run_id} {seen}")
         return answer
 
     @call(Role.READER)
     async def GetWorkflowExecutionHistoryReverse(
         self, request: Any, call: Call
     ) -> GetWorkflowExecutionHistoryReverseResponse:
-        workflow = await _named(call, request.execution)
+        page = Page("reverse history", call.app.namespace)
+        run_id, seen = _read_cursor(page.read(request.next_page_token))
+        execution = await _read_visible(call, request.execution, run_id)
+        events = (await _read_history(call, execution))[::-1]
         answer = GetWorkflowExecutionHistoryReverseResponse()
-        answer.history.events.extend(reversed(history(workflow, await call.attributes())))
+        answer.history.events.extend(_one_page(events[seen:], request.maximum_page_size))
+        seen += len(answer.history.events)
+        if seen < len(events):
+            answer.next_page_token = page.write(f"{execution.run_id} {seen}")
         return answer
 
     @call(Role.OPERATOR)
     async def RequestCancelWorkflowExecution(self, request: Any, call: Call) -> RequestCancelWorkflowExecutionResponse:
         request_id = read_request_id(request.request_id)
-        await stop_by_id(call.app, _meant(request), Status.CANCELLED, request.reason, request_id)
+        await stop_by_id(call.app, _read_target(request), Status.CANCELLED, request.reason, request_id)
         return RequestCancelWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
     async def TerminateWorkflowExecution(self, request: Any, call: Call) -> TerminateWorkflowExecutionResponse:
         details = pack(request.details) if request.details.payloads else None
-        await stop_by_id(call.app, _meant(request), Status.TERMINATED, request.reason, details=details)
+        await stop_by_id(call.app, _read_target(request), Status.TERMINATED, request.reason, details=details)
         return TerminateWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
     async def SignalWorkflowExecution(self, request: Any, call: Call) -> Any:
         read_id(request.signal_name, "signal_name")
         request_id = read_request_id(request.request_id)
-        # By its id a signal that was taken is known, also when the journey is over by it.
-        workflow = await (_going(call, request) if request_id is None else _there(call, request))
-        if workflow.run.kind == JOURNEY:
+        execution = await _read_target_execution(call, request)
+        # A signal with a request id may repeat one that has ended the execution.
+        if execution.over and request_id is None:
+            raise NotFound(OVER)
+        if execution.run.kind == JOURNEY:
             try:
-                await signal(call, workflow.run, request)
+                await send_signal(call, execution.run, request)
             except StepNotActive:
-                if workflow.over:
+                if execution.over:
                     raise NotFound(OVER) from None
                 raise
             return SignalWorkflowExecutionResponse()
-        if workflow.over:
+        if execution.run.kind == FUNCTION:
+            await _send_message(call, execution, request, request_id)
+            return SignalWorkflowExecutionResponse()
+        if execution.over:
             raise NotFound(OVER)
-        raise Conflict(
-            f"workflow type {workflow.run.name!r} is a job, and a job takes no signals; signal {request.signal_name!r} "
-            "was not delivered"
-        )
+        raise takes_no_signals(execution.run, request.signal_name)
 
     @call(Role.READER)
     async def ListWorkflowExecutions(self, request: Any, call: Call) -> ListWorkflowExecutionsResponse:
-        known = await call.attributes()
-        query = read_query(request.query, {**OF_RUNS, **known})
+        types = await call.attribute_types()
+        query = read_query(request.query, {**OF_RUNS, **types})
         size = read_page_size(request.page_size, "page_size")
         answer = ListWorkflowExecutionsResponse()
         last, page = "", Page("workflows", call.app.namespace)
-        async for one in matching(call, query, known, page.read(request.next_page_token) or None):
+        async for execution in find_executions(call, query, types, page.read(request.next_page_token) or None):
             if len(answer.executions) == size:
                 answer.next_page_token = page.write(last)
                 break
-            answer.executions.append(describe(one, known))
-            last = one.run.id
+            answer.executions.append(write_description(execution, types))
+            last = execution.run.id
         return answer
 
     @call(Role.READER)
     async def CountWorkflowExecutions(self, request: Any, call: Call) -> CountWorkflowExecutionsResponse:
-        known = await call.attributes()
-        query = read_query(request.query, {**OF_RUNS, **known}, grouping=True)
+        types = await call.attribute_types()
+        query = read_query(request.query, {**OF_RUNS, **types}, grouping=True)
         counts: dict[int, int] = {}
         if query.names:
-            async for one in matching(call, query, known, None):
-                status = status_of(one.run)
+            async for execution in find_executions(call, query, types, None):
+                status = status_of(execution.run)
                 counts[status] = counts.get(status, 0) + 1
         else:
             running = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING
-            for stands, count in await call.app.store.read(lambda _: count_all(call.app.namespace)):
-                status = STATUSES.get(Status(stands), running)
+            for run_status, count in await call.app.store.read(lambda _: count_all(call.app.namespace)):
+                status = STATUSES.get(Status(run_status), running)
                 counts[status] = counts.get(status, 0) + int(count)
         answer = CountWorkflowExecutionsResponse(count=sum(counts.values()))
         if query.group is not None:
             for status, count in sorted(counts.items()):
                 group = answer.groups.add(count=count)
-                group.group_values.append(payload_of(NAMES[status]))
+                group.group_values.append(payload_of(STATUS_NAMES[status]))
                 group.group_values[0].metadata["type"] = b"Keyword"
         return answer
 
 
-def _begins(delay: Duration, now: Micros) -> datetime | None:
-    """The moment until which a start is put off, if it is."""
+async def _start(
+    call: Call, request: Any, workflow_type: WorkflowType, conflict: int, message: Message | None = None
+) -> tuple[str, bool]:
+    """Start what a request asks for; `message` is what it signals. Returns the run id, and whether it was started."""
+    app = call.app
+    for name, enum in (
+        ("workflow_id_reuse_policy", WorkflowIdReusePolicy),
+        ("workflow_id_conflict_policy", WorkflowIdConflictPolicy),
+    ):
+        if getattr(request, name) not in enum.values():
+            raise Wrong(name, f"{getattr(request, name)} is not one of the policies")
+    _check_policies(request)
+    start = read_start(request, workflow_type, await call.attribute_types(), "")
+    at = _read_delay(request.workflow_start_delay, app.engine.clock.now())
+    run, deadline = await _prepare(app, start, at)
+    start_request = StartRequest(
+        workflow_id=request.workflow_id,
+        request_id=read_request_id(request.request_id) or secrets.token_hex(16),
+        summary=f"{'start' if message is None else 'signal and start'} workflow {digest_of(request)}",
+        reuse=request.workflow_id_reuse_policy,
+        conflict=conflict,
+        form=pack(_make_form(request)),
+    )
+    return await start_by_id(app, start_request, run, deadline, message)
+
+
+async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
+    """Make the run of a start, without storing it, and the timer of its deadline."""
+    if start.kind == FUNCTION:
+        return await app.functions.prepare(start.name, start.input, at=at, **start.options)
+    journey = await prepare_journey(app, start, at)
+    return (journey, None) if journey is not None else app.prepare(start.name, start.input, at=at, **start.options)
+
+
+def _conflict_of_signal(request: Any) -> int:
+    """The policy for a workflow id that is in use, of a signal with start: unless it says otherwise, the signal goes to
+    the execution that runs."""
+    policies = WorkflowIdConflictPolicy
+    if request.workflow_id_conflict_policy == policies.WORKFLOW_ID_CONFLICT_POLICY_FAIL:
+        raise Wrong("workflow_id_conflict_policy", "FAIL is not possible for a signal with start")
+    terminates = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_TERMINATE_IF_RUNNING
+    if request.workflow_id_conflict_policy or request.workflow_id_reuse_policy == terminates:
+        return int(request.workflow_id_conflict_policy)
+    return policies.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+
+
+async def _send_message(call: Call, execution: Execution, request: Any, request_id: str | None) -> None:
+    """Send a signal to a function. Raises NotFound if it is over."""
+    payload = values_of(request.input, "input")
+    try:
+        await call.app.functions.send(execution.run.id, request.signal_name, payload, id=message_id(request_id))
+    except FunctionOver:
+        raise NotFound(OVER) from None
+
+
+async def _read_history(call: Call, execution: Execution, *, whole: bool = True) -> list[HistoryEvent]:
+    """Read the events of an execution; unless `whole`, only those of its start and its end."""
+    history = await read_function_history(call.app, execution) if whole else None
+    return write_history(execution, await call.attribute_types(), history)
+
+
+def _one_page(events: Sequence[HistoryEvent], most: int) -> list[HistoryEvent]:
+    """The first of these events: as many as a page may have, and as fit into one message."""
+    page: list[HistoryEvent] = []
+    size = 0
+    for event in events[: read_page_size(most, "maximum_page_size")]:
+        size += event.ByteSize()
+        if page and size > _PAGE_BYTES:
+            break
+        page.append(event)
+    return page
+
+
+def _read_cursor(cursor: str) -> tuple[str, int]:
+    """The run id of a history's next page, and how many events the pages before had."""
+    run_id, _, seen = cursor.partition(" ")
+    return run_id, int(seen) if seen.isdecimal() else int(bool(run_id))
+
+
+def _read_delay(delay: Duration, now: Micros) -> datetime | None:
+    """Return when a start with this delay is due; None for at once."""
     length = read_length(delay, "workflow_start_delay")
     try:
         return to_datetime(now + length) if length else None
@@ -212,68 +354,60 @@ def _check_policies(request: Any) -> None:
         raise Wrong("workflow_id_conflict_policy", "cannot be set together with the reuse policy TERMINATE_IF_RUNNING")
 
 
-def _form(request: Any) -> NewWorkflowExecutionInfo:
-    """What is kept of a start: the fields that it has in common with a schedule's action."""
-    found = NewWorkflowExecutionInfo()
-    theirs = request.DESCRIPTOR.fields_by_name
-    for field in found.DESCRIPTOR.fields:
-        if field.name not in theirs:
+def _make_form(request: Any) -> NewWorkflowExecutionInfo:
+    """Return the fields of a start that the action of a schedule also has. They are stored with the run."""
+    form = NewWorkflowExecutionInfo()
+    request_fields = request.DESCRIPTOR.fields_by_name
+    for field in form.DESCRIPTOR.fields:
+        if field.name not in request_fields:
             continue
         value = getattr(request, field.name)
         if field.message_type is None:
-            setattr(found, field.name, value)
+            setattr(form, field.name, value)
         elif request.HasField(field.name):
-            getattr(found, field.name).CopyFrom(value)
-    return found
+            getattr(form, field.name).CopyFrom(value)
+    return form
 
 
-async def _waits_for(call: Call, workflow: Workflow) -> str:
-    """Why it waits, if it does: what it says itself, or that nobody is there to take it."""
-    run = workflow.run
+async def _waits_for(call: Call, execution: Execution) -> str:
+    """Return why the execution waits: the run's own reason, or that no node serves its queue."""
+    run = execution.run
     if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
         return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"
     return run.reason or ""
 
 
-async def _named(call: Call, execution: Any, run_id: str = "") -> Workflow:
-    id = read_id(execution.workflow_id, "execution.workflow_id")
-    workflow = await look(call.app, id, execution.run_id or run_id)
-    if workflow.run.kind == JOURNEY and await call.hidden([workflow.run_id]):
-        raise not_found(id, execution.run_id or run_id)
-    return workflow
+async def _read_visible(call: Call, ids: Any, run_id: str = "") -> Execution:
+    """Return the execution with these ids. `run_id` is used if the ids have none. Raises NotFound, also if a read guard
+    hides the execution from the caller."""
+    workflow_id = read_id(ids.workflow_id, "execution.workflow_id")
+    execution = await read_execution(call.app, workflow_id, ids.run_id or run_id)
+    if await call.find_hidden_runs([execution.run]):
+        raise not_found(workflow_id, ids.run_id or run_id)
+    return execution
 
 
-async def _going(call: Call, request: Any) -> Workflow:
-    """The one that a call is about, if it is not over."""
-    workflow = await _there(call, request)
-    if workflow.over:
-        raise NotFound(OVER)
-    return workflow
+async def _read_target_execution(call: Call, request: Any) -> Execution:
+    ids = request.workflow_execution
+    read_id(ids.workflow_id, "workflow_execution.workflow_id")
+    return await read_execution(call.app, ids.workflow_id, ids.run_id)
 
 
-async def _there(call: Call, request: Any) -> Workflow:
-    """The one that a call is about."""
-    execution = request.workflow_execution
-    read_id(execution.workflow_id, "workflow_execution.workflow_id")
-    return await look(call.app, execution.workflow_id, execution.run_id)
+def _read_target(request: Any) -> Target:
+    ids = request.workflow_execution
+    read_id(ids.workflow_id, "workflow_execution.workflow_id")
+    return Target(ids.workflow_id, ids.run_id, request.first_execution_run_id)
 
 
-def _meant(request: Any) -> Meant:
-    """Which run a call wants to stop."""
-    execution = request.workflow_execution
-    read_id(execution.workflow_id, "workflow_execution.workflow_id")
-    return Meant(execution.workflow_id, execution.run_id, request.first_execution_run_id)
-
-
-async def _until_over(call: Call, workflow: Workflow) -> None:
-    """Until it is, the patience is at its end, or the server is about to stop."""
-    waiting = asyncio.ensure_future(call.app.engine.waiters.wait(workflow.run_id))
+async def _wait_for_end(call: Call, execution: Execution) -> None:
+    """Wait until the execution has ended, the longest wait has passed, or the server stops."""
+    waiting = asyncio.ensure_future(call.app.engine.waiters.wait(execution.run_id))
     done = asyncio.Event()
     waiting.add_done_callback(lambda _: done.set())
     stopping = asyncio.ensure_future(call.wire.closing.wait())
     stopping.add_done_callback(lambda _: done.set())
     try:
-        await wait_for_event(done, call.remaining(_PATIENCE))
+        await wait_for_event(done, call.limit_wait(_LONGEST_WAIT))
     finally:
         waiting.cancel()
         stopping.cancel()

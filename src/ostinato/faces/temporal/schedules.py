@@ -1,4 +1,4 @@
-"""The calls about schedules."""
+"""Temporal's calls about schedules."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from temporalio.api.workflowservice.v1 import (
 )
 
 from ostinato.engine.access import Role
-from ostinato.engine.requests import digest
+from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError, TooManyExclusions
-from ostinato.faces.temporal.attributes import OF_SCHEDULES, custom
+from ostinato.faces.temporal.attributes import OF_SCHEDULES, attribute_value
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
 from ostinato.faces.temporal.definitions import (
     LISTED,
@@ -37,13 +37,14 @@ from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.pages import Page
 from ostinato.faces.temporal.queries import Query, read_query
 from ostinato.faces.temporal.times import read_timestamp, write_timestamp
+from ostinato.faces.temporal.wire_schedules import Patch, WireSchedule, WireSchedules
+from ostinato.faces.temporal.workflow_types import WorkflowType, find_type
+from ostinato.journeys.rows import KIND as JOURNEY
 from ostinato.schedules import model
-from ostinato.schedules.define import read_name
-from ostinato.schedules.forms import Forms, Patch, Seen
-from ostinato.schedules.making import JOURNEY
+from ostinato.schedules.validation import read_name
 from ostinato.when.instants import SECOND, Micros
 
-_SCHEDULE_ID = 1000 - 23  # bytes: a nominal time must fit behind it
+_SCHEDULE_ID = 1000 - 23  # bytes of a schedule's id, so that it fits into an id with a nominal time appended
 _PAGE = 1000
 _SCAN = 500
 _MATCHING = 1000
@@ -53,37 +54,39 @@ class ScheduleCalls(Calls):
     @call(Role.OPERATOR)
     async def CreateSchedule(self, request: Any, call: Call) -> CreateScheduleResponse:
         name = _new_id(request.schedule_id)
-        found = read_definition(request, call.app.engine.known, await call.attributes(), new=True)
+        definition = read_definition(request, await _type_of(call, request), await call.attribute_types(), new=True)
         patch = read_patch(request.initial_patch, "initial_patch")
-        made = call.app.schedules.draft(name, paused=found.paused, **found.given())
-        token = await call.forms.create_as(
-            made, found.kept(), patch, asked=asked_by(request), request_id=read_request_id(request.request_id)
+        draft = call.app.schedules.draft(name, paused=definition.paused, **definition.fields())
+        form, request_id = definition.make_form(), read_request_id(request.request_id)
+        token = await call.schedules.create_with_form(
+            draft, form, patch, asked=digest_of(request), request_id=request_id
         )
         return CreateScheduleResponse(conflict_token=write_token(token))
 
     @call(Role.READER)
     async def DescribeSchedule(self, request: Any, call: Call) -> DescribeScheduleResponse:
-        (seen,) = await _shown(call, [await call.forms.see(read_id(request.schedule_id, "schedule_id"), RECENT)])
-        memo, search = write_about(seen, seen.types)
+        stored = await call.schedules.describe(read_id(request.schedule_id, "schedule_id"), RECENT)
+        (visible,) = await _without_hidden_runs(call, [stored])
+        memo, search = write_about(visible, visible.types)
         return DescribeScheduleResponse(
-            schedule=write_schedule(seen, seen.types),
-            info=write_info(seen, call.app.engine.clock.now()),
+            schedule=write_schedule(visible, visible.types),
+            info=write_info(visible, call.app.engine.clock.now()),
             memo=memo,
             search_attributes=search,
-            conflict_token=write_token(seen.schedule.token),
+            conflict_token=write_token(visible.schedule.token),
         )
 
     @call(Role.OPERATOR)
     async def UpdateSchedule(self, request: Any, call: Call) -> UpdateScheduleResponse:
         name = read_id(request.schedule_id, "schedule_id")
-        found = read_definition(request, call.app.engine.known, await call.attributes(), new=False)
-        await call.forms.replace_as(
+        definition = read_definition(request, await _type_of(call, request), await call.attribute_types(), new=False)
+        await call.schedules.replace_with_form(
             name,
-            found.given_to,
-            found.kept,
-            paused=found.paused,
-            note=found.notes,
-            asked=asked_by(request),
+            definition.fields_for,
+            definition.make_form,
+            paused=definition.paused,
+            note=definition.notes,
+            asked=digest_of(request),
             token=read_token(request.conflict_token),
             request_id=read_request_id(request.request_id),
         )
@@ -96,7 +99,7 @@ class ScheduleCalls(Calls):
         if patch == Patch():
             raise Wrong("patch", "asks for nothing; give pause, unpause, trigger_immediately or backfill_request")
         request_id = read_request_id(request.request_id)
-        await call.forms.patch(name, patch, asked=asked_by(request), request_id=request_id)
+        await call.schedules.patch(name, patch, asked=digest_of(request), request_id=request_id)
         return PatchScheduleResponse()
 
     @call(Role.OPERATOR)
@@ -106,102 +109,109 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListSchedules(self, request: Any, call: Call) -> ListSchedulesResponse:
-        known = await call.attributes()
-        query = read_query(request.query, {**OF_SCHEDULES, **known})
+        types = await call.attribute_types()
+        query = read_query(request.query, {**OF_SCHEDULES, **types})
         size = read_page_size(request.maximum_page_size, "maximum_page_size")
         page = Page("schedules", call.app.namespace)
         after = page.read(request.next_page_token)
-        found: list[model.Schedule] = []
+        schedules: list[model.Schedule] = []
         more = False
-        async for schedule in matching(call.forms, query, known, after, _SCAN if query.names else size + 1):
-            if len(found) == size:
+        async for schedule in find_schedules(call.schedules, query, types, after, _SCAN if query.names else size + 1):
+            if len(schedules) == size:
                 more = True
                 break
-            found.append(schedule)
+            schedules.append(schedule)
         now = call.app.engine.clock.now()
-        answer = ListSchedulesResponse(next_page_token=page.write(found[-1].name) if more else b"")
-        for begin in range(0, len(found), 100):
-            closer = await _shown(call, await call.forms.closer(found[begin : begin + 100], LISTED))
-            answer.schedules.extend(await call.each(write_entry(seen, known, now) for seen in closer))
+        answer = ListSchedulesResponse(next_page_token=page.write(schedules[-1].name) if more else b"")
+        for begin in range(0, len(schedules), 100):
+            described = await call.schedules.describe_all(schedules[begin : begin + 100], LISTED)
+            visible = await _without_hidden_runs(call, described)
+            answer.schedules.extend(await call.each(write_entry(one, types, now) for one in visible))
         return answer
 
     @call(Role.READER)
     async def CountSchedules(self, request: Any, call: Call) -> CountSchedulesResponse:
-        known = await call.attributes()
-        query = read_query(request.query, {**OF_SCHEDULES, **known})
+        types = await call.attribute_types()
+        query = read_query(request.query, {**OF_SCHEDULES, **types})
         if not query.names:
-            return CountSchedulesResponse(count=await call.forms.count())
-        return CountSchedulesResponse(count=len([one async for one in matching(call.forms, query, known)]))
+            return CountSchedulesResponse(count=await call.schedules.count())
+        return CountSchedulesResponse(count=len([one async for one in find_schedules(call.schedules, query, types)]))
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """Moments with their jitter, after the start and up to the end, whatever the schedule's state."""
+        """List a schedule's times, with jitter, after the start and up to the end, whatever its state."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")
         first = read_timestamp(request.start_time, "start_time")
         last = read_timestamp(request.end_time, "end_time")
-        seen = await call.forms.see(read_id(request.schedule_id, "schedule_id"), 1)
+        stored = await call.schedules.describe(read_id(request.schedule_id, "schedule_id"), 1)
         try:
-            found = await call.each(_moments(seen.schedule, first // SECOND * SECOND, last))
+            times = await call.each(_times(stored.schedule, first // SECOND * SECOND, last))
         except TooManyExclusions:
             raise Wrong("schedule.spec", "too many exclusions") from None
-        return ListScheduleMatchingTimesResponse(start_time=[write_timestamp(at) for at in found])
+        return ListScheduleMatchingTimesResponse(start_time=[write_timestamp(at) for at in times])
 
 
-async def _shown(call: Call, schedules: Sequence[Seen]) -> list[Seen]:
-    """These schedules, without the runs of journeys whose read guard does not let the caller see them. What waits is
-    only counted."""
-    recent = {run.root_id for seen in schedules for run in seen.recent if run.kind == JOURNEY}
-    hidden = await call.hidden(recent | {one.root_id for seen in schedules for one in seen.live if not one.waiting})
+async def _type_of(call: Call, request: Any) -> WorkflowType:
+    return await find_type(call.app, request.schedule.action.start_workflow.workflow_type.name)
+
+
+async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
+    """Return the schedules without runs of journeys that a read guard hides from the caller. Buffered runs stay,
+    because answers only count them."""
+    roots = {run.root_id for schedule in schedules for run in schedule.recent if run.kind == JOURNEY}
+    roots |= {run.root_id for schedule in schedules for run in schedule.live if not run.waiting}
+    hidden = await call.find_hidden_journeys(roots)
     if not hidden:
         return list(schedules)
     return [
         replace(
-            seen,
-            live=[one for one in seen.live if one.waiting or one.root_id not in hidden],
-            recent=[run for run in seen.recent if run.root_id not in hidden],
+            schedule,
+            live=[run for run in schedule.live if run.waiting or run.root_id not in hidden],
+            recent=[run for run in schedule.recent if run.root_id not in hidden],
         )
-        for seen in schedules
+        for schedule in schedules
     ]
 
 
-def _new_id(given: str) -> str:
+def _new_id(id: str) -> str:
     try:
-        return read_name(read_id(given, "schedule_id", most=_SCHEDULE_ID))
+        return read_name(read_id(id, "schedule_id", most=_SCHEDULE_ID))
     except Wrong:
         raise
     except OstinatoError as problem:
         raise Wrong("schedule_id", str(problem)) from None
 
 
-def _moments(schedule: model.Schedule, first: Micros, last: Micros) -> Iterator[Micros]:
+def _times(schedule: model.Schedule, first: Micros, last: Micros) -> Iterator[Micros]:
     compiled = schedule.spec.compiled
     nominal = islice(compiled.between(first + 1, last), _MATCHING)
-    return (at for at in (compiled.jittered(one, schedule.seed) for one in nominal) if at <= last)
+    return (at for at in (compiled.jittered(time, schedule.seed) for time in nominal) if at <= last)
 
 
-async def matching(
-    forms: Forms, query: Query, known: Mapping[str, str], after: str = "", scan: int = _SCAN
+async def find_schedules(
+    schedules: WireSchedules, query: Query, types: Mapping[str, str], after: str = "", scan: int = _SCAN
 ) -> AsyncIterator[model.Schedule]:
-    """Open schedules that a query finds, by name."""
+    """Yield open schedules that match a query, by name, beginning after the name `after`. Reads `scan` schedules at a
+    time."""
     counting = "ScheduleRunningWorkflowCount" in query.names
     while True:
-        page = await forms.page(after, scan)
+        page = await schedules.page(after, scan)
         running: dict[str, int] = {}
         if counting:
-            for seen in await forms.closer(page, 1):
-                running[seen.schedule.id] = sum(not one.waiting for one in seen.live)
-        for one in page:
-            if query(values_of(one, running.get(one.id, 0), known)):
-                yield one
+            for described in await schedules.describe_all(page, 1):
+                running[described.schedule.id] = sum(not run.waiting for run in described.live)
+        for schedule in page:
+            if query(values_of(schedule, running.get(schedule.id, 0), types)):
+                yield schedule
         if len(page) < scan:
             return
         after = page[-1].name
 
 
-def values_of(schedule: model.Schedule, running: int, known: Mapping[str, str]) -> Callable[[str], Any]:
-    """What a query sees of a schedule."""
+def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a function that returns the value of an attribute of a schedule, for a query."""
 
     def value(name: str) -> Any:
         match name:
@@ -212,38 +222,38 @@ def values_of(schedule: model.Schedule, running: int, known: Mapping[str, str]) 
             case "ScheduleNextActionTime":
                 return schedule.next
             case "ScheduleIdleCloseTime":
-                return None  # nothing is closed by itself
+                return None  # no schedule is closed for being idle
             case "ScheduleRunningWorkflowCount":
                 return running
             case "ScheduleBufferedStartsCount":
                 return schedule.memory.waiting
             case _:
-                return custom(schedule.attributes, name, known)
+                return attribute_value(schedule.attributes, name, types)
 
     return value
 
 
-def read_page_size(given: int, field: str) -> int:
-    if given < 0:
-        raise Wrong(field, f"{given} is negative")
-    return min(given or _PAGE, _PAGE)
+def read_page_size(size: int, field: str) -> int:
+    if size < 0:
+        raise Wrong(field, f"{size} is negative")
+    return min(size or _PAGE, _PAGE)
 
 
 def write_token(token: int) -> bytes:
     return token.to_bytes(8, "little")
 
 
-def read_token(given: bytes) -> int | None:
-    if not given:
+def read_token(token: bytes) -> int | None:
+    if not token:
         return None
-    if len(given) != 8:
-        raise Wrong("conflict_token", f"has {len(given)} bytes; a conflict token has 8")
-    return int.from_bytes(given, "little", signed=True)
+    if len(token) != 8:
+        raise Wrong("conflict_token", f"has {len(token)} bytes; a conflict token has 8")
+    return int.from_bytes(token, "little", signed=True)
 
 
-def asked_by(request: Any) -> str:
-    """What a call asks for, whoever sends it from wherever."""
-    told = type(request)()
-    told.CopyFrom(request)
-    told.ClearField("identity")
-    return digest(told.SerializeToString(deterministic=True).hex())
+def digest_of(request: Any) -> str:
+    """Return a digest of a request's arguments. It does not depend on the client's identity."""
+    message = type(request)()
+    message.CopyFrom(request)
+    message.ClearField("identity")
+    return digest(message.SerializeToString(deterministic=True).hex())

@@ -1,4 +1,4 @@
-"""The wire as a server beside the engine: the same door, the same loop."""
+"""The gRPC server, in the process and the event loop of the engine."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from temporalio.api.operatorservice.v1.service_pb2_grpc import add_OperatorServi
 from temporalio.api.workflowservice.v1.service_pb2_grpc import add_WorkflowServiceServicer_to_server
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.door import Door
+from ostinato.faces.auth import Door
 from ostinato.faces.http.server import Listening
 from ostinato.faces.temporal.calls import LARGEST, Wire
 from ostinato.faces.temporal.services import OperatorService, WorkflowService, health
+from ostinato.faces.temporal.wire_schedules import mark_schedules
 
-_GRACE = 5.0  # seconds that calls have to finish when the server stops
+_GRACE = 5.0  # seconds in which calls can finish when the server stops
 _OPTIONS = (
-    ("grpc.so_reuseport", 0),  # a port that is taken is an error, not a secret to share
-    ("grpc.max_receive_message_length", 4 * LARGEST),  # what is too large is refused by name
+    ("grpc.so_reuseport", 0),  # a port in use is an error
+    ("grpc.max_receive_message_length", 4 * LARGEST),  # `calls` refuses what is too large, and names the field
     ("grpc.max_send_message_length", 16 * LARGEST),
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),  # clients show that they live while they wait
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),  # clients ping while they wait
     ("grpc.http2.max_ping_strikes", 0),
 )
 
 
 class WireServer:
-    """Made before the engine starts, so that a port that is taken is known before any work begins."""
+    """The gRPC server. It binds its port when it is created. Create it before the engine starts, so that a port in use
+    stops the process before any work begins."""
 
     def __init__(self, door: Door, where: Listening) -> None:
         self.wire = Wire(door)
@@ -55,7 +57,9 @@ class WireServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
-        """Answer calls; gives the address. At the end nobody is kept waiting, and what was begun is finished."""
+        """Answer calls inside the `async with` block; yields the address. At the end, calls that wait return, and
+        others have a few seconds to finish."""
+        await self.wire.door.app.store.run(lambda _: mark_schedules())
         await self._server.start()
         try:
             yield self.address

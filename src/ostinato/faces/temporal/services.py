@@ -1,4 +1,4 @@
-"""The services as gRPC knows them: our calls, and for all the rest an answer that says what there is instead."""
+"""The gRPC services: the calls that Ostinato has, and for every other an error that says what to use instead."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from ostinato.faces.temporal.runs import RunCalls
 from ostinato.faces.temporal.schedules import ScheduleCalls
 from ostinato.faces.temporal.system import SystemCalls
 
-_WORKERS = "Temporal's workers have no part here: a workflow type is a job of an Ostinato app, which runs it"
-_JOBS = "a workflow is a job here, and a job takes no {}"
-# Why a call is not there, by the beginning of its name; the first that fits.
+_WORKERS = "Temporal's workers have no part here: an Ostinato app runs workflow types, as its jobs and functions"
+_UPDATES = "jobs and functions take no updates; send a function a signal, and query its state"
+# Why Ostinato does not have a call, by the beginning of its name. The first that fits is used.
 _WHY = {
-    "SignalWithStart": _JOBS.format("signals") + "; nothing was started",
-    "Query": _JOBS.format("queries") + "; look at its description, or its progress through the HTTP API",
-    "UpdateWorkflowExecution": _JOBS.format("updates"),
-    "PollWorkflowExecutionUpdate": _JOBS.format("updates"),
-    "ExecuteMultiOperation": _JOBS.format("updates") + "; nothing was started",
-    "ResetWorkflow": "there is no history to go back in; start it anew, or `ostinato runs retry`",
+    "UpdateWorkflowExecution": _UPDATES,
+    "PollWorkflowExecutionUpdate": _UPDATES,
+    "ExecuteMultiOperation": _UPDATES + "; nothing was started",
+    "ResetWorkflow": "there is no history to go back in; start it again, or `ostinato runs retry`",
     "DeleteWorkflow": "runs are removed when they are older than keep_runs",
     "Respond": _WORKERS,
     "Record": _WORKERS,
@@ -44,13 +42,13 @@ def why(name: str) -> str:
     return next((words for begin, words in _WHY.items() if name.startswith(begin)), _OTHERWISE)
 
 
-def _service(given: Any, *ours: type[Calls]) -> Any:
-    """A servicer with our calls, and an answer for each call that is not ours."""
-    found: Any = type(given.__name__, (*ours, given), {})
-    for name in dir(given):
-        if name[0].isupper() and getattr(found, name) is getattr(given, name):
-            setattr(found, name, absent(name, why(name)))
-    return found
+def _service(servicer: Any, *calls: type[Calls]) -> Any:
+    """Return a servicer with these calls. `absent` answers every other call of the service."""
+    service: Any = type(servicer.__name__, (*calls, servicer), {})
+    for name in dir(servicer):
+        if name[0].isupper() and getattr(service, name) is getattr(servicer, name):
+            setattr(service, name, absent(name, why(name)))
+    return service
 
 
 WorkflowService = _service(workflow_service.WorkflowServiceServicer, ScheduleCalls, RunCalls, SystemCalls)
@@ -61,12 +59,13 @@ _NOT_SERVING = b"\x08\x02"
 
 
 def health(wire: Wire) -> grpc.GenericRpcHandler:
-    """gRPC's own health service; anyone may ask. Its two messages are too small to be worth a dependency."""
+    """Return gRPC's health service, without authentication. Its two messages are encoded by hand, to save a
+    dependency."""
 
     async def check(request: bytes, context: Any) -> bytes:
         return _SERVING if wire.door.app.ready() and not wire.closing.is_set() else _NOT_SERVING
 
-    found: grpc.GenericRpcHandler = grpc.method_handlers_generic_handler(
+    handler: grpc.GenericRpcHandler = grpc.method_handlers_generic_handler(
         "grpc.health.v1.Health", {"Check": grpc.unary_unary_rpc_method_handler(check)}
     )
-    return found
+    return handler

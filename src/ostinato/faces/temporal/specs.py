@@ -1,5 +1,4 @@
-"""Specs in Temporal's messages, both ways. What they mean is decided by `ostinato.when.temporal`; here is only the
-form."""
+"""Read specs from Temporal's messages, and write them. `ostinato.when.temporal` defines their meaning."""
 
 from __future__ import annotations
 
@@ -13,40 +12,40 @@ from temporalio.api.schedule.v1 import CalendarSpec, ScheduleSpec, StructuredCal
 from ostinato.faces.temporal.times import read_duration, read_timestamp
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, format_instant
-from ostinato.when.sizes import check_temporal_size
+from ostinato.when.size_limits import check_temporal_size
 from ostinato.when.temporal import spec_from_temporal, spec_to_temporal
 
 _FIELDS = ("second", "minute", "hour", "day_of_month", "month", "year", "day_of_week")
 _CALENDARS = ("structured_calendar", "calendar", "exclude_structured_calendar", "exclude_calendar")
-_SHOWN = 10  # of each list, in a list of schedules
+_LISTED = 10  # calendars, cron strings and intervals, each, in a list of schedules
 
 
-def read_spec(given: ScheduleSpec, field: str) -> Spec:
-    """The canonical spec, checked as Temporal's server checks it."""
+def read_spec(message: ScheduleSpec, field: str) -> Spec:
+    """Return the canonical spec of a message, with the checks of Temporal's server. Raises Wrong or SpecError."""
     lists = (*_CALENDARS, "cron_string", "interval")
-    check_temporal_size({name: [None] * len(getattr(given, name)) for name in lists})  # before anything is copied
-    told: dict[str, Any] = {
-        "structured_calendar": [_structured(one) for one in given.structured_calendar],
-        "calendar": [_strings(one) for one in given.calendar],
-        "cron_string": list(given.cron_string),
+    check_temporal_size({name: [None] * len(getattr(message, name)) for name in lists})  # before anything is copied
+    document: dict[str, Any] = {
+        "structured_calendar": [_structured(calendar) for calendar in message.structured_calendar],
+        "calendar": [_strings(calendar) for calendar in message.calendar],
+        "cron_string": list(message.cron_string),
         "interval": [
             {
-                "interval": _text(read_duration(one.interval, f"{field}.interval[{n}].interval")),
-                "phase": _text(read_duration(one.phase, f"{field}.interval[{n}].phase")),
+                "interval": _text(read_duration(interval.interval, f"{field}.interval[{n}].interval")),
+                "phase": _text(read_duration(interval.phase, f"{field}.interval[{n}].phase")),
             }
-            for n, one in enumerate(given.interval)
+            for n, interval in enumerate(message.interval)
         ],
-        "exclude_structured_calendar": [_structured(one) for one in given.exclude_structured_calendar],
-        "exclude_calendar": [_strings(one) for one in given.exclude_calendar],
-        "timezone_name": given.timezone_name,
-        "timezone_data": b64encode(given.timezone_data).decode(),
-        "jitter": _text(read_duration(given.jitter, f"{field}.jitter")),
+        "exclude_structured_calendar": [_structured(calendar) for calendar in message.exclude_structured_calendar],
+        "exclude_calendar": [_strings(calendar) for calendar in message.exclude_calendar],
+        "timezone_name": message.timezone_name,
+        "timezone_data": b64encode(message.timezone_data).decode(),
+        "jitter": _text(read_duration(message.jitter, f"{field}.jitter")),
     }
     for name in ("start_time", "end_time"):
-        if given.HasField(name):
-            told[name] = format_instant(read_timestamp(getattr(given, name), f"{field}.{name}"))
-    check_temporal_size(told)
-    return spec_from_temporal(told)
+        if message.HasField(name):
+            document[name] = format_instant(read_timestamp(getattr(message, name), f"{field}.{name}"))
+    check_temporal_size(document)
+    return spec_from_temporal(document)
 
 
 def _text(length: Micros) -> str:
@@ -54,37 +53,40 @@ def _text(length: Micros) -> str:
     return f"{sign}{whole}.{rest:06d}s" if rest else f"{sign}{whole}s"
 
 
-def _structured(one: StructuredCalendarSpec) -> dict[str, Any]:
-    ranges = {name: [{"start": r.start, "end": r.end, "step": r.step} for r in getattr(one, name)] for name in _FIELDS}
-    return {**ranges, "comment": one.comment}
+def _structured(calendar: StructuredCalendarSpec) -> dict[str, Any]:
+    ranges = {
+        name: [{"start": field.start, "end": field.end, "step": field.step} for field in getattr(calendar, name)]
+        for name in _FIELDS
+    }
+    return {**ranges, "comment": calendar.comment}
 
 
-def _strings(one: CalendarSpec) -> dict[str, Any]:
-    return {**{name: getattr(one, name) for name in _FIELDS}, "comment": one.comment}
+def _strings(calendar: CalendarSpec) -> dict[str, Any]:
+    return {**{name: getattr(calendar, name) for name in _FIELDS}, "comment": calendar.comment}
 
 
 def write_spec(spec: Spec) -> ScheduleSpec:
-    """The canonical form with its ranges written out. A spec that Temporal's form cannot hold is an error."""
-    found = ScheduleSpec()
-    found.CopyFrom(_written(spec))
-    return found
+    """Write the canonical form of a spec. Raises SpecError if Temporal's messages cannot express it."""
+    message = ScheduleSpec()
+    message.CopyFrom(_cached_message(spec))
+    return message
 
 
 @lru_cache(maxsize=4096)
-def _written(spec: Spec) -> ScheduleSpec:
-    """Many schedules have the same."""
-    found: ScheduleSpec = ParseDict(spec_to_temporal(spec), ScheduleSpec())
-    for calendar in (*found.structured_calendar, *found.exclude_structured_calendar):
+def _cached_message(spec: Spec) -> ScheduleSpec:
+    """Return the message of a spec, with the end and step of each range. Do not change it: many schedules share it."""
+    message: ScheduleSpec = ParseDict(spec_to_temporal(spec), ScheduleSpec())
+    for calendar in (*message.structured_calendar, *message.exclude_structured_calendar):
         for name in _FIELDS:
-            for one in getattr(calendar, name):
-                one.end = max(one.end, one.start)
-                one.step = one.step or 1
-    return found
+            for field in getattr(calendar, name):
+                field.end = max(field.end, field.start)
+                field.step = field.step or 1
+    return message
 
 
 def shorten(spec: ScheduleSpec) -> ScheduleSpec:
-    """As lists of schedules show it."""
+    """Shorten a spec, in place, to the parts that lists of schedules show."""
     for name in (*_CALENDARS, "cron_string", "interval"):
-        del getattr(spec, name)[_SHOWN:]
+        del getattr(spec, name)[_LISTED:]
     spec.ClearField("timezone_data")
     return spec

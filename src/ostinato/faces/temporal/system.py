@@ -1,5 +1,8 @@
-"""The calls about the system itself: what it is, which namespaces there are, whether it is well. And the polls of
-workers, which are held and stay empty, so that a process which also starts a worker is not torn down."""
+"""Temporal's calls about the system and its namespaces.
+
+Also the polls of workers. They get empty answers after a while, so that a process which starts a worker beside its
+client does not fail.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,20 @@ from temporalio.api.workflowservice.v1 import (
 
 from ostinato.engine.access import NamespaceInfo, Role
 from ostinato.engine.listeners import wait_for_event
-from ostinato.faces.door import Refused
+from ostinato.faces.auth import Refused
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id
 from ostinato.faces.temporal.errors import AlreadyStarted, NoNamespace
 from ostinato.faces.temporal.times import write_duration
 from ostinato.version import __version__
 from ostinato.when.instants import Micros
 
-_PATIENCE = 60.0  # seconds that a poll is held
+_POLL = 60.0  # seconds until a poll is answered
 
 
 class SystemCalls(Calls):
     async def GetSystemInfo(self, request: Any, context: Any) -> GetSystemInfoResponse:
-        """Anyone may ask what this is: clients do so before anything else, to find out how to speak."""
+        """Return the server's version and capabilities, without authentication: clients call this before anything
+        else."""
         capabilities = GetSystemInfoResponse.Capabilities(
             signal_and_query_header=True,
             internal_error_differentiation=True,
@@ -57,16 +61,16 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def DescribeNamespace(self, request: Any, call: Call) -> DescribeNamespaceResponse:
-        """An id of a namespace is its name: the jitter of a schedule is made of both sides' ids."""
-        wanted = request.namespace or request.id or call.app.namespace
-        for one in await _namespaces(call):
-            if one.name == wanted:
-                return _described(one, call)
-        raise NoNamespace(wanted)
+        """Describe a namespace. Its id is its name; a cluster computes jitter from the id, so an import needs it."""
+        name = request.namespace or request.id or call.app.namespace
+        for namespace in await _visible_namespaces(call):
+            if namespace.name == name:
+                return _describe(namespace, call)
+        raise NoNamespace(name)
 
     @call(Role.READER, within=False)
     async def ListNamespaces(self, request: Any, call: Call) -> ListNamespacesResponse:
-        return ListNamespacesResponse(namespaces=[_described(one, call) for one in await _namespaces(call)])
+        return ListNamespacesResponse(namespaces=[_describe(one, call) for one in await _visible_namespaces(call)])
 
     @call(Role.ADMIN, within=False)
     async def RegisterNamespace(self, request: Any, call: Call) -> RegisterNamespaceResponse:
@@ -102,26 +106,26 @@ class SystemCalls(Calls):
 
 
 async def _hold(call: Call) -> None:
-    """Nothing will come; the poll is answered when its patience is at its end, or the server's."""
-    await wait_for_event(call.wire.closing, call.remaining(_PATIENCE))
+    """Wait until it is time to answer a poll, or until the server stops."""
+    await wait_for_event(call.wire.closing, call.limit_wait(_POLL))
 
 
-async def _namespaces(call: Call) -> list[NamespaceInfo]:
-    """Those that the caller may know of."""
+async def _visible_namespaces(call: Call) -> list[NamespaceInfo]:
+    """List the namespaces that the caller may see."""
     token, app = call.who.token, call.wire.door.app
-    there = await app.namespaces()
-    if app.namespace not in {one.name for one in there}:
-        there = [*there, NamespaceInfo(app.namespace, "", 0, None)]
-    own = None if token is None else token.namespace
-    return [one for one in there if own is None or one.name == own]
+    namespaces = await app.namespaces()
+    if app.namespace not in {namespace.name for namespace in namespaces}:
+        namespaces = [*namespaces, NamespaceInfo(app.namespace, "", 0, None)]
+    only = None if token is None else token.namespace
+    return [namespace for namespace in namespaces if only is None or namespace.name == only]
 
 
-def _described(one: NamespaceInfo, call: Call) -> DescribeNamespaceResponse:
-    found = DescribeNamespaceResponse()
-    found.namespace_info.name = found.namespace_info.id = one.name
-    found.namespace_info.description = one.notes
-    found.namespace_info.state = NamespaceState.NAMESPACE_STATE_REGISTERED
+def _describe(namespace: NamespaceInfo, call: Call) -> DescribeNamespaceResponse:
+    message = DescribeNamespaceResponse()
+    message.namespace_info.name = message.namespace_info.id = namespace.name
+    message.namespace_info.description = namespace.notes
+    message.namespace_info.state = NamespaceState.NAMESPACE_STATE_REGISTERED
     keep: Micros = call.app.settings.keep_runs
-    found.config.workflow_execution_retention_ttl.CopyFrom(write_duration(keep))
-    found.replication_config.active_cluster_name = "ostinato"
-    return found
+    message.config.workflow_execution_retention_ttl.CopyFrom(write_duration(keep))
+    message.replication_config.active_cluster_name = "ostinato"
+    return message

@@ -1,4 +1,4 @@
-"""Protobuf's timestamps and durations, both ways, checked."""
+"""Read and write protobuf's timestamps and durations, with checks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.when.instants import SECOND, Micros
 
-_LONGEST = 315_576_000_000  # seconds: what protobuf allows, ten thousand years
+_LONGEST = 315_576_000_000  # seconds: protobuf's maximum, ten thousand years
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799  # the years 1 and 9999
 _NANOS = 1_000_000_000
 _MILLENNIUM: Micros = 1_000 * 366 * 86_400 * SECOND
 
 
 def read_duration(value: Duration, field: str) -> Micros:
-    """Its length; less than a microsecond is cut off."""
+    """Read a duration, without fractions of a microsecond. Raises Wrong."""
     seconds, nanos = value.seconds, value.nanos
     if abs(seconds) > _LONGEST or abs(nanos) >= _NANOS or (seconds and nanos and (seconds < 0) != (nanos < 0)):
         raise Wrong(field, f"{seconds} s and {nanos} ns are not a duration")
@@ -23,7 +23,7 @@ def read_duration(value: Duration, field: str) -> Micros:
 
 
 def read_length(value: Duration, field: str) -> Micros:
-    """One that is not negative, and that a clock can hold."""
+    """Read a duration that is neither negative nor longer than a thousand years. Raises Wrong."""
     length = read_duration(value, field)
     if length < 0:
         raise Wrong(field, f"{length / SECOND:g} s is negative")

@@ -1,11 +1,14 @@
-"""The rules beyond the shape. Each is a function that yields what it finds, in a table with its code. A rule sees one
-definition and knows nothing of the others; a new one is a function in the module of its subject and a line in its
-`RULES`."""
+"""The rules that a definition must follow beyond its shape.
+
+A rule is a function that gets one definition and yields findings. To add a rule, write a function in the module of its
+subject, and add a line to the `RULES` of that module.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
+from ostinato.documents import Path, Positions
 from ostinato.journeys.checks import (
     composition,
     expressions,
@@ -19,13 +22,12 @@ from ostinato.journeys.checks import (
     tasks,
 )
 from ostinato.journeys.checks.parts import parts, sites
-from ostinato.journeys.checks.rules import Checking, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.language import Definition
-from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.problems import Problem, in_order, problem
+from ostinato.journeys.problems import Problem, problem_at, sort_problems
 from ostinato.journeys.settings import JourneySettings
-from ostinato.schedules.marked import Marked, Path
+from ostinato.journeys.task_kind import Plugins
 
 _SUBJECTS = (graph, loops, external, composition, expressions, schemas, schedules, surface, policies, tasks)
 RULES: tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subject.RULES)
@@ -33,17 +35,19 @@ RULES: tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subjec
 
 def check(
     definition: Definition,
-    positions: Marked,
+    positions: Positions,
     plugins: Plugins,
     languages: Mapping[str, Language] | None = None,
     settings: JourneySettings | None = None,
     unread: Set[Path] = frozenset(),
 ) -> list[Problem]:
-    """Everything that is wrong with a definition beyond its shape, in the order of its lines. With `settings`, also
-    what it lacks on the engine that has them. With `unread` it is a draft's, and nothing is said that a part which
-    could not be read explains."""
+    """Return everything that is wrong with a definition beyond its shape, in the order of its lines.
+
+    With `settings`, also report what an engine with these settings lacks. `unread` lists the unreadable places of a
+    draft; findings that are only due to them are left out.
+    """
     every = tuple(parts(definition))
-    checking = Checking(
+    checking = CheckContext(
         definition,
         every,
         tuple(sites(every)),
@@ -53,13 +57,21 @@ def check(
         settings is not None,
         unread,
     )
-    found = []
+    problems = []
     for rule in RULES:
-        for one in rule.find(checking):
-            if not (checking.knows(one.path) and (one.needs is None or checking.knows(one.needs))):
+        for finding in rule.find(checking):
+            if not (checking.knows(finding.path) and (finding.needs is None or checking.knows(finding.needs))):
                 continue
-            code, severity = one.code or rule.code, one.severity or rule.severity
-            found.append(
-                problem(positions, code, one.path, one.message, one.suggestion, key=one.key, severity=severity)
+            code, severity = finding.code or rule.code, finding.severity or rule.severity
+            problems.append(
+                problem_at(
+                    positions,
+                    code,
+                    finding.path,
+                    finding.message,
+                    finding.suggestion,
+                    key=finding.key,
+                    severity=severity,
+                )
             )
-    return in_order(found)
+    return sort_problems(problems)

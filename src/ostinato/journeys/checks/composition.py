@@ -1,18 +1,18 @@
-"""Rules about branches and subjourneys: what runs inside what, and at the same time as what."""
+"""Rules about branches and subjourneys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import did_you_mean, there_are
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.errors import did_you_mean, list_choices
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language import Definition, Graph
-from ostinato.journeys.language.states import Call, Parallel, Transform, Wait, Webhook
+from ostinato.journeys.language.states import CallSubjourney, Parallel, Transform, Wait, Webhook
 from ostinato.journeys.problems import Severity
 
 
-def branches_have_names(checking: Checking) -> Iterator[Finding]:
-    """The branches of a parallel have names of their own."""
+def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
+    """The branches of a parallel have different names."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             seen: set[str] = set()
@@ -23,8 +23,8 @@ def branches_have_names(checking: Checking) -> Iterator[Finding]:
                 seen.add(branch.name)
 
 
-def join_goes_somewhere(checking: Checking) -> Iterator[Finding]:
-    """What the mapper of a join makes has a place to go."""
+def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
+    """A join with a mapper says where its result is written."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             join = state.parallel.join
@@ -33,8 +33,8 @@ def join_goes_somewhere(checking: Checking) -> Iterator[Finding]:
                 yield Finding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
 
 
-def steps_are_told_apart(checking: Checking) -> Iterator[Finding]:
-    """Steps that can wait at the same time have ids of their own."""
+def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
+    """Steps that can wait at the same time have different ids."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             seen: dict[str, str] = {}
@@ -48,35 +48,36 @@ def steps_are_told_apart(checking: Checking) -> Iterator[Finding]:
 
 
 def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
-    """The ids of all that waits for an input in graphs, in what they branch into, and in the subjourneys they enter."""
-    found: set[str] = set()
+    """Return the ids of all states that wait for an input, in these graphs, their branches and the subjourneys they
+    enter."""
+    steps: set[str] = set()
     waiting, entered = list(graphs), set()
     while waiting:
         for id, state in waiting.pop().states.items():
             match state:
                 case Wait() | Webhook():
-                    found.add(id)
+                    steps.add(id)
                 case Parallel():
                     waiting += state.parallel.branches
-                case Call() if state.subjourney.ref not in entered:
+                case CallSubjourney() if state.subjourney.ref not in entered:
                     entered.add(state.subjourney.ref)
                     below = definition.spec.subjourneys.get(state.subjourney.ref)
                     waiting += [below] if below else []
-    return found
+    return steps
 
 
-def subjourney_exists(checking: Checking) -> Iterator[Finding]:
-    """What a state enters is a subjourney of this definition."""
-    known = checking.definition.spec.subjourneys
+def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
+    """A state enters a subjourney of this definition."""
+    subjourneys = checking.definition.spec.subjourneys
     for graph, id, state in checking.definition.states():
-        if isinstance(state, Call) and state.subjourney.ref not in known:
+        if isinstance(state, CallSubjourney) and state.subjourney.ref not in subjourneys:
             ref = state.subjourney.ref
-            hint = did_you_mean(ref, known) or there_are(known)
+            hint = did_you_mean(ref, subjourneys) or list_choices(subjourneys)
             here = (*graph.at(id), "subjourney", "ref")
             yield Finding(here, f"there is no subjourney {ref!r}", hint, needs=("spec", "subjourneys"))
 
 
-def subjourney_ends(checking: Checking) -> Iterator[Finding]:
+def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
     """A subjourney that enters itself may never end."""
     spec = checking.definition.spec
     calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
@@ -84,41 +85,44 @@ def subjourney_ends(checking: Checking) -> Iterator[Finding]:
         reached: set[str] = set()
         waiting = list(calls[name])
         while waiting:
-            one = waiting.pop()
-            if one not in reached:
-                reached.add(one)
-                waiting += calls.get(one, ())
+            called = waiting.pop()
+            if called not in reached:
+                reached.add(called)
+                waiting += calls.get(called, ())
         if name in reached:
             yield Finding(
-                ("spec", "subjourneys", name), "it enters itself, by whatever way", "see that it ends", key=True
+                ("spec", "subjourneys", name),
+                "it enters itself, directly or indirectly",
+                "make sure that it ends",
+                key=True,
             )
 
 
 def called_by(graph: Graph) -> set[str]:
-    """The subjourneys that a graph and its branches enter."""
-    found: set[str] = set()
+    """Return the subjourneys that a graph and its branches enter."""
+    subjourneys: set[str] = set()
     waiting = [graph]
     while waiting:
         for state in waiting.pop().states.values():
-            if isinstance(state, Call):
-                found.add(state.subjourney.ref)
+            if isinstance(state, CallSubjourney):
+                subjourneys.add(state.subjourney.ref)
             elif isinstance(state, Parallel):
                 waiting += state.parallel.branches
-    return found
+    return subjourneys
 
 
-def transform_has_a_place(checking: Checking) -> Iterator[Finding]:
-    """A transform into a variable names it."""
+def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
+    """A transform into a variable names the variable."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Transform):
-            made = state.transform
-            if made.target.kind == "var" and made.result_var is None:
+            transform = state.transform
+            if transform.target.kind == "var" and transform.result_var is None:
                 here = (*graph.at(id), "transform")
                 yield Finding(here, "the target var has no 'resultVar'", "name the variable")
 
 
-def attributes_belong_to_journeys(checking: Checking) -> Iterator[Finding]:
-    """An API call has no attributes, and a guard changes nothing."""
+def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
+    """An API sets no attributes, and neither does a guard."""
     definition = checking.definition
     guard = definition.spec.access.read
     guarding = set(steps_into(definition, guard.guard_ref)) if guard else set()
@@ -128,17 +132,17 @@ def attributes_belong_to_journeys(checking: Checking) -> Iterator[Finding]:
             if definition.is_api:
                 yield Finding(here, "an API call has no attributes", "write them to the context")
             elif any(graph.path[: len(one)] == one for one in guarding):
-                yield Finding(here, "a guard changes nothing", "write to the context: it is a copy")
+                yield Finding(here, "a guard changes nothing", "write to the context, which is a copy")
 
 
 def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:
-    """The paths of a subjourney and of all that it enters."""
+    """Yield the paths of a subjourney and of all subjourneys that it enters."""
     waiting, seen = [name], set()
     while waiting:
-        one = waiting.pop()
-        graph = definition.spec.subjourneys.get(one)
-        if graph is not None and one not in seen:
-            seen.add(one)
+        subjourney = waiting.pop()
+        graph = definition.spec.subjourneys.get(subjourney)
+        if graph is not None and subjourney not in seen:
+            seen.add(subjourney)
             yield graph.path
             waiting += called_by(graph)
 
@@ -146,7 +150,7 @@ def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, .
 RULES = (
     Rule("parallel-names", branches_have_names),
     Rule("join-result", join_goes_somewhere, Severity.WARNING),
-    Rule("step-twice", steps_are_told_apart),
+    Rule("step-twice", steps_have_different_ids),
     Rule("subjourney-unknown", subjourney_exists),
     Rule("subjourney-cycle", subjourney_ends, Severity.WARNING),
     Rule("transform-result", transform_has_a_place),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean
 from ostinato.journeys.checks.parts import Role
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.expressions.contract import BINDINGS
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Choice
 from ostinato.journeys.problems import Severity
@@ -15,10 +16,15 @@ from ostinato.journeys.problems import Severity
 _DATAWEAVE = "dataweave"
 _PLAIN = "plain"
 _JOLT = "jolt"
-_BINDINGS = frozenset("context payload platform error branches outcome output result".split())
+_BINDINGS = BINDINGS | {"result"}  # the name of `output` in DataWeave
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _NOT_BOOLEAN = re.compile(r'-?\d+(\.\d+)?|null|"[^"]*"|\'[^\']*\'|\{.*\}|\[.*\]', re.DOTALL)
 _FIRST = re.compile(r"(?<![\w.$:])([A-Za-z_]\w*)(?=\s*\.\s*[A-Za-z_\"'])")
+# The first path of an expression, in languages where an unknown name is not an error.
+_BEGINS = {
+    "jq": re.compile(r"\s*\.([A-Za-z_]\w*)"),
+    "jsonata": re.compile(r"\s*(?:\$\$?\s*\.\s*)?([A-Za-z_]\w*)\s*\."),
+}
 _MADE = re.compile(
     r"\b(?:var|fun|ns|type)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?=[,)=][^()]*\)?\s*->)|([A-Za-z_]\w*)\s*->"
 )
@@ -26,16 +32,19 @@ _MINUS_LIST = re.compile(r"""(?<!-)-\s*\[\s*["']""")
 _CONFIG = re.compile(r"\bplatform\.config\.([A-Za-z_]\w*)")
 
 
-def language_is_known(checking: Checking) -> Iterator[Finding]:
-    """The language of an expression is one of this engine's. Without any, nothing is said about languages."""
-    for one in _each(checking):
-        if checking.languages and one.lang not in checking.languages and one.lang != _JOLT:
-            hint = did_you_mean(one.lang, checking.languages) or f"there are {', '.join(sorted(checking.languages))}"
-            yield Finding((*one.path, "lang"), f"there is no expression language {one.lang!r}", hint)
+def language_is_known(checking: CheckContext) -> Iterator[Finding]:
+    """The language of an expression is installed. If no language is installed at all, nothing is reported."""
+    for expression in _each(checking):
+        if checking.languages and expression.lang not in checking.languages and expression.lang != _JOLT:
+            hint = (
+                did_you_mean(expression.lang, checking.languages)
+                or f"there are {', '.join(sorted(checking.languages))}"
+            )
+            yield Finding((*expression.path, "lang"), f"there is no expression language {expression.lang!r}", hint)
 
 
-def jolt_only_maps(checking: Checking) -> Iterator[Finding]:
-    """JOLT makes objects of objects: it decides nothing, and computes no status."""
+def jolt_only_maps(checking: CheckContext) -> Iterator[Finding]:
+    """JOLT transforms objects; it cannot be a predicate or a status."""
     for site in checking.sites:
         if site.expression.lang == _JOLT and site.role in (Role.PREDICATE, Role.STATUS):
             message = f"jolt cannot be a {site.role.value}"
@@ -45,81 +54,89 @@ def jolt_only_maps(checking: Checking) -> Iterator[Finding]:
             yield Finding((*site.expression.path, "lang"), "there is no expression language 'jolt'", hint)
 
 
-def syntax(checking: Checking) -> Iterator[Finding]:
-    """An expression is one of its language."""
-    for one in _each(checking):
-        wrong = _wrong(checking, one)
+def syntax(checking: CheckContext) -> Iterator[Finding]:
+    """An expression is valid in its language."""
+    for expression in _each(checking):
+        wrong = _wrong(checking, expression)
         if wrong is not None:
-            yield Finding((*one.path, "expr"), f"the expression cannot be evaluated: {wrong}")
+            yield Finding((*expression.path, "expr"), f"the expression cannot be evaluated: {wrong}")
 
 
-def _wrong(checking: Checking, one: Expression) -> str | None:
-    language = checking.languages.get(one.lang)
-    return None if language is None else language.check(one.expr)
+def _wrong(checking: CheckContext, expression: Expression) -> str | None:
+    language = checking.languages.get(expression.lang)
+    return None if language is None else language.check(expression.expr)
 
 
-def predicate_decides(checking: Checking) -> Iterator[Finding]:
-    """A predicate is true or false; a literal of another kind never is."""
+def predicate_decides(checking: CheckContext) -> Iterator[Finding]:
+    """A predicate is true or false, so it is not a literal of another type."""
     for site in checking.sites:
         if site.role is Role.PREDICATE and _NOT_BOOLEAN.fullmatch(site.expression.expr.strip()):
-            yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this is neither")
+            yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this literal is neither")
 
 
-def join_language(checking: Checking) -> Iterator[Finding]:
-    """The mapper of a join is DataWeave, or `plain`, which is a part of it."""
+def join_language(checking: CheckContext) -> Iterator[Finding]:
+    """The mapper of a join is DataWeave, or its subset `plain`."""
     for site in checking.sites:
         if site.role is Role.JOIN and site.expression.lang not in (_DATAWEAVE, _PLAIN):
             message = f"the mapper of a join is dataweave or plain, not {site.expression.lang}"
             yield Finding((*site.expression.path, "lang"), message, "write lang: plain, or lang: dataweave")
 
 
-def names(checking: Checking) -> Iterator[Finding]:
-    """A name that begins a path in DataWeave is something that is there."""
-    for one in _each(checking):
-        if one.lang != _DATAWEAVE or "::" in one.expr or _wrong(checking, one) is not None:
+def names(checking: CheckContext) -> Iterator[Finding]:
+    """The first name of a path is bound. In DataWeave every path is checked; in jq and JSONata only the first path of
+    an expression, because later ones may begin at another value."""
+    for expression in _each(checking):
+        if expression.lang in _BEGINS:
+            begins = _BEGINS[expression.lang].match(expression.expr)
+            first, bindings, dot = [begins[1]] if begins else [], BINDINGS, "." if expression.lang == "jq" else ""
+        elif expression.lang == _DATAWEAVE and "::" not in expression.expr:
+            bare = _TEXTS.sub('""', expression.expr)
+            declared = {name for found in _MADE.findall(bare) for name in found if name}
+            first, bindings, dot = [name for name in _FIRST.findall(bare) if name not in declared], _BINDINGS, ""
+        else:
             continue
-        bare = _TEXTS.sub('""', one.expr)
-        made = {name for found in _MADE.findall(bare) for name in found if name}
-        for name in dict.fromkeys(_FIRST.findall(bare)):
-            if name not in _BINDINGS and name not in made:
-                message = f"{name!r} is not a name here"
-                hint = did_you_mean(name, _BINDINGS) or f"a field of the context is context.{name}"
-                yield Finding((*one.path, "expr"), message, hint)
+        wrong = [name for name in dict.fromkeys(first) if name not in bindings]
+        for name in wrong if wrong and _wrong(checking, expression) is None else ():
+            hint = did_you_mean(name, bindings) or f"a field of the context is {dot}context.{name}"
+            yield Finding((*expression.path, "expr"), f"{name!r} is not a name here", hint)
 
 
-def several_fields(checking: Checking) -> Iterator[Finding]:
-    """`-` takes one field out of an object in DataWeave; with a list of names it fails when it is evaluated."""
-    for one in _each(checking):
-        if one.lang == _DATAWEAVE and _MINUS_LIST.search(one.expr):
+def several_fields(checking: CheckContext) -> Iterator[Finding]:
+    """In DataWeave, `-` removes one field from an object. With a list of names the evaluation fails."""
+    for expression in _each(checking):
+        if expression.lang == _DATAWEAVE and _MINUS_LIST.search(expression.expr):
             message = "`-` takes out one field, and not a list of them"
-            yield Finding((*one.path, "expr"), message, 'write context -- ["a", "b"]')
+            yield Finding((*expression.path, "expr"), message, 'write context -- ["a", "b"]')
 
 
-def config_is_declared(checking: Checking) -> Iterator[Finding]:
-    """What an expression reads from `platform.config` is declared; otherwise it is not there."""
+def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
+    """An expression reads only those values of `platform.config` that the definition declares, because it gets no
+    others."""
     declared = checking.definition.spec.platform.config
-    for one in _each(checking):
-        for name in dict.fromkeys(_CONFIG.findall(one.expr)):
+    for expression in _each(checking):
+        for name in dict.fromkeys(_CONFIG.findall(expression.expr)):
             if name not in declared:
                 hint = did_you_mean(name, declared) or "declare it in spec.platform.config"
                 message, needs = f"platform.config.{name} is not declared", ("spec", "platform", "config")
-                yield Finding((*one.path, "expr"), message, hint, needs=needs)
+                yield Finding((*expression.path, "expr"), message, hint, needs=needs)
 
 
-def choice_is_total(checking: Checking) -> Iterator[Finding]:
+def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
     """A choice has a default, unless its last case is always true."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Choice) and state.default is None and not _always(state):
-            yield Finding(graph.at(id), "no case may be true, and there is no 'default'", "add default: …", key=True)
+            yield Finding(
+                graph.at(id), "possibly no case is true, and there is no 'default'", "add default: …", key=True
+            )
 
 
 def _always(state: Choice) -> bool:
-    """Of a last case that could not be read nothing is known."""
+    """Return whether the last case of a choice is always true, or could not be read."""
     return not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")
 
 
-def _each(checking: Checking) -> Iterator[Expression]:
-    """Every expression once, where it is written."""
+def _each(checking: CheckContext) -> Iterator[Expression]:
+    """Yield every expression once."""
     yield from {site.expression.path: site.expression for site in checking.sites}.values()
 
 

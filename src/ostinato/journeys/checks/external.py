@@ -1,12 +1,11 @@
-"""Rules about what waits: for people, for other systems, for time."""
+"""Rules about states that wait: for people, other systems or a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import SpecError
-from ostinato.errors import shown_json as shown
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.errors import SpecError, short_json
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language import targets
 from ostinato.journeys.language.states import Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
@@ -17,8 +16,8 @@ EXTERNAL = (Wait, Webhook)
 RESERVED = "cancel"
 
 
-def timeout_has_a_way(checking: Checking) -> Iterator[Finding]:
-    """A timeout and where it leads stand together."""
+def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
+    """`timeoutSec` and `onTimeout` are set together."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook):
             external, here = state.external, (*graph.at(id), state.type)
@@ -28,52 +27,50 @@ def timeout_has_a_way(checking: Checking) -> Iterator[Finding]:
                 yield Finding((*here, "onTimeout"), "it never times out: 'timeoutSec' is missing", "add timeoutSec: …")
 
 
-def step_is_not_cancel(checking: Checking) -> Iterator[Finding]:
-    """`cancel` is the step that every journey has."""
+def step_is_not_cancel(checking: CheckContext) -> Iterator[Finding]:
+    """`cancel` is reserved: every journey has this step."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook) and id == RESERVED:
             yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
 
 
-def one_time(checking: Checking) -> Iterator[Finding]:
-    """A timer has a duration or a time, and not both."""
+def one_time(checking: CheckContext) -> Iterator[Finding]:
+    """A timer has either a duration or a time."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Timer) and (state.timer.duration is None) == (state.timer.until is None):
             both = "both 'duration' and 'until'" if state.timer.until is not None else "neither 'duration' nor 'until'"
             yield Finding((*graph.at(id), "timer"), f"it has {both}", "one of the two says when it fires")
 
 
-def literal_time(checking: Checking) -> Iterator[Finding]:
-    """A time that is written out can be read."""
+def literal_time(checking: CheckContext) -> Iterator[Finding]:
+    """A literal time or duration can be read."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Timer):
             here = (*graph.at(id), "timer")
-            if isinstance(state.timer.duration, str) and not is_duration(state.timer.duration):
-                long = "longer than 10,000 years, a month counted as 31 days"
-                how = long if is_too_long(state.timer.duration) else "not an ISO 8601 duration"
-                message = f"{shown(state.timer.duration)} is {how}"
-                yield Finding((*here, "duration"), message, "write something like PT5M or P3D")
-            if isinstance(state.timer.until, str) and not is_instant(state.timer.until):
-                beyond = "not within the years 1 to 9999 in UTC"
-                how = beyond if is_out_of_calendar(state.timer.until) else "not a time of RFC 3339"
-                message = f"{shown(state.timer.until)} is {how}"
-                yield Finding((*here, "until"), message, "write something like 2026-12-31T23:59:00Z")
+            duration, until = state.timer.duration, state.timer.until
+            if isinstance(duration, str) and (wrong := wrong_duration(duration)):
+                yield Finding(
+                    (*here, "duration"), f"{short_json(duration)} is {wrong}", "write something like PT5M or P3D"
+                )
+            if isinstance(until, str) and (wrong := wrong_instant(until)):
+                hint = "write something like 2026-12-31T23:59:00Z"
+                yield Finding((*here, "until"), f"{short_json(until)} is {wrong}", hint)
 
 
-def timer_in_bounds(checking: Checking) -> Iterator[Finding]:
-    """A length that is written out is not longer than this engine allows; a month is taken as 28 days."""
+def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
+    """A literal duration is within the configured limit; a month counts as 28 days."""
     most = checking.settings.limits.longest_timer_s
     for graph, id, state in checking.definition.states():
         length = state.timer.duration if isinstance(state, Timer) else None
-        if most is None or not isinstance(length, str) or not is_duration(length):
+        if most is None or not isinstance(length, str) or wrong_duration(length):
             continue
         if shortest(length) > most * SECOND:
             here = (*graph.at(id), "timer", "duration")
-            yield Finding(here, f"a timer is at most {most:,} s long here", "write a shorter one, or several")
+            yield Finding(here, f"a timer may be at most {most:,} s long", "write a shorter one, or several")
 
 
-def timer_first(checking: Checking) -> Iterator[Finding]:
-    """Who starts a journey and waits for its answer should not wait for a timer."""
+def timer_first(checking: CheckContext) -> Iterator[Finding]:
+    """A journey whose caller waits for the answer to the start does not wait for a timer first."""
     definition = checking.definition
     lifecycle = definition.spec.lifecycle
     if definition.is_api or (lifecycle is not None and lifecycle.start_mode not in (None, "sync")):
@@ -88,53 +85,43 @@ def timer_first(checking: Checking) -> Iterator[Finding]:
             continue
         seen.add(id)
         if isinstance(state, Timer):
-            message = "a synchronous start stands still at this timer"
+            message = "a synchronous start waits at this timer"
             hint = "write lifecycle: {startMode: async}"
             yield Finding(spec.at(id), message, hint, key=True, needs=("kind",))
         elif not isinstance(state, EXTERNAL):
             waiting += [target for _, target in targets(state)]
 
 
-def is_duration(text: str) -> bool:
-    try:
-        parse_duration(text)
-    except SpecError:
-        return False
-    return text.startswith("P")
-
-
-def is_too_long(text: str) -> bool:
+def wrong_duration(text: str) -> str | None:
+    """Return what is wrong with a duration, or None."""
     try:
         parse_duration(text)
     except TooLong:
-        return text.startswith("P")
+        if text.startswith("P"):
+            return "longer than 10,000 years, a month counted as 31 days"
     except SpecError:
-        return False
-    return False
+        pass
+    else:
+        if text.startswith("P"):
+            return None
+    return "not an ISO 8601 duration"
 
 
 def shortest(duration: str) -> Micros:
-    """How long a duration is at least."""
+    """Return the shortest time that a duration can mean."""
     length = parse_duration(duration)
     return length.months * 28 * DAY + length.exact
 
 
-def is_instant(text: str) -> bool:
-    try:
-        read_instant(text, "time")
-    except SpecError:
-        return False
-    return "T" in text.upper()
-
-
-def is_out_of_calendar(text: str) -> bool:
+def wrong_instant(text: str) -> str | None:
+    """Return what is wrong with a time, or None."""
     try:
         read_instant(text, "time")
     except OutOfCalendar:
-        return True
+        return "not within the years 1 to 9999 in UTC"
     except SpecError:
-        return False
-    return False
+        return "not a time of RFC 3339"
+    return None if "T" in text.upper() else "not a time of RFC 3339"
 
 
 RULES = (

@@ -1,19 +1,18 @@
-"""Rules about going round in circles, and about what an API call may hold: it answers at once, so everything in it
-comes to an end by itself."""
+"""Rules about loops, and about states that an API call, which answers at once, cannot have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ostinato.journeys.checks.graph import leads, led_from, reached_from
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.checks.graph import predecessors, reached_from, successors
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language import Graph, State
-from ostinato.journeys.language.states import Call, Fail, Parallel, Succeed, Timer, Wait, Webhook
+from ostinato.journeys.language.states import CallSubjourney, Fail, Parallel, Succeed, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 
 
-def api_does_not_wait(checking: Checking) -> Iterator[Finding]:
-    """An API call does not wait, anywhere in it. That it does not schedule is known to the task kind."""
+def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
+    """An API call has no state that waits. (The task kind `schedule` refuses APIs itself.)"""
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():
@@ -23,14 +22,14 @@ def api_does_not_wait(checking: Checking) -> Iterator[Finding]:
             )
 
 
-def api_ends(checking: Checking) -> Iterator[Finding]:
-    """From every state of an API call an end can be reached."""
+def api_ends(checking: CheckContext) -> Iterator[Finding]:
+    """Every state of an API call can reach an end."""
     if not checking.definition.is_api:
         return
     for graph in checking.definition.graphs():
         if not checking.knows_all((*graph.path, "states")):
             continue
-        back, ending = led_from(graph), set[str]()
+        back, ending = predecessors(graph), set[str]()
         for id, state in graph.states.items():
             if _ends(state):
                 _walk(id, back, ending, [])
@@ -42,36 +41,36 @@ def _ends(state: State) -> bool:
     return isinstance(state, Succeed | Fail) or (isinstance(state, Parallel) and state.next is None)
 
 
-def api_loops(checking: Checking) -> Iterator[Finding]:
-    """A loop in an API call should be bounded, which cannot be seen from here."""
+def api_loops(checking: CheckContext) -> Iterator[Finding]:
+    """A loop in an API must end. This rule only warns, because the check cannot tell."""
     if checking.definition.is_api:
         for graph in checking.definition.graphs():
-            for circle in circles(graph):
-                message = f"{', '.join(circle)} may go round for ever"
-                yield Finding(graph.at(circle[0]), message, "see that it ends", key=True)
+            for cycle in find_cycles(graph):
+                message = f"{', '.join(cycle)} may loop forever"
+                yield Finding(graph.at(cycle[0]), message, "make sure that it ends", key=True)
 
 
-def journey_loops(checking: Checking) -> Iterator[Finding]:
-    """A loop that never pauses, in a journey that never times out, is stopped only by the engine."""
+def journey_loops(checking: CheckContext) -> Iterator[Finding]:
+    """A loop without a pause, in a journey without a time limit, is stopped only by the engine."""
     definition = checking.definition
     if definition.is_api or definition.spec.execution is not None:
         return
     for graph in definition.graphs():
-        for circle in circles(graph):
-            if not any(_pauses(graph.states[id]) for id in circle):
-                message = f"{', '.join(circle)} may go round without a pause"
+        for cycle in find_cycles(graph):
+            if not any(_pauses(graph.states[id]) for id in cycle):
+                message = f"{', '.join(cycle)} may loop without a pause"
                 hint = "add a timer or a wait, or spec.execution"
-                yield Finding(graph.at(circle[0]), message, hint, key=True, needs=("kind",))
+                yield Finding(graph.at(cycle[0]), message, hint, key=True, needs=("kind",))
 
 
 def _pauses(state: State) -> bool:
-    return isinstance(state, Wait | Webhook | Timer | Parallel | Call)
+    return isinstance(state, Wait | Webhook | Timer | Parallel | CallSubjourney)
 
 
-def circles(graph: Graph) -> list[list[str]]:
-    """The sets of states that lead to one another, each in the order of the document. In two walks, so that it takes no
-    longer than the graph is large: the second goes backwards, from who was left last."""
-    onward, back = leads(graph), led_from(graph)
+def find_cycles(graph: Graph) -> list[list[str]]:
+    """Return the sets of states that lead to one another, in the order of the document (Kosaraju's algorithm, in linear
+    time)."""
+    onward, back = successors(graph), predecessors(graph)
     left: list[str] = []
     seen: set[str] = set()
     for id in graph.states:
@@ -82,24 +81,25 @@ def circles(graph: Graph) -> list[list[str]]:
         together: list[str] = []
         _walk(id, back, seen, together)
         home |= dict.fromkeys(together, id)
-    found: dict[str, list[str]] = {}
+    cycles: dict[str, list[str]] = {}
     for id in graph.states:
-        found.setdefault(home[id], []).append(id)
-    return [circle for circle in found.values() if len(circle) > 1 or circle[0] in onward[circle[0]]]
+        cycles.setdefault(home[id], []).append(id)
+    return [cycle for cycle in cycles.values() if len(cycle) > 1 or cycle[0] in onward[cycle[0]]]
 
 
 def _walk(first: str, ways: Mapping[str, Iterable[str]], seen: set[str], left: list[str]) -> None:
-    """Everything that can be reached and was not seen yet, in the order in which it is left."""
+    """Append every unseen state that can be reached from `first` to `left`, in the order in which a depth-first walk
+    leaves them."""
     if first in seen:
         return
     seen.add(first)
     way = [(first, iter(ways[first]))]
     while way:
         id, further = way[-1]
-        for one in further:
-            if one not in seen:
-                seen.add(one)
-                way.append((one, iter(ways[one])))
+        for target in further:
+            if target not in seen:
+                seen.add(target)
+                way.append((target, iter(ways[target])))
                 break
         else:
             left.append(id)

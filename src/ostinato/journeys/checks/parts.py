@@ -1,4 +1,4 @@
-"""Everything that stands in a definition, with its place: what rules go through that do not care where something is."""
+"""List all parts of a definition with their places, for rules that apply anywhere."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
 from typing import Any
 
+from ostinato.documents import Path
 from ostinato.journeys.language import Definition, Expression, expressions
 from ostinato.journeys.language.shapes import table
 from ostinato.journeys.language.states import Join, Task
-from ostinato.schedules.marked import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A field of the language: the value, its key and path, and the object it belongs to."""
+    """A field of the language: its path, key and value, and the object that contains it."""
 
     path: Path
     key: str
@@ -42,22 +42,22 @@ def _value(part: Part) -> Iterator[Part]:
         yield part
         yield from _within(value, part.path)
     elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield from _value(Part((*part.path, name), part.key, one, part.owner))
+        for name, item in value.items():
+            yield from _value(Part((*part.path, name), part.key, item, part.owner))
     elif isinstance(value, tuple):
-        for n, one in enumerate(value):
-            yield from _value(Part((*part.path, n), part.key, one, part.owner))
+        for n, item in enumerate(value):
+            yield from _value(Part((*part.path, n), part.key, item, part.owner))
     else:
         yield part
 
 
 def _is_foreign(part: Part) -> bool:
-    """A JSON Schema is a value of its own, not a part of the language."""
+    """Return whether the part is a JSON Schema, which is not part of the language."""
     return part.key == "schema"
 
 
 class Role(StrEnum):
-    """What is made of an expression's value."""
+    """What an expression's value is used for."""
 
     PREDICATE = "predicate"
     STATUS = "status"
@@ -72,7 +72,7 @@ class Site:
 
 
 def sites(some: Iterable[Part]) -> Iterator[Site]:
-    """Every expression, where it stands. One that is shared comes once for each place that names it."""
+    """Yield every expression with its role. A shared expression is yielded once per use."""
     for part in some:
         if isinstance(part.value, Expression):
             yield Site(part.value, _role(part))

@@ -1,4 +1,4 @@
-"""What a rule is."""
+"""The types of a rule: its context and its findings."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ostinato.documents import Path
 from ostinato.journeys.checks.parts import Part, Site
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.language import Definition
-from ostinato.journeys.language.shapes import explained
-from ostinato.journeys.plugins import Plugins
+from ostinato.journeys.language.shapes import is_unread
 from ostinato.journeys.problems import Severity
 from ostinato.journeys.settings import JourneySettings
-from ostinato.schedules.marked import Path
+from ostinato.journeys.task_kind import Plugins
 
 
 @dataclass(frozen=True, slots=True)
-class Checking:
-    """What a rule may look at. `configured`: the settings are those of the engine that will run it. `unread`: where
-    something stands in for what could not be read. A finding there is dropped; a rule that draws conclusions from what
-    is missing asks whether it was read."""
+class CheckContext:
+    """The values that a rule can use. `configured` means that `settings` are those of the engine that will run the
+    definition. `unread` lists the places that could not be read and hold substitutes. Findings at these places are
+    dropped; a rule that concludes something from an absence must check `knows_all`."""
 
     definition: Definition
-    parts: Sequence[Part]  # all of it
+    parts: Sequence[Part]  # of the whole definition
     sites: Sequence[Site]
     plugins: Plugins
     languages: Mapping[str, Language]
@@ -32,18 +32,19 @@ class Checking:
     unread: Set[Path] = frozenset()
 
     def knows(self, path: Path) -> bool:
-        """Whether what stands at a place could be read; what is within it may still be unread."""
-        return not explained(self.unread, path)
+        """Return whether the value at a place could be read; parts of it may still be unread."""
+        return not is_unread(self.unread, path)
 
     def knows_all(self, path: Path) -> bool:
-        """Whether everything within a place could be read, too."""
+        """Return whether the value at a place, and all its parts, could be read."""
         return self.knows(path) and not any(one[: len(path)] == path for one in self.unread)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`key`: the name at the path is meant, not what stands there. `needs`: another place that it draws on; nothing is
-    said if that could not be read. `code` and `severity` are the rule's own unless a plugin has its own."""
+    """A violation of a rule. `key` means that the finding is about the key at the path, not about its value. `needs` is
+    another place that the finding depends on; if that place could not be read, the finding is dropped. `code` and
+    `severity` replace those of the rule."""
 
     path: Path
     message: str
@@ -54,7 +55,7 @@ class Finding:
     needs: Path | None = None
 
 
-Find: TypeAlias = Callable[[Checking], Iterable[Finding]]
+Find: TypeAlias = Callable[[CheckContext], Iterable[Finding]]
 
 
 @dataclass(frozen=True, slots=True)

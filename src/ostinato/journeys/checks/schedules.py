@@ -1,29 +1,28 @@
-"""The rule that nobody is waited for on the runs that a journey schedules. What else a schedule may say is known to its
-task kind."""
+"""The rule that scheduled runs wait for no input. The task kind `schedule` checks its other settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.documents import Path
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language import Definition, Graph, targets
-from ostinato.journeys.language.states import Call, Parallel, Task, Wait, Webhook
-from ostinato.schedules.marked import Path
+from ostinato.journeys.language.states import CallSubjourney, Parallel, Task, Wait, Webhook
 
 
-def nobody_is_waited_for(checking: Checking) -> Iterator[Finding]:
-    """Nothing that a scheduled run can reach waits for an input."""
+def scheduled_runs_do_not_wait(checking: CheckContext) -> Iterator[Finding]:
+    """No state that a scheduled run can reach waits for an input."""
     for path, settings in _schedules(checking):
         definition, start = checking.definition, str(settings.get("start"))
-        hint = "lead scheduled runs past what waits for people or systems"
-        found = sorted(interactive(definition, definition.spec, start))
-        if found:
-            yield Finding((*path, "start"), f"a scheduled run from {start!r} reaches {_waiting(found)}", hint)
+        hint = "lead scheduled runs around states that wait for an input"
+        waiting = sorted(interactive(definition, definition.spec, start))
+        if waiting:
+            yield Finding((*path, "start"), f"a scheduled run from {start!r} reaches {_waiting(waiting)}", hint)
         undoing = definition.spec.compensation
-        found = [] if undoing is None else sorted(interactive(definition, undoing, undoing.start))
-        if found:
-            yield Finding((*path, "start"), f"the compensation of a scheduled run reaches {_waiting(found)}", hint)
+        waiting = [] if undoing is None else sorted(interactive(definition, undoing, undoing.start))
+        if waiting:
+            yield Finding((*path, "start"), f"the compensation of a scheduled run reaches {_waiting(waiting)}", hint)
 
 
 def _waiting(states: list[str]) -> str:
@@ -31,9 +30,9 @@ def _waiting(states: list[str]) -> str:
 
 
 def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:
-    """The states that wait for an input, of all that can be reached from a state of a graph: by whatever target or
-    timeout, in branches, and in subjourneys."""
-    found: set[str] = set()
+    """Return the states that wait for an input, among all states that can be reached from `start`, including those of
+    branches and subjourneys."""
+    states: set[str] = set()
     seen: set[tuple[Path, str]] = set()
     waiting: list[tuple[Graph, str]] = [(graph, start)]
     while waiting:
@@ -45,19 +44,19 @@ def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:
         waiting += [(graph, target) for _, target in targets(state)]
         match state:
             case Wait() | Webhook():
-                found.add(id)
+                states.add(id)
             case Parallel():
                 waiting += [(one, one.start) for one in state.parallel.branches]
-            case Call():
+            case CallSubjourney():
                 below = definition.spec.subjourneys.get(state.subjourney.ref)
                 waiting += [(below, below.start)] if below else []
-    return found
+    return states
 
 
-def _schedules(checking: Checking) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def _schedules(checking: CheckContext) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and state.plugin == ("schedule", 1):
             yield state.path, state.settings
 
 
-RULES = (Rule("schedule-interactive", nobody_is_waited_for),)
+RULES = (Rule("schedule-interactive", scheduled_runs_do_not_wait),)

@@ -1,43 +1,45 @@
-"""Rules about the JSON Schemas in a definition. Nothing is fetched: a schema that refers elsewhere is refused."""
+"""Rules about the JSON Schemas in a definition. References may only lead to parts of the same schema."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ostinato.errors import shown_json as shown
+from ostinato.documents import Path
+from ostinato.errors import short_json
 from ostinato.journeys.checks.parts import Part
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language.blocks import Output
+from ostinato.journeys.language.json_schema import schema_problems
 from ostinato.journeys.language.states import Projection
 from ostinato.journeys.problems import Severity
-from ostinato.journeys.schemas import problems
-from ostinato.schedules.marked import Path
 
-# What a status and an outcome show by themselves.
+# The engine's own fields of a status and an outcome.
 IN_STATUS = "journeyId journeyName phase currentState updatedAt tags attributes _links".split()
 IN_OUTCOME = "journeyId journeyName phase status output error outcomeId tags attributes _links".split()
 
 
-def valid(checking: Checking) -> Iterator[Finding]:
-    """What decides about input is a JSON Schema 2020-12; what only describes an answer should be one."""
+def valid(checking: CheckContext) -> Iterator[Finding]:
+    """A schema that validates input is valid JSON Schema 2020-12; an invalid one that only describes is a warning."""
     for part in _schemas(checking):
         severity = Severity.WARNING if isinstance(part.owner, Projection | Output) else None
         if not any(_leads_out(one) for _, one in _references(part.value, part.path)):
-            for path, message in problems(part.value):
+            for path, message in schema_problems(part.value):
                 yield Finding((*part.path, *path), f"this is not JSON Schema 2020-12: {message}", severity=severity)
 
 
-def stays_here(checking: Checking) -> Iterator[Finding]:
-    """A schema refers to parts of itself alone."""
+def stays_here(checking: CheckContext) -> Iterator[Finding]:
+    """A schema refers only to parts of itself."""
     for part in _schemas(checking):
         for path, reference in _references(part.value, part.path):
             if _leads_out(reference):
-                yield Finding(path, f"{shown(reference)} leads out of the schema", "write the schema here, under $defs")
+                yield Finding(
+                    path, f"{short_json(reference)} leads out of the schema", "write the schema here, under $defs"
+                )
 
 
-def keeps_reserved(checking: Checking) -> Iterator[Finding]:
-    """What a journey shows beside a status or an outcome has none of their names."""
+def keeps_reserved(checking: CheckContext) -> Iterator[Finding]:
+    """A variable that is shown beside a status or an outcome has no field with a name that the engine uses."""
     for part in checking.parts:
         if isinstance(part.value, Projection):
             reserved = IN_OUTCOME if isinstance(part.owner, Output) else IN_STATUS
@@ -48,7 +50,7 @@ def keeps_reserved(checking: Checking) -> Iterator[Finding]:
                     yield Finding(path, f"{name!r} is the engine's own and is never overridden", "rename it", key=True)
 
 
-def _schemas(checking: Checking) -> Iterator[Part]:
+def _schemas(checking: CheckContext) -> Iterator[Part]:
     for part in checking.parts:
         if part.key == "schema" and part.value is not None:
             yield part
@@ -56,14 +58,14 @@ def _schemas(checking: Checking) -> Iterator[Part]:
 
 def _references(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if isinstance(value, Mapping):
-        for name, one in value.items():
-            if name in ("$ref", "$dynamicRef") and isinstance(one, str):
-                yield (*path, name), one
+        for name, part in value.items():
+            if name in ("$ref", "$dynamicRef") and isinstance(part, str):
+                yield (*path, name), part
             else:
-                yield from _references(one, (*path, name))
+                yield from _references(part, (*path, name))
     elif isinstance(value, list):
-        for n, one in enumerate(value):
-            yield from _references(one, (*path, n))
+        for n, part in enumerate(value):
+            yield from _references(part, (*path, n))
 
 
 def _leads_out(reference: str) -> bool:

@@ -1,28 +1,30 @@
-"""Rules about tasks: that their kind is there, and what the kind itself says."""
+"""Rules about tasks: the kind exists and accepts the settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.journeys.checks.rules import Checking, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language.states import Task
 
 
-def registered(checking: Checking) -> Iterator[Finding]:
-    """A task's kind is a plugin of this engine."""
+def registered(checking: CheckContext) -> Iterator[Finding]:
+    """The kind of a task is registered."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and state.plugin not in checking.plugins.kinds:
-            hint = checking.plugins.nearest(*state.plugin)
+            hint = checking.plugins.suggest_kind(*state.plugin)
             yield Finding((*state.path, "kind"), f"there is no task kind {state.kind!r}", hint)
 
 
-def settings(checking: Checking) -> Iterator[Finding]:
-    """What the plugin says about the task's settings, under the plugin's own codes."""
+def settings(checking: CheckContext) -> Iterator[Finding]:
+    """The task kind accepts the settings. Its faults have their own codes."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
-            for one in kind.check(state.settings, checking.definition):
-                path = (*state.path, *one.path)
-                yield Finding(path, one.message, one.suggestion, code=one.code, severity=one.severity, needs=one.needs)
+            for fault in kind.check(state.settings, checking.definition):
+                path = (*state.path, *fault.path)
+                yield Finding(
+                    path, fault.message, fault.suggestion, code=fault.code, severity=fault.severity, needs=fault.needs
+                )
 
 
 RULES = (Rule("task-unknown", registered), Rule("task-settings", settings))

@@ -1,5 +1,5 @@
-"""A journey as a picture: an SVG state diagram. Branches are boxes within their parallel, subjourneys and the
-compensation boxes beside the journey. For an instance the way it took is strong, and where it is stands out."""
+"""Draw a journey as an SVG state diagram. Branches are boxes inside their parallel; subjourneys and the compensation
+are boxes beside the journey. For an instance, the path taken is bold and the current state is highlighted."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The languages that journeys compute in, and the processes that hold them."""
+"""The expression languages of journeys, and the worker processes that evaluate them."""

@@ -1,4 +1,4 @@
-"""What an expression language is to the rest of the journeys. Another language is another object with these methods."""
+"""The interface of an expression language. To add a language, implement these methods."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from ostinato.model import Json
 
-# The names that an expression may see; which of them are there depends on where it stands.
+# The names that an expression may use; which are bound depends on its place.
 BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcomes", "outcome", "output"})
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One expression over its bindings, to be done within a time.
+    """One expression with its bindings and a time limit.
 
-    `now`: what time it is for it, in microseconds since 1970; without it, the system's clock tells.
-    """
+    `now` is the time that the expression sees, in microseconds since 1970; None means the system's clock."""
 
     expr: str
     bindings: Mapping[str, Json]
@@ -33,13 +32,13 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """`code` is stable; `message` is for people and quotes no values."""
+    """The failure of an evaluation. `code` is stable; `message` is for people and quotes no values."""
 
     code: str
     message: str
 
 
-Asked: TypeAlias = tuple[Evaluation, asyncio.Future[Value | Failure]]
+PendingEvaluation: TypeAlias = tuple[Evaluation, asyncio.Future[Value | Failure]]
 
 
 class Language(Protocol):
@@ -47,21 +46,22 @@ class Language(Protocol):
     def name(self) -> str: ...
 
     def check(self, expr: str) -> str | None:
-        """None if it can be evaluated; otherwise what is wrong, where, and what would be right. It blocks."""
+        """Return None if the expression is valid, otherwise a message: what is wrong, where, and what to write instead.
+        Blocks."""
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        """One answer for each, in order. It does not raise for what an expression does."""
+        """Return one answer per request, in order. An expression that fails does not raise."""
 
     def close(self) -> None:
-        """End its processes. It starts new ones when it is used again."""
+        """End the worker processes. They are started again on the next use."""
 
 
 @runtime_checkable
-class AnswersEach(Protocol):
-    """A language may have this method, too: then nobody waits for the slowest of those that were asked together."""
+class AnswersSeparately(Protocol):
+    """An optional method of a language: answer each request as soon as it is done, instead of a whole batch at once."""
 
     @property
     def name(self) -> str: ...
 
-    def submit(self, asked: Sequence[Asked]) -> None:
-        """Set each future's result as soon as it is there, on the running event loop. Leave those that are done."""
+    def submit(self, asked: Sequence[PendingEvaluation]) -> None:
+        """Set the result of each future when it is known, on the running event loop. Skip futures that are done."""

@@ -1,7 +1,8 @@
-"""Messages between the two sides of a pipe: four bytes that say how long, then JSON.
+"""Send and receive messages over a pipe: four bytes for the length, then JSON.
 
-Both sides import this; it must stay free of everything else of ours, for the worker is to be small and quick to start.
-Times are the machine's own and not the engine's clock: a process takes as long as it takes, on virtual time, too.
+Both the worker and its parent import this module. It imports nothing else of Ostinato, so that a worker is small and
+starts quickly. Times come from the machine's clock, not from the engine's, because processes do not run on virtual
+time.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ _HEAD = struct.Struct(">I")
 
 
 class Gone(Exception):
-    """The other side closed the pipe, in the middle of a message or between two."""
+    """Raised if the other side has closed the pipe."""
 
 
 class Late(Exception):
-    """The other side took or gave nothing in time."""
+    """Raised if the other side did not read or write in time."""
 
 
 def framed(message: bytes) -> bytes:
@@ -28,8 +29,8 @@ def framed(message: bytes) -> bytes:
 
 
 def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
-    """Send what is framed; with `until`, a monotonic time, give up then. The descriptor is non-blocking in that
-    case."""
+    """Write framed messages. `until` is a monotonic time at which `Late` is raised; the descriptor must then be
+    non-blocking."""
     rest = memoryview(messages)
     while rest:
         if until is not None:
@@ -43,7 +44,8 @@ def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
 
 
 class Reader:
-    """Messages of at most `most` bytes from a pipe. It takes what is there at once: a batch has many small answers."""
+    """Reads messages of at most `most` bytes from a pipe. It reads all available bytes at once, because a batch has
+    many small answers."""
 
     def __init__(self, descriptor: int, most: int) -> None:
         self._descriptor = descriptor
@@ -51,20 +53,21 @@ class Reader:
         self._held = bytearray()
 
     def read(self, until: float | None = None) -> bytes:
-        """The next one; with `until`, a monotonic time, give up then. The descriptor is non-blocking in that case."""
+        """Return the next message. `until` is a monotonic time at which `Late` is raised; the descriptor must then be
+        non-blocking."""
         while (message := self._next()) is None:
             self._fill(until)
         return message
 
     def read_some(self, until: float) -> list[bytes]:
-        """All that have come, at least one."""
+        """Return all complete messages, at least one."""
         messages = [self.read(until)]
         while (message := self._next()) is not None:
             messages.append(message)
         return messages
 
     def _next(self) -> bytes | None:
-        """The next one, if all of it has come."""
+        """Return the next message if it is complete, else None."""
         if len(self._held) < _HEAD.size:
             return None
         (length,) = _HEAD.unpack_from(self._held)

@@ -1,4 +1,4 @@
-"""The languages there are: `languages(settings)`. Each keeps its own worker processes, started when first used."""
+"""The available languages: `languages(settings)`. Each has its own worker processes, started on first use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from importlib.util import find_spec
 import orjson
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.contract import BINDINGS, Asked, Evaluation, Failure, Language, Value
-from ostinato.journeys.expressions.plain import NOT_PLAIN, Failed, Wrong, plain, position, read
+from ostinato.journeys.expressions.contract import BINDINGS, Evaluation, Failure, Language, PendingEvaluation, Value
+from ostinato.journeys.expressions.plain import (
+    NOT_PLAIN,
+    EvaluationFailed,
+    PlainSyntaxError,
+    evaluate_certain,
+    position,
+    read,
+)
 from ostinato.journeys.expressions.pool import Pool, Request
 from ostinato.journeys.expressions.settings import ExpressionSettings
-from ostinato.journeys.expressions.suggestions import in_dataweave, in_jq
+from ostinato.journeys.expressions.suggestions import in_dataweave, in_jq, in_jsonata
 from ostinato.model import Json
 
 _LONGEST_S = 3600.0
@@ -24,21 +31,26 @@ _ASKS_FOR_TIME = re.compile(r"\b(?:now|millis)\b")
 
 
 def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Language]:
-    made = functools.partial(SandboxedLanguage, settings=settings or ExpressionSettings())
-    found: tuple[Language, ...] = (
+    sandboxed = functools.partial(SandboxedLanguage, settings=settings or ExpressionSettings())
+    all_languages: tuple[Language, ...] = (
         PlainLanguage(settings or ExpressionSettings()),
-        # `output` is a word of DataWeave, so nothing can be called that there.
-        made(
-            "dataweave", "dataweave", answered_here=plain, suggest=in_dataweave, called={"output": "result"}, spelt=True
+        # `output` is a reserved word in DataWeave.
+        sandboxed(
+            "dataweave",
+            "dataweave",
+            answered_here=evaluate_certain,
+            suggest=in_dataweave,
+            called={"output": "result"},
+            spelt=True,
         ),
-        made("jq", "jq", suggest=in_jq),
-        made("jsonata", "jsonata"),
+        sandboxed("jq", "jq", suggest=in_jq),
+        sandboxed("jsonata", "jsonata", suggest=in_jsonata),
     )
-    return {language.name: language for language in found}
+    return {language.name: language for language in all_languages}
 
 
 class PlainLanguage:
-    """The language that every installation has. It needs no process: an expression can do nothing but compute."""
+    """The language that every installation has. It needs no process, because an expression can only compute."""
 
     name = PLAIN
 
@@ -50,36 +62,37 @@ class PlainLanguage:
             return problem
         if not expr.strip():
             return "the expression is empty"
-        found = read(expr)
-        if not isinstance(found, Wrong):
+        parsed = read(expr)
+        if not isinstance(parsed, PlainSyntaxError):
             return None
-        return f"{position(expr, found.at)}: {found.message}{'' if found.message.endswith('?') else '.'}"
+        return f"{position(expr, parsed.at)}: {parsed.message}{'' if parsed.message.endswith('?') else '.'}"
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
         return [self._one(request) for request in requests]
 
-    def submit(self, asked: Sequence[Asked]) -> None:
+    def submit(self, asked: Sequence[PendingEvaluation]) -> None:
         for request, future in asked:
             if not future.done():
                 future.set_result(self._one(request))
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
     def _one(self, request: Evaluation) -> Value | Failure:
         if problem := _too_large(request.expr, self._settings):
             return Failure(Code.TOO_LARGE, problem)
-        found = read(request.expr)
-        if isinstance(found, Wrong):
-            return Failure(Code.ERROR, f"{position(request.expr, found.at)}: {found.message}")
+        parsed = read(request.expr)
+        if isinstance(parsed, PlainSyntaxError):
+            return Failure(Code.ERROR, f"{position(request.expr, parsed.at)}: {parsed.message}")
         try:
-            return Value(found.evaluate(request.bindings, self._settings.max_result_bytes))
-        except Failed as failed:
+            return Value(parsed.evaluate(request.bindings, self._settings.max_result_bytes))
+        except EvaluationFailed as failed:
             return Failure(failed.code, failed.message)
 
 
 class SandboxedLanguage:
-    """A language whose expressions are evaluated in worker processes, the simplest of them right here."""
+    """A language whose expressions are evaluated in worker processes, except simple ones, which are evaluated in this
+    process."""
 
     def __init__(
         self,
@@ -92,7 +105,8 @@ class SandboxedLanguage:
         called: Mapping[str, str] | None = None,
         spelt: bool = False,
     ) -> None:
-        """`spelt`: a binding is reached by its name and in no other way, so one whose name is not there is not sent."""
+        """`spelt` means that an expression can use a binding only by its name. Bindings that the expression does not
+        name are then not sent to the worker."""
         self._name = name
         self._module = module
         self._settings = settings
@@ -108,7 +122,7 @@ class SandboxedLanguage:
 
     @functools.cached_property
     def missing(self) -> str | None:
-        """What to install, if the language is not there."""
+        """Return what to install if the language is not installed, else None."""
         if find_spec(self._module) is not None:
             return None
         return (
@@ -124,30 +138,30 @@ class SandboxedLanguage:
         if problem := self.missing:
             return problem
         deadline = self._settings.check_deadline_s
-        known: dict[str, Json] = dict.fromkeys(sorted(BINDINGS))
-        answer = self.pool.check(Request(self._encode(Evaluation(expr, known, deadline)), deadline, expr))
+        bindings: dict[str, Json] = dict.fromkeys(sorted(BINDINGS))
+        answer = self.pool.check(Request(self._encode(Evaluation(expr, bindings, deadline)), deadline, expr))
         if isinstance(answer, Failure):
             return f"it cannot be checked: {answer.message}"
-        if (found := answer.value) is None:
+        if (mistake := answer.value) is None:
             return None
-        where = f"line {found['line']}, column {found['column']}: " if "line" in found else ""
-        hint = self._suggest(expr, found["message"], frozenset(self._named(known))) if self._suggest else ""
-        message = found["message"].rstrip(".")
+        where = f"line {mistake['line']}, column {mistake['column']}: " if "line" in mistake else ""
+        hint = self._suggest(expr, mistake["message"], frozenset(self._named(bindings))) if self._suggest else ""
+        message = mistake["message"].rstrip(".")
         if not hint:
             return f"{where}{message}."
         return f"{where}{message}. {hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
         loop = asyncio.get_running_loop()
-        asked: list[Asked] = [(request, loop.create_future()) for request in requests]
+        asked: list[PendingEvaluation] = [(request, loop.create_future()) for request in requests]
         self.submit(asked)
         try:
             return [await future for _, future in asked]
         finally:
             for _, future in asked:
-                future.cancel()  # who went away wants no answer
+                future.cancel()  # the caller is gone
 
-    def submit(self, asked: Sequence[Asked]) -> None:
+    def submit(self, asked: Sequence[PendingEvaluation]) -> None:
         sent: list[tuple[Request, asyncio.Future[Value | Failure]]] = []
         for request, future in asked:
             answer = self._here(request) or self._encoded(request)
@@ -162,13 +176,13 @@ class SandboxedLanguage:
         self.pool.close()
 
     def _here(self, request: Evaluation) -> Value | Failure | None:
-        """The answer, where no worker is needed for it."""
+        """Return the answer if it needs no worker, else None."""
         if problem := _too_large(request.expr, self._settings):
             return Failure(Code.TOO_LARGE, problem)
         if problem := self.missing:
             return Failure(Code.UNAVAILABLE, problem)
         if not request.deadline_s > 0:
-            return Failure(Code.TIMEOUT, "its deadline was over before it began")
+            return Failure(Code.TIMEOUT, "its deadline had passed before it began")
         if self._answered_here is None:
             return None
         value = self._answered_here(request.expr, self._named(request.bindings))
@@ -181,7 +195,7 @@ class SandboxedLanguage:
             return Failure(Code.ERROR, f"its bindings are not JSON: {problem}")
         if len(raw) > self._settings.max_bindings_bytes:
             most = self._settings.max_bindings_bytes
-            return Failure(Code.TOO_LARGE, f"its bindings have {len(raw)} bytes of JSON; they may have {most}")
+            return Failure(Code.TOO_LARGE, f"its bindings have {len(raw)} bytes of JSON; the maximum is {most}")
         return raw
 
     def _encode(self, request: Evaluation) -> bytes:
@@ -189,13 +203,13 @@ class SandboxedLanguage:
         bindings = dict(self._named(request.bindings))
         if self._spelt:
             bindings = {name: value for name, value in bindings.items() if name in request.expr}
-        given: dict[str, Json] = {"expr": request.expr, "bindings": bindings, "deadline": deadline}
+        message: dict[str, Json] = {"expr": request.expr, "bindings": bindings, "deadline": deadline}
         if request.now is not None and _ASKS_FOR_TIME.search(request.expr):
-            given["now"] = request.now
-        return orjson.dumps(given)
+            message["now"] = request.now
+        return orjson.dumps(message)
 
     def _named(self, bindings: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The bindings under the names that they have in this language."""
+        """Return the bindings under their names in this language."""
         if self._called.keys().isdisjoint(bindings):
             return bindings
         return {self._called.get(name, name): value for name, value in bindings.items()}
@@ -205,4 +219,4 @@ def _too_large(expr: str, settings: ExpressionSettings) -> str | None:
     most = settings.max_expression_bytes
     if 4 * len(expr) <= most or (size := len(expr.encode(errors="replace"))) <= most:
         return None
-    return f"the expression has {size} bytes; it may have {most}"
+    return f"the expression has {size} bytes; the maximum is {most}"

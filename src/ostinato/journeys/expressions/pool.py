@@ -1,18 +1,17 @@
-"""The worker processes of one language: requests go to them in batches, each answer leaves as it comes.
+"""The worker processes of one language. Requests are sent in batches; each answer is delivered when it arrives.
 
-A slow expression must cost only itself. So no batch is waited for longer than a slice of time (`slow_after_s`) without
-an answer:
+A slow expression must not delay others. So a batch may go at most `slow_after_s` without an answer:
 
-- A batch that stalls is taken back, and what it still owes is sent again *apart*: each answer is sent by itself, so
-  that it is known which request is under way.
-- A request that stalls apart goes on in a *slow* place, up to its own deadline; the others go to another worker. If all
-  slow places are taken, its worker is killed and the request waits for one.
-- Requests with an expression that has been slow before (*suspects*) wait until nothing else does. Those with an
-  expression that has been quick before go first.
+- The unanswered requests of a batch that stalls are sent again *apart*: the worker sends each answer separately, so
+  that it is known which request is in progress.
+- A request that stalls while apart continues in a *slow* place, up to its own deadline; the others go to another
+  worker. If all slow places are taken, its worker is killed and the request waits for a place.
+- Requests whose expression was slow before (*suspects*) wait until nothing else does. Those whose expression was quick
+  before go first.
 
-If a worker dies, what was answered stays answered and the rest is sent again, apart. A request is blamed if it was
-alone under way and how the worker ended says that it was its doing, or if it was alone in two workers that died, the
-second of them new. Evaluations are pure, so that doing one again is harmless.
+If a worker dies, its unanswered requests are sent again, apart. A request fails if it was the only one in progress and
+the way the worker ended blames it, or if two workers died while it was the only one, the second of them new.
+Evaluations are pure, so repeating one is harmless.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ from ostinato.model import Json
 
 BATCH = 200
 BATCH_BYTES = 4 << 20
-_APART = 8  # requests that are sent apart together: few, so that the workers share them
+_APART = 8  # requests in one batch that is sent apart: few, so that all workers share them
 _FOR_OTHERS = 20  # places in a batch that proven expressions leave to others
-# Few at a time cost much each, so another worker is put to work only when so many wait, or have waited for so long.
+# Small batches cost much per request, so another worker starts only when this many wait, or have waited this long.
 WORTH = 32
 WHILE_S = 0.02
-_REMEMBERED = 10_000  # expressions, as quick or as slow
+_REMEMBERED = 10_000  # expressions remembered as quick, and as slow
 Outcome: TypeAlias = Value | Failure
 
 
@@ -62,17 +61,17 @@ class _Lane(Enum):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A request, and the future that waits for its answer."""
+    """A request, and the future of its answer."""
 
     request: Request
     future: asyncio.Future[Outcome]
-    apart: bool = False  # a batch with it stalled or died
-    alone: bool = False  # it stalled by itself, or its worker died: it waits for a slow place
-    fresh: bool = False  # a worker died over it alone: the next one is new, and the last
+    apart: bool = False  # a batch with it stalled, or its worker died
+    alone: bool = False  # it stalled or its worker died while only it was in progress: it waits for a slow place
+    fresh: bool = False  # a worker died while only it was in progress: it gets one more try, on a new worker
 
 
-class _Known:
-    """Which expressions were quick, and which slow, the last time."""
+class _SpeedHistory:
+    """The expressions that were quick the last time, and those that were slow."""
 
     def __init__(self) -> None:
         self._quick: set[int] = set()
@@ -95,11 +94,11 @@ class _Known:
         return hash(expr) in self._slow
 
 
-class _Line:
-    """The requests of one event loop that wait for a worker. Used on that loop's thread only."""
+class _RequestQueue:
+    """The requests of one event loop that wait for a worker. Used only on that loop's thread."""
 
-    def __init__(self, known: _Known) -> None:
-        self._known = known
+    def __init__(self, history: _SpeedHistory) -> None:
+        self._known = history
         self._proven: deque[_Job] = deque()
         self._unproven: deque[_Job] = deque()
         self._apart: deque[_Job] = deque()
@@ -108,7 +107,7 @@ class _Line:
         self._apart_first = False
         self.draining = dict.fromkeys(_Lane, 0)
         self.later: asyncio.TimerHandle | None = None
-        self.tasks: set[asyncio.Task[None]] = set()  # a task that nobody holds may be collected
+        self.tasks: set[asyncio.Task[None]] = set()  # keeps tasks from being garbage-collected
 
     def add(self, jobs: Iterable[_Job]) -> None:
         for job in jobs:
@@ -124,7 +123,7 @@ class _Line:
 
     @property
     def waiting(self) -> int:
-        """How many wait for a quick place, suspects aside."""
+        """Return how many requests wait for a quick place, without suspects."""
         return len(self._proven) + len(self._unproven) + len(self._apart)
 
     @property
@@ -133,14 +132,15 @@ class _Line:
 
     @property
     def slow(self) -> int:
-        """How many wait for a slow place."""
+        """Return how many requests wait for a slow place."""
         return len(self._alone) + len(self._suspects)
 
     def take(self, lane: _Lane) -> list[_Job]:
         return self._take_slow() if lane is _Lane.SLOW else self._take_quick()
 
     def _take_quick(self) -> list[_Job]:
-        """The next batch: in turn one that is sent apart and one that is not. Suspects, one at a time, come last."""
+        """Return the next batch, alternating between requests that are sent separately and others. Suspects come last,
+        one at a time."""
         self._apart_first = not self._apart_first
         for apart in (self._apart_first, not self._apart_first):
             if batch := self._batch_apart() if apart else self._batch_together():
@@ -158,7 +158,7 @@ class _Line:
         return self._from((self._proven, proven), (self._unproven, BATCH))
 
     def _set_suspects_aside(self, queue: deque[_Job]) -> None:
-        """Move requests whose expression has turned out to be slow since they came."""
+        """Move requests whose expression has been slow in the meantime to the suspects."""
         for _ in range(len(queue)):
             job = queue.popleft()
             (self._suspects if self._known.slow(job.request.expr) else queue).append(job)
@@ -169,15 +169,15 @@ class _Line:
             del self._alone[expr]
             job = jobs.popleft()
             if jobs:
-                self._alone[expr] = jobs  # at the end: now it is the others' turn
+                self._alone[expr] = jobs  # at the end: other expressions go first
             if not job.future.done():
                 return [job]
         return self._from((self._suspects, 1))
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Take from each queue until the batch is as large as that queue may make it. Requests whose callers went away
-        are dropped."""
+        """Take requests from each queue until the batch reaches the limit of that queue. Requests without a waiting
+        caller are dropped."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -196,7 +196,7 @@ class Pool:
     def __init__(self, language: str, settings: ExpressionSettings) -> None:
         self._language = language
         self._settings = settings
-        self._known = _Known()
+        self._known = _SpeedHistory()
         self._begin()
 
     def _begin(self) -> None:
@@ -206,24 +206,24 @@ class Pool:
         self._busy: set[Process] = set()
         self._most = {_Lane.QUICK: self._settings.workers, _Lane.SLOW: self._settings.slow_workers, _Lane.CHECK: 1}
         self._places = {lane: threading.BoundedSemaphore(most) for lane, most in self._most.items()}
-        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _RequestQueue] = WeakKeyDictionary()
         self._threads: ThreadPoolExecutor | None = None
         self._closing = 0
 
     # On an event loop
 
     def submit(self, asked: Iterable[tuple[Request, asyncio.Future[Outcome]]]) -> None:
-        """Answer each future as soon as its own answer is there. One that was cancelled is not evaluated if it has not
-        begun. What comes while all workers are busy goes together when one is free."""
+        """Set each future when its answer is known. A cancelled request that has not begun is not evaluated. Requests
+        that arrive while all workers are busy are sent together."""
         self._after_fork()
         loop = asyncio.get_running_loop()
         with self._lock:
-            line = self._lines.setdefault(loop, _Line(self._known))
-        line.add(_Job(request, future) for request, future in asked)
-        self._wake(line, loop)
+            queue = self._lines.setdefault(loop, _RequestQueue(self._known))
+        queue.add(_Job(request, future) for request, future in asked)
+        self._wake(queue, loop)
 
     async def evaluate(self, requests: Sequence[Request]) -> list[Outcome]:
-        """An answer for each, in order, when all are there."""
+        """Return all answers, in order."""
         loop = asyncio.get_running_loop()
         asked: list[tuple[Request, asyncio.Future[Outcome]]] = [(one, loop.create_future()) for one in requests]
         self.submit(asked)
@@ -233,53 +233,56 @@ class Pool:
             for _, future in asked:
                 future.cancel()
 
-    def _wake(self, line: _Line, loop: asyncio.AbstractEventLoop) -> None:
-        """Put as many workers to work as what waits is worth."""
-        if line.slow:
-            self._add_drain(line, loop, _Lane.SLOW)
-        if line.waiting >= WORTH or (line.draining[_Lane.QUICK] == 0 and line.waiting + line.suspects):
-            self._add_drain(line, loop, _Lane.QUICK)
-        elif line.waiting and line.later is None:
-            line.later = loop.call_later(WHILE_S, self._have_waited, line, loop)
+    def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
+        """Start as many workers as the waiting requests justify."""
+        if queue.slow:
+            self._add_drain(queue, loop, _Lane.SLOW)
+        if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
+            self._add_drain(queue, loop, _Lane.QUICK)
+        elif queue.waiting and queue.later is None:
+            queue.later = loop.call_later(WHILE_S, self._have_waited, queue, loop)
 
-    def _have_waited(self, line: _Line, loop: asyncio.AbstractEventLoop) -> None:
-        line.later = None
-        if line.waiting:
-            self._add_drain(line, loop, _Lane.QUICK)
+    def _have_waited(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
+        queue.later = None
+        if queue.waiting:
+            self._add_drain(queue, loop, _Lane.QUICK)
 
-    def _add_drain(self, line: _Line, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
-        if line.draining[lane] < self._most[lane]:
-            line.draining[lane] += 1
-            task = loop.create_task(self._drain(line, loop, lane))
-            line.tasks.add(task)
-            task.add_done_callback(line.tasks.discard)
+    def _add_drain(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
+        if queue.draining[lane] < self._most[lane]:
+            queue.draining[lane] += 1
+            task = loop.create_task(self._drain(queue, loop, lane))
+            queue.tasks.add(task)
+            task.add_done_callback(queue.tasks.discard)
 
-    async def _drain(self, line: _Line, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
+    async def _drain(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, lane: _Lane) -> None:
         try:
-            while batch := line.take(lane):
+            while batch := queue.take(lane):
                 with self._lock:
                     if self._threads is None:
-                        most = 4 * sum(self._most.values())  # loops that share the pool may wait for its places
+                        most = 4 * sum(self._most.values())  # event loops that share the pool may wait for its places
                         self._threads = ThreadPoolExecutor(most, f"expressions-{self._language}")
-                    serving = _Serving(self, line, loop, batch, lane, self._closing)
+                    serving = _BatchRun(self, queue, loop, batch, lane, self._closing)
                     served = loop.run_in_executor(self._threads, serving.run)
                 await served
                 lane = serving.lane
         finally:
-            line.draining[lane] -= 1  # in the same step that found nothing waiting: who comes next starts another
+            queue.draining[lane] -= 1  # in the same step that found the queue empty: the next request starts another
 
-    def _take_back(self, line: _Line, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool) -> None:
-        """Let requests wait again; `moved`: one of their batch goes on in a slow place, and leaves its quick one."""
+    def _take_back(
+        self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
+    ) -> None:
+        """Queue requests again. `moved` means that one request of their batch continues in a slow place, so its quick
+        place is free."""
         if moved:
-            line.draining[_Lane.QUICK] -= 1
-            line.draining[_Lane.SLOW] += 1
-        line.add(jobs)
-        self._wake(line, loop)
+            queue.draining[_Lane.QUICK] -= 1
+            queue.draining[_Lane.SLOW] += 1
+        queue.add(jobs)
+        self._wake(queue, loop)
 
     # From any thread
 
     def check(self, request: Request) -> Outcome:
-        """Have one request checked, whatever happens to workers meanwhile. Blocks."""
+        """Check one request. Retry once if the worker dies. Blocks."""
         self._after_fork()
         closing = self._closing
         death: Died | None = None
@@ -331,7 +334,7 @@ class Pool:
         return {"kind": kind, "most": self._settings.max_result_bytes}
 
     def _take(self, fresh: bool, closing: int) -> Process:
-        """A worker that lives; `fresh`, one that nobody used, so that what happens to it is its user's doing."""
+        """Return a live worker. With `fresh`, return a new one, so that a crash can be blamed on its request."""
         with self._lock:
             if closing != self._closing:
                 raise Unavailable("it was closed")
@@ -350,7 +353,7 @@ class Pool:
         raise Unavailable("it was closed")
 
     def _give_back(self, worker: Process, *, sound: bool, closing: int) -> None:
-        """Keep a worker, unless it died, still owes an answer or ran out of memory: that one is not trusted again."""
+        """Keep a worker for the next batch, unless it died, owes an answer or ran out of memory."""
         with self._lock:
             self._busy.discard(worker)
             if sound := sound and worker.alive and closing == self._closing:
@@ -365,30 +368,36 @@ class Pool:
             self._begin()
 
 
-class _Serving:
-    """One batch with one worker, in a thread: deliver its answers, and give back to the line what it was not for."""
+class _BatchRun:
+    """One batch on one worker, in a thread: deliver the answers, and queue the unanswered requests again."""
 
     def __init__(
-        self, pool: Pool, line: _Line, loop: asyncio.AbstractEventLoop, batch: list[_Job], lane: _Lane, closing: int
+        self,
+        pool: Pool,
+        queue: _RequestQueue,
+        loop: asyncio.AbstractEventLoop,
+        batch: list[_Job],
+        lane: _Lane,
+        closing: int,
     ) -> None:
         self._pool = pool
-        self._line = line
+        self._line = queue
         self._loop = loop
         self._batch = batch
-        self._left = dict(enumerate(batch))  # what is not answered, by its place in the batch, in order
+        self._left = dict(enumerate(batch))  # unanswered requests by their index in the batch
         self._apart = len(batch) == 1 or batch[0].apart
         self._closing = closing
-        self._since = 0.0  # the last answer, or when the batch was sent
+        self._since = 0.0  # time of the last answer, or of sending
         self.lane = lane
 
     def run(self) -> None:
-        """Blocks until all of the batch is answered or given back. Raises nothing."""
+        """Block until the batch is answered or queued again. Never raises."""
         self._pool._places[self.lane].acquire()
         try:
             self._serve()
         except Unavailable as problem:
             self._fail_all(str(problem))
-        except Exception as problem:  # not of an expression: of the pool itself
+        except Exception as problem:  # a fault of the pool, not of an expression
             self._fail_all(f"{type(problem).__name__}: {problem}")
         finally:
             self._pool._places[self.lane].release()
@@ -408,7 +417,7 @@ class _Serving:
             pool._give_back(worker, sound=sound, closing=self._closing)
 
     def _receive(self, worker: Process) -> bool:
-        """Deliver answers until there are all, or the worker stalls. Returns whether the worker can be used again."""
+        """Deliver answers until all have come or the worker stalls. Return whether the worker can be reused."""
         sound = True
         self._since = time.monotonic()
         while self._left:
@@ -417,7 +426,7 @@ class _Serving:
             except frames.Late:
                 if not self._go_on_slowly():
                     return False
-                sound = len(self._batch) == 1  # otherwise the worker goes on with what others do now
+                sound = len(self._batch) == 1  # otherwise other workers repeat the rest of the batch
                 continue
             before, self._since = self._since, time.monotonic()
             slow = self._since - before > self._pool._settings.slow_after_s
@@ -436,18 +445,18 @@ class _Serving:
         return self._since + job.request.deadline_s + self._pool._settings.patience_s
 
     def _go_on_slowly(self) -> bool:
-        """No answer came in time. Returns whether this worker is waited for, in a slow place, with one request."""
+        """Handle a stalled worker. Return whether to keep waiting for it, with one request, in a slow place."""
         place, job = next(iter(self._left.items()))
         if self.lane is _Lane.SLOW:
             self._died(Died(Code.TIMEOUT, LATE, telling=False))
             return False
         if not self._apart:
-            for one in self._left.values():
-                one.apart = True
+            for other in self._left.values():
+                other.apart = True
             self._give_back(self._left.values())
             return False
         self._pool._known.note(job.request.expr, slow=True)
-        rest = [one for one in self._left.values() if one is not job]
+        rest = [other for other in self._left.values() if other is not job]
         if not self._pool._places[_Lane.SLOW].acquire(blocking=False):
             job.alone = True
             self._give_back([job, *rest])
@@ -459,7 +468,7 @@ class _Serving:
         return True
 
     def _died(self, death: Died) -> None:
-        """The worker is gone. Blame the request that was under way, if it is known, or give all back."""
+        """Fail the request that caused the worker's death, if it is known. Queue the others again."""
         if self._closing != self._pool._closing:
             raise Unavailable("it was closed")
         jobs = list(self._left.values())
@@ -480,9 +489,9 @@ class _Serving:
     def _give_back(self, jobs: Iterable[_Job], moved: bool = False) -> None:
         self._call(self._pool._take_back, self._line, self._loop, list(jobs), moved)
 
-    def _call(self, function: Callable[..., None], *given: object) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(function, *given)
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed, so no caller waits
+            self._loop.call_soon_threadsafe(function, *arguments)
 
 
 def _deliver(pairs: Iterable[tuple[_Job, Outcome]]) -> None:

@@ -1,7 +1,7 @@
-"""One worker process, seen from outside: started with nothing to read, asked in batches, killed without mercy.
+"""One worker process, seen from the parent.
 
-It is started anew from the interpreter, never forked from this process: threads and locks of ours are not in it, nor
-is our environment, nor are our open files.
+The process is a new interpreter, never a fork, so it has none of the parent's threads, locks, environment or open
+files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.model import Json
 
 _HERE = Path(__file__).parent
-# The packages above the worker's modules are put in place empty: all of Ostinato would take half a second to load.
+# Stub packages for the worker's modules: importing all of Ostinato would take half a second.
 _BOOT = """
 import json, sys, types
 path, roots, name, memory = json.loads(sys.argv[1])
@@ -40,12 +40,12 @@ _ROOTS = [
     ("ostinato.journeys", str(_HERE.parents[0])),
     ("ostinato.journeys.expressions", str(_HERE)),
 ]
-LATE = "it was not done by its deadline"
+LATE = "it exceeded its deadline"
 _OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of memory")
 
 
 class Died(Exception):
-    """The process is no more. `telling`: how it ended says that the evaluation under way is to blame."""
+    """Raised if the process has ended. `telling` means that the way it ended blames the evaluation in progress."""
 
     def __init__(self, code: Code, message: str, telling: bool) -> None:
         super().__init__(message)
@@ -55,24 +55,24 @@ class Died(Exception):
 
 
 class Unavailable(Exception):
-    """The process did not come up; the words say why."""
+    """Raised if the process did not start. The message says why."""
 
 
 class Process:
     def __init__(self, language: str, settings: ExpressionSettings) -> None:
         self._patience = settings.patience_s
-        given = [[os.path.abspath(folder) for folder in sys.path], _ROOTS, language, settings.memory_of(language)]
+        arguments = [[os.path.abspath(folder) for folder in sys.path], _ROOTS, language, settings.memory_of(language)]
         try:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115, it lives as long as the process
             self._child = subprocess.Popen(
-                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(given).decode()],
+                [sys.executable, "-I", "-X", "utf8", "-c", _BOOT, orjson.dumps(arguments).decode()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env={},
                 cwd="/",
                 bufsize=0,
-                start_new_session=True,  # a signal to our group (Ctrl-C) is not for it
+                start_new_session=True,  # Ctrl-C must not reach it
             )
         except OSError as problem:
             raise Unavailable(f"its process did not start: {problem}") from None
@@ -100,7 +100,7 @@ class Process:
         return self._child.poll() is None
 
     def send(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> None:
-        """Send a batch, which the worker takes within so many seconds and `patience_s`. Raises `Died`."""
+        """Send a batch. The worker must read it within `seconds` plus `patience_s`. Raise `Died`."""
         message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
         try:
             frames.write(self._to, frames.framed(message), time.monotonic() + seconds + self._patience)
@@ -112,11 +112,10 @@ class Process:
             raise self._cause() from None
 
     def receive(self, until: float) -> list[dict[str, Json]]:
-        """Return the answers that are there, at least one, each with the place `at` of its request.
+        """Return the available answers, at least one, each with the index `at` of its request.
 
-        Raises `frames.Late` if none has come by `until`, a monotonic time: the worker may still be waited for. Raises
-        `Died` if there is no worker any more.
-        """
+        Raise `frames.Late` if none has come by `until`, a monotonic time; the worker still runs. Raise `Died` if it has
+        ended."""
         try:
             return [orjson.loads(message) for message in self._answers.read_some(until)]
         except (frames.Gone, ValueError):
@@ -124,20 +123,20 @@ class Process:
             raise self._cause() from None
 
     def end(self) -> None:
-        """Have it end, from any thread; whoever talks with it sees it gone and cleans up."""
+        """Kill the process from any thread. The thread that uses it notices and cleans up."""
         self._child.kill()
 
     def kill(self, wait_first: bool = False) -> None:
-        """End it, however busy it is, and leave nothing behind. Only for who talks with it."""
+        """Kill the process and clean up. Call it only from the thread that uses it."""
         if wait_first:
             with suppress(subprocess.TimeoutExpired):
-                self._child.wait(1)  # it has closed its pipe: how it ends is what we want to know
+                self._child.wait(1)  # it has closed its pipe: wait to learn how it ended
         self._child.kill()
         self._child.wait()
         self._close()
 
     def forget(self) -> None:
-        """It belongs to the process that we were forked from: let go of our ends, and leave it alone."""
+        """Close this process's copies of the pipes after a fork. The worker belongs to the parent."""
         self._child.returncode = 0
         self._errors.close()
         self._close()
@@ -156,6 +155,6 @@ class Process:
         if status == -signal.SIGALRM:
             return Died(Code.TIMEOUT, LATE, telling=True)
         if any(words in self._last_words for words in _OUT_OF_MEMORY):
-            return Died(Code.MEMORY, "it wanted more memory than it may have", telling=True)
+            return Died(Code.MEMORY, "it exceeded its memory limit", telling=True)
         how = signal.Signals(-status).name if status < 0 else f"exit code {status}"
-        return Died(Code.CRASHED, f"it brought its process down ({how})", telling=False)
+        return Died(Code.CRASHED, f"it crashed its process ({how})", telling=False)

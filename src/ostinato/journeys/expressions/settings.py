@@ -1,4 +1,4 @@
-"""How much an expression may take, and how many processes there are for it."""
+"""The limits of expressions, and the number of worker processes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class ExpressionSettings:
     slow_workers: int = 1  # further processes, for evaluations that take longer than `slow_after_s`
     slow_after_s: float = 0.25
     memory_bytes: int = 256 * MIB  # address space of one process of jq or JSONata
-    dataweave_memory_bytes: int = 1024 * MIB  # of DataWeave: a quarter of it is taken by the runtime itself
+    dataweave_memory_bytes: int = 1024 * MIB  # for DataWeave, whose runtime takes a quarter of it
     max_expression_bytes: int = 64 << 10
     max_bindings_bytes: int = 4 * MIB
     max_result_bytes: int = 1 * MIB
     check_deadline_s: float = 1.0
-    patience_s: float = 5.0  # with a worker that does not even end itself at its deadline, because it was stopped
+    patience_s: float = 5.0  # how long to wait for a suspended worker after its deadline
     start_deadline_s: float = 30.0
 
     def __post_init__(self) -> None:

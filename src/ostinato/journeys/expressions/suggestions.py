@@ -1,6 +1,6 @@
-"""What an expression that its language refuses was meant to be, and how the language says it.
+"""Suggest what to write instead of an expression that its language refused.
 
-Only asked after the runtime refused it: a construct that looks foreign may be fine inside a text.
+Call these only after a refusal: a construct that looks foreign may be valid inside a text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOREIGN = [
     (r"\?\?", "DataWeave writes `a default b` for a ?? b"),
     (r"\bif\b.*\bthen\b", "DataWeave has no `then`: `if (condition) a else b`"),
     (r"\?[^:]*:", "DataWeave has no `? :`: `if (condition) a else b`"),
-    (r"\bif\s+[^(\s]", "the condition stands in parentheses: `if (condition) a else b`"),
+    (r"\bif\s+[^(\s]", "the condition must be in parentheses: `if (condition) a else b`"),
     (r"\bdo\s*\{(?!.*---)", "a `do` block has `---` between its variables and its result: `do { var x = 1 --- x }`"),
     (r"<=>", "`orderBy` takes what to order by: `items orderBy $.field`, for the reverse `orderBy -$.field`"),
     (r"<>", "DataWeave writes != for <>"),
@@ -27,7 +27,7 @@ _FOREIGN = [
     (r"\$[A-Za-z]\w*", "names have no $ in DataWeave: `context.a`; if this is jq or JSONata, say so in `lang`"),
     (r"^\s*\.|\[\s*\.\[\]|\s\|\s", "this looks like jq; say `lang: jq`, or begin with a name: `context.a`"),
     (r"^\s*\$\.", "this looks like JSONPath or JSONata; begin with a name: `context.a`"),
-    (r"=>", "a function is `(x) -> …` in DataWeave, and an operation stands between: `items map (x) -> x`"),
+    (r"=>", "a function is `(x) -> …` in DataWeave, and an operation is written between: `items map (x) -> x`"),
     (r"\blambda\b|\bfunction\b", "a function is `(x) -> …` in DataWeave"),
     (r"\bdef\b", "this looks like jq or Python; say `lang: jq`, or `fun name(x) = …` before `---`"),
     (r"\bNone\b", "nothing is `null` in DataWeave"),
@@ -39,6 +39,13 @@ _FOREIGN = [
     (r"\bdurationBetween\b", "there is no durationBetween; times are subtracted: `(a as DateTime) - (b as DateTime)`"),
     (r"(?<![=!<>~:])=(?![=>])", "DataWeave compares with =="),
 ]
+_FOREIGN_TO_JSONATA = [
+    (r"!==", "JSONata compares with !="),
+    (r"==", "JSONata compares with ="),
+    (r"&&", "JSONata writes `and` for &&"),
+    (r"\|\|", "JSONata writes `or` for ||"),
+    (r"^\s*\.", "this looks like jq; say `lang: jq`, or begin with a name: `context.a`"),
+]
 _UNKNOWN = re.compile(r"Unable to resolve reference of: `([A-Za-z]\w*)`")
 _A_WORD = re.compile(r"The name `(\w+)` is a reserved word")
 _INFIX = re.compile(r"\b(contains|startsWith|endsWith|matches)\b")
@@ -46,14 +53,14 @@ _NOT_DEFINED = re.compile(r"\b(\w+)/0 is not defined")
 
 
 def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """What would be right, or nothing."""
+    """Return a suggestion, or an empty text."""
     bare = _TEXTS.sub('""', expr)
     if word := _A_WORD.search(message):
         quoted = f'`."{word[1]}"`' if re.search(rf"\.\s*{word[1]}\b", bare) else f'`"{word[1]}": …`'
         binding = ", and the binding is `result`" if word[1] == "output" else ""
         return f"`{word[1]}` is a word of DataWeave: as a field it is quoted, {quoted}{binding}"
-    if "Expecting Type: `Boolean`" in message and (found := _INFIX.search(bare)) and re.search(r"\b(and|or)\b", bare):
-        return f"`and` and `or` bind more tightly: put it into parentheses, `(a {found[1]} b) and c`"
+    if "Expecting Type: `Boolean`" in message and (infix := _INFIX.search(bare)) and re.search(r"\b(and|or)\b", bare):
+        return f"`and` and `or` bind more tightly: put it into parentheses, `(a {infix[1]} b) and c`"
     for pattern, words in _FOREIGN:
         if re.search(pattern, bare, re.DOTALL):
             return words
@@ -67,7 +74,7 @@ def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
 
 
 def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """What would be right, or nothing."""
+    """Return a suggestion, or an empty text."""
     unknown = _NOT_DEFINED.search(message)
     if unknown is None:
         return ""
@@ -77,3 +84,9 @@ def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
     if hint := did_you_mean(name, bindings):
         return f"{hint.rstrip('?')}, with a dot before it?"
     return f"a path begins with a dot; a field of the context is `.context.{name}`"
+
+
+def in_jsonata(expr: str, message: str, bindings: frozenset[str]) -> str:
+    """Return a suggestion, or an empty text."""
+    bare = _TEXTS.sub('""', expr)
+    return next((words for pattern, words in _FOREIGN_TO_JSONATA if re.search(pattern, bare)), "")

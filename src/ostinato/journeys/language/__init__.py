@@ -1,4 +1,4 @@
-"""The language of journeys: what can be written, as values, and the reader that makes them from a document."""
+"""The language of journeys: definitions as values, and the reader that builds them from documents."""
 
 from ostinato.journeys.language.definition import Definition
 from ostinato.journeys.language.reader import Draft, draft, read

@@ -1,4 +1,4 @@
-"""The blocks of a definition around its states. Values only."""
+"""The blocks of a definition other than its states."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ostinato.journeys.language.shapes import (
     Expression,
     any_text,
+    boolean,
     either,
     expression,
     key,
@@ -24,7 +25,6 @@ from ostinato.journeys.language.shapes import (
     seconds,
     text,
     whole,
-    yes_no,
 )
 from ostinato.journeys.language.states import Graph, Projection
 from ostinato.model import Json
@@ -68,10 +68,10 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A value that the engine must be configured with."""
+    """A platform value that an operator configures."""
 
     type: str = key("type", one_of("string", "integer", "number", "boolean", "object"))
-    required: bool = key("required", yes_no, False)
+    required: bool = key("required", boolean, False)
     description: str | None = key("description", any_text, None)
 
 
@@ -81,8 +81,8 @@ class Platform:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a run ends that took too long."""
+class OnTimeout:
+    """The end of a run that exceeds its time limit."""
 
     error_code: str = key("errorCode", text())
     reason: str = key("reason", text())
@@ -91,19 +91,19 @@ class Ended:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
     max_duration_s: int = key("maxDurationSec", seconds())
-    on_timeout: Ended = key("onTimeout", of(Ended))
+    on_timeout: OnTimeout = key("onTimeout", of(OnTimeout))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MaybeWhen:
+class OptionalWhen:
     predicate: Expression | None = key("predicate", expression, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """A success that is compensated, too; without a predicate each one."""
+    """Compensate successes, too: every success, or with a predicate those that match it."""
 
-    when: MaybeWhen = key("when", of(MaybeWhen), MaybeWhen())
+    when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Compensation(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
-    enabled: bool = key("enabled", yes_no, True)
+    enabled: bool = key("enabled", boolean, True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ class HttpSurface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifecycle:
-    cancellable: bool = key("cancellable", yes_no, True)
+    cancellable: bool = key("cancellable", boolean, True)
     start_mode: str | None = key("startMode", one_of("sync", "async"), None)
 
 
@@ -157,8 +157,8 @@ class AttributeBindings:
     from_baggage: Mapping[str, FromBaggage] = key("fromBaggage", map_of(of(FromBaggage)), make=dict)
 
 
-def _short(value: object) -> bool:
-    """`{orderId: {path: …}}`, which stands for `fromPayload`."""
+def _is_short_form(value: object) -> bool:
+    """Return whether the value is `{orderId: {path: …}}`, short for `fromPayload`."""
     sources = {"fromPayload", "fromHeaders", "fromBaggage"}
     return isinstance(value, dict) and bool(value) and not sources & value.keys()
 
@@ -169,7 +169,7 @@ class MetadataBindings:
     attributes: AttributeBindings = key(
         "attributes",
         either(
-            _short,
+            _is_short_form,
             lambda reading, value, path: of(AttributeBindings)(reading, {"fromPayload": value}, path),
             of(AttributeBindings),
         ),
@@ -197,7 +197,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """Without a kind it is exponential if it has a factor, else fixed."""
+    """The pause between retries. Without a `kind`, it is exponential if there is a `factor`, otherwise fixed."""
 
     kind: str | None = key("kind", one_of("fixed", "exponential"), None)
     base_delay_ms: int | None = key("baseDelayMs", milliseconds(0), None)
@@ -209,9 +209,9 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """Of the last calls so many have failed that no more are made for a while."""
+    """A circuit breaker: after too many recent calls failed, no calls are made for `open_s` seconds."""
 
-    enabled: bool = key("enabled", yes_no, True)
+    enabled: bool = key("enabled", boolean, True)
     failure_rate: float = key("failureRateThreshold", number(1000), 0.5)
     window: int = key("slidingWindowSize", whole(1, 10_000), 20)
     open_s: int = key("openTimeoutSec", seconds(), 30)
@@ -219,7 +219,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulkhead:
-    """How many calls are made at once, and how many more may wait for their turn."""
+    """The number of calls that may run at once, and the number of calls that may wait."""
 
     most: int = key("maxConcurrent", whole(1))
     queue: int = key("queueSize", whole(0), 0)
@@ -227,7 +227,7 @@ class Bulkhead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resilience:
-    """How an HTTP call is tried again, and when it is not made."""
+    """The policy that says when to retry an HTTP call, and when not to make it."""
 
     max_attempts: int = key("maxAttempts", whole(1), 1)
     retry_on: tuple[str, ...] = key("retryOn", list_of(one_of("NETWORK_ERROR", "HTTP_5XX", "HTTP_429")), ())
@@ -252,7 +252,7 @@ class ClientAuthMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientAuth:
-    """How an outbound call shows who it is. Which of the fields belong to which kind is a rule, not a shape."""
+    """The policy that says how to authenticate outbound calls. `checks/policies` checks which fields a kind needs."""
 
     kind: str = key("kind", one_of("bearerStatic", "oauth2ClientCredentials", "mtlsClient"))
     token_ref: str | None = key("tokenRef", text(), None)
@@ -276,8 +276,8 @@ class Policies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
-    """A header handed on to outbound calls while the request that brought it is handled."""
+class PassedHeader:
+    """A header of a request that is passed on to outbound calls while the request is handled."""
 
     from_header: str = key("from", text())
     to_header: str = key("to", text())
@@ -285,10 +285,10 @@ class Passed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBinding:
-    """What of a request goes into the context, by header and query parameter."""
+    """The headers and query parameters of a request that are put into the context."""
 
     headers_to_context: Mapping[str, str] = key("headersToContext", map_of(text()), make=dict)
-    headers_passthrough: tuple[Passed, ...] = key("headersPassthrough", list_of(of(Passed)), ())
+    headers_passthrough: tuple[PassedHeader, ...] = key("headersPassthrough", list_of(of(PassedHeader)), ())
     query_to_context: Mapping[str, str] = key("queryToContext", map_of(text()), make=dict)
 
 
@@ -362,12 +362,12 @@ class CookieDomain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Jar:
+class JarSettings:
     domains: tuple[CookieDomain, ...] = key("domains", list_of(of(CookieDomain), 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Included:
+class IncludedCookies:
     names: tuple[str, ...] = key("names", list_of(text()), ())
     name_patterns: tuple[str, ...] = key("namePatterns", list_of(text()), ())
 
@@ -375,27 +375,27 @@ class Included:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnToClient:
     mode: str = key("mode", one_of("none", "allFromAllowedDomains", "filtered"))
-    include: Included = key("include", of(Included), Included())
+    include: IncludedCookies = key("include", of(IncludedCookies), IncludedCookies())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cookies:
-    jar: Jar | None = key("jar", of(Jar), None)
+    jar: JarSettings | None = key("jar", of(JarSettings), None)
     return_to_client: ReturnToClient | None = key("returnToClient", of(ReturnToClient), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
+class ReadGuard:
     guard_ref: str = key("guardRef", text())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    read: Guard | None = key("read", of(Guard), None)
+    read: ReadGuard | None = key("read", of(ReadGuard), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """A catalogue of operations that `operationRef` may name."""
+    """An OpenAPI document. `operationRef` may name its operations."""
 
     open_api_ref: str = key("openApiRef", text())

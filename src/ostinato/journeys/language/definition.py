@@ -1,10 +1,11 @@
-"""A journey's or an API's definition as a whole: everything around its states. Values only."""
+"""The definition of a journey or an API."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ostinato.documents import Path
 from ostinato.journeys.language.blocks import (
     Access,
     Api,
@@ -32,7 +33,6 @@ from ostinato.journeys.language.shapes import (
     one_of,
 )
 from ostinato.journeys.language.states import Contract, Graph, Parallel, State, Subjourney
-from ostinato.schedules.marked import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +60,8 @@ class Spec(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`documents` are the texts that it refers to and that were deployed with it (OpenAPI documents), by the reference
-    as it stands in the text."""
+    """A parsed definition. `documents` are the texts that were deployed with it (OpenAPI documents), by the reference
+    in the text."""
 
     api_version: str = key("apiVersion", one_of("v1"))
     kind: str = key("kind", one_of("Journey", "Api"))
@@ -82,27 +82,27 @@ class Definition:
         return self.kind == "Api"
 
     def graph(self, path: Path) -> Graph:
-        """The graph that stands at a path of the document; a cursor keeps that path."""
-        found: Graph = self.spec
+        """Return the graph at a path of the document."""
+        graph: Graph = self.spec
         steps = iter(path[1:])
         for step in steps:
             match step:
                 case "subjourneys":
-                    found = self.spec.subjourneys[str(next(steps))]
+                    graph = self.spec.subjourneys[str(next(steps))]
                 case "compensation":
                     assert self.spec.compensation is not None
-                    found = self.spec.compensation
+                    graph = self.spec.compensation
                 case "states":
-                    state = found.states[str(next(steps))]
+                    state = graph.states[str(next(steps))]
                     assert isinstance(state, Parallel)
                     next(steps), next(steps)
-                    found = state.parallel.branches[int(next(steps))]
+                    graph = state.parallel.branches[int(next(steps))]
                 case _:
                     raise KeyError(path)
-        return found
+        return graph
 
     def graphs(self) -> Iterator[Graph]:
-        """Every graph: the journey's own, the subjourneys', the compensation's, and the branches within them."""
+        """Yield every graph: the journey's, the subjourneys', the compensation's, and their branches."""
         roots: list[Graph | None] = [self.spec, *self.spec.subjourneys.values(), self.spec.compensation]
         waiting = [one for one in roots if one is not None]
         while waiting:

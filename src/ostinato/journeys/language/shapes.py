@@ -1,6 +1,7 @@
-"""How values of a document become values of the language. A dataclass is its own table of fields: each names its key
-and the shape of what stands there, and `read_object` does the rest: what is missing, unknown, of another kind or out of
-range becomes a problem with its place. Nothing here knows what any field means."""
+"""Read values of a document into dataclasses.
+
+A dataclass describes its own fields: each has a key and a shape. `read_object` reports what is missing, unknown, of the
+wrong type or out of range, with its place. Nothing here knows what a field means."""
 
 from __future__ import annotations
 
@@ -10,17 +11,16 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from ostinato.errors import did_you_mean, nearest
-from ostinato.errors import shown_json as shown
-from ostinato.journeys.problems import Problem, Severity, problem
-from ostinato.schedules.marked import Marked, Path
+from ostinato.documents import Path, Positions
+from ostinato.errors import did_you_mean, nearest, short_json
+from ostinato.journeys.problems import Problem, Severity, problem_at
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A piece of code in a language of its own. `path` is where it stands; a `mapperRef` is already resolved."""
+    """Code in an expression language. `path` is its place; a `mapperRef` is already resolved."""
 
     lang: str
     expr: str
@@ -29,15 +29,15 @@ class Expression:
 
 @dataclass(slots=True)
 class Reading:
-    """What is known while a document is read, and what was wrong so far. Reading goes on over what is wrong: something
-    of the same type stands in for it, and its path is among the `unread`."""
+    """The state of reading a document. After an error, reading continues with a substitute of the same type, and the
+    path is added to `unread`."""
 
-    marked: Marked
+    positions: Positions
     mappers: Mapping[str, Expression] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unread: set[Path] = field(default_factory=set)
 
-    def wrong(
+    def add_error(
         self,
         code: str,
         path: Path,
@@ -47,32 +47,31 @@ class Reading:
         key: bool = False,
         unread: Path | None = None,
     ) -> None:
-        """`unread`: what could not be read for it, where that is not the place itself."""
-        self.problems.append(problem(self.marked, code, path, message, suggestion, key=key))
+        """Report an error. `unread` is the place that could not be read, if that is not `path`."""
+        self.problems.append(problem_at(self.positions, code, path, message, suggestion, key=key))
         self.unread.add(path if unread is None else unread)
 
-    def warn(self, code: str, path: Path, message: str, suggestion: str = "") -> None:
+    def add_warning(self, code: str, path: Path, message: str, suggestion: str = "") -> None:
         warning = Severity.WARNING
-        self.problems.append(problem(self.marked, code, path, message, suggestion, key=True, severity=warning))
+        self.problems.append(problem_at(self.positions, code, path, message, suggestion, key=True, severity=warning))
 
 
-def explained(unread: Set[Path], path: Path) -> bool:
-    """Whether a place is one that could not be read, or within one: whatever is there stands in for something else."""
+def is_unread(unread: Set[Path], path: Path) -> bool:
+    """Return whether a place could not be read, or is inside one that could not."""
     return any(path[:n] in unread for n in range(1, len(path) + 1)) or () in unread
 
 
-# A shape is total: what it cannot read is on record, and what it returns has the type all the same.
+# A shape never fails: it reports what it cannot read and returns a substitute of the right type.
 Shape: TypeAlias = Callable[[Reading, Any, Path], Any]
 
 
-def stand_in(shape: Shape, path: Path) -> Any:
-    """What stands for something that is missing, or cannot be read: null is never what is wanted."""
-    return shape(Reading(Marked("")), None, path)
+def substitute(shape: Shape, path: Path) -> Any:
+    """Return a substitute for a value that is missing or unreadable."""
+    return shape(Reading(Positions()), None, path)
 
 
 def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], Any] | None = None) -> Any:
-    """A field of the language: the key it stands under, its shape, and what it is when it is left out. Without that it
-    must be there."""
+    """Declare a field of the language: its key, its shape, and its default. Without a default it is required."""
     metadata = {"key": name, "shape": shape}
     if make is not None:
         return field(default_factory=make, metadata=metadata)
@@ -80,12 +79,12 @@ def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], A
 
 
 def of(cls: type) -> Shape:
-    """An object with the fields of this class, and no others."""
+    """Return the shape of an object with the fields of this class and no others."""
     return lambda reading, value, path: read_object(cls, reading, value, path)
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """A shape that contains itself."""
+    """Return a shape that may contain itself."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 
@@ -95,52 +94,53 @@ def table(cls: type) -> tuple[Field[Any], ...]:
 
 
 def keys(cls: type) -> list[str]:
-    found = [one.metadata["key"] for one in table(cls)]
-    return [*found, "mapperRef"] if any(one.metadata["shape"] is mapper for one in table(cls)) else found
+    names = [one.metadata["key"] for one in table(cls)]
+    return [*names, "mapperRef"] if any(one.metadata["shape"] is mapper for one in table(cls)) else names
 
 
 def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Sequence[str] = ()) -> Any:
-    """`also` are keys that somebody else reads."""
+    """Read an object. `also` lists keys that the caller reads."""
     if not isinstance(value, dict):
-        not_a(reading, value, path, "an object")
-        return read_object(cls, Reading(reading.marked), {}, path)
+        wrong_type(reading, value, path, "an object")
+        return read_object(cls, Reading(reading.positions), {}, path)
     meant = refuse_unknown(reading, value, path, [*keys(cls), *also])
     if "mapperRef" in meant:
         meant.add("mapper")
         reading.unread.add((*path, "mapper"))
-    given: dict[str, Any] = {}
-    for one in table(cls):
-        name, shape = one.metadata["key"], one.metadata["shape"]
+    values: dict[str, Any] = {}
+    for part in table(cls):
+        name, shape = part.metadata["key"], part.metadata["shape"]
         if shape is mapper and "mapperRef" in value:
-            given[one.name] = _referred(reading, value, path, name)
+            values[part.name] = _resolve_mapper_ref(reading, value, path, name)
         elif name in value:
-            given[one.name] = shape(reading, value[name], (*path, name))
-        elif name in meant or (one.default is MISSING and one.default_factory is MISSING):
-            given[one.name] = stand_in(shape, (*path, name))
+            values[part.name] = shape(reading, value[name], (*path, name))
+        elif name in meant or (part.default is MISSING and part.default_factory is MISSING):
+            values[part.name] = substitute(shape, (*path, name))
             if name not in meant:
                 unread = (*path, name)
-                reading.wrong("shape-missing", path, f"{name!r} is missing{_in(path)}", unread=unread)
-    if any(one.name == "path" and not one.metadata for one in fields(cls)):
-        given["path"] = path
-    return cls(**given)
+                reading.add_error("shape-missing", path, f"{name!r} is missing{_in(path)}", unread=unread)
+    if any(part.name == "path" and not part.metadata for part in fields(cls)):
+        values["path"] = path
+    return cls(**values)
 
 
-def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, known: Sequence[str]) -> set[str]:
-    """The fields that are not there and that what is unknown was likely meant to be: nobody else misses them."""
+def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, allowed: Sequence[str]) -> set[str]:
+    """Report unknown fields. Return the missing fields for which they are probably misspellings; those are then not
+    reported as missing."""
     meant = set()
     for name in value:
-        if name not in known:
-            near = nearest(name, [one for one in known if one not in value])
+        if name not in allowed:
+            near = nearest(name, [one for one in allowed if one not in value])
             meant |= {near} if near else set()
-            hint = did_you_mean(near or name, known) or f"there are {', '.join(sorted(known))}"
+            hint = did_you_mean(near or name, allowed) or f"there are {', '.join(sorted(allowed))}"
             unread = (*path, near) if near else None
-            message = f"{shown(name)} is not known{_in(path)}"
-            reading.wrong("shape-unknown-field", (*path, name), message, hint, key=True, unread=unread)
+            message = f"{short_json(name)} is not known{_in(path)}"
+            reading.add_error("shape-unknown-field", (*path, name), message, hint, key=True, unread=unread)
     return meant
 
 
-def not_a(reading: Reading, value: Any, path: Path, wanted: str, suggestion: str = "") -> None:
-    reading.wrong("shape-type", path, f"{_name(path)}{shown(value)} is not {wanted}", suggestion)
+def wrong_type(reading: Reading, value: Any, path: Path, wanted: str, suggestion: str = "") -> None:
+    reading.add_error("shape-type", path, f"{_name(path)}{short_json(value)} is not {wanted}", suggestion)
 
 
 def _in(path: Path) -> str:
@@ -159,15 +159,15 @@ def anything(reading: Reading, value: Any, path: Path) -> Any:
     return value
 
 
-def yes_no(reading: Reading, value: Any, path: Path) -> Any:
+def boolean(reading: Reading, value: Any, path: Path) -> Any:
     if isinstance(value, bool):
         return value
-    not_a(reading, value, path, "true or false")
+    wrong_type(reading, value, path, "true or false")
     return False
 
 
 def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
-    """A text that is not empty, and matches the pattern as a whole."""
+    """Return the shape of a non-empty text that matches the pattern as a whole."""
 
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, str):
@@ -175,12 +175,14 @@ def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
             hint = f"write something like {example!r}" if example and not fits else ""
             if isinstance(value, int | float) and not isinstance(value, bool) and fits:
                 hint = f'write "{value}"'
-            not_a(reading, value, path, "a text", hint)
+            wrong_type(reading, value, path, "a text", hint)
         elif not value.strip():
-            reading.wrong("shape-empty", path, f"{_name(path)}is empty")
+            reading.add_error("shape-empty", path, f"{_name(path)}is empty")
         elif pattern is not None and not pattern.fullmatch(value):
             hint = f"write something like {example!r}" if example else ""
-            reading.wrong("shape-pattern", path, f"{_name(path)}{shown(value)} does not match {pattern.pattern}", hint)
+            reading.add_error(
+                "shape-pattern", path, f"{_name(path)}{short_json(value)} does not match {pattern.pattern}", hint
+            )
         else:
             return value
         return ""
@@ -189,23 +191,23 @@ def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
 
 
 def any_text(reading: Reading, value: Any, path: Path) -> Any:
-    """A text that may be empty."""
+    """Read a text, which may be empty."""
     if isinstance(value, str):
         return value
-    not_a(reading, value, path, "a text")
+    wrong_type(reading, value, path, "a text")
     return ""
 
 
 identifier = text(IDENTIFIER, "result")
 
 
-LONGEST_S = 1000 * 365 * 86_400  # seconds of a length: timers have no moment after the year 9999
+LONGEST_S = 1000 * 365 * 86_400  # seconds; timers end with the year 9999
 LONGEST_MS = LONGEST_S * 1000
-_MOST = (1 << 31) - 1  # of what is counted
+_MOST = (1 << 31) - 1  # of a count
 
 
 def seconds(least: int = 1) -> Shape:
-    """A length of time in whole seconds."""
+    """Return the shape of a length of time in whole seconds."""
     return whole(least, LONGEST_S)
 
 
@@ -216,10 +218,10 @@ def milliseconds(least: int = 1) -> Shape:
 def whole(least: int, most: int = _MOST) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, int) or isinstance(value, bool):
-            not_a(reading, value, path, "a whole number")
+            wrong_type(reading, value, path, "a whole number")
         elif not least <= value <= most:
             bounds = f"at least {least}, and at most {most:,}" if most >= _MOST else f"{least} to {most}"
-            reading.wrong("shape-range", path, f"{_name(path)}{value} is out of range", f"it is {bounds}")
+            reading.add_error("shape-range", path, f"{_name(path)}{value} is out of range", f"it is {bounds}")
         else:
             return value
         return least
@@ -230,9 +232,9 @@ def whole(least: int, most: int = _MOST) -> Shape:
 def number(most: float) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, int | float) or isinstance(value, bool):
-            not_a(reading, value, path, "a number")
+            wrong_type(reading, value, path, "a number")
         elif abs(value) > most:
-            reading.wrong("shape-range", path, f"{_name(path)}{value} is out of range", f"it is at most {most:,}")
+            reading.add_error("shape-range", path, f"{_name(path)}{value} is out of range", f"it is at most {most:,}")
         else:
             return value
         return 1
@@ -245,22 +247,22 @@ def one_of(*words: str) -> Shape:
         if value in words and isinstance(value, str):
             return value
         hint = did_you_mean(str(value), words) or f"there are {', '.join(words)}"
-        reading.wrong("shape-enum", path, f"{_name(path)}{shown(value)} is not known", hint)
-        return ""  # none of the words, so that no rule about one of them applies
+        reading.add_error("shape-enum", path, f"{_name(path)}{short_json(value)} is not known", hint)
+        return ""  # none of the words, so that no rule about them applies
 
     return read
 
 
-# Shapes of what holds others.
+# Shapes of containers.
 
 
 def list_of(shape: Shape, least: int = 0) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, list):
-            not_a(reading, value, path, "a list")
+            wrong_type(reading, value, path, "a list")
             return ()
         if len(value) < least:
-            reading.wrong("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
+            reading.add_error("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
         return tuple(shape(reading, one, (*path, n)) for n, one in enumerate(value))
 
     return read
@@ -269,20 +271,20 @@ def list_of(shape: Shape, least: int = 0) -> Shape:
 def map_of(shape: Shape, least: int = 0) -> Shape:
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, dict):
-            not_a(reading, value, path, "an object")
+            wrong_type(reading, value, path, "an object")
             return {}
         if len(value) < least:
-            reading.wrong("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
+            reading.add_error("shape-empty", path, f"{_name(path)}is empty", f"at least {least} must be there")
         return {name: shape(reading, one, (*path, name)) for name, one in value.items()}
 
     return read
 
 
 def open_object(reading: Reading, value: Any, path: Path) -> Any:
-    """An object whose fields are somebody else's: a JSON Schema, an engine's settings."""
+    """Read an object whose fields are not part of the language: a JSON Schema, settings."""
     if isinstance(value, dict):
         return value
-    not_a(reading, value, path, "an object")
+    wrong_type(reading, value, path, "an object")
     return {}
 
 
@@ -295,72 +297,72 @@ def either(test: Callable[[Any], bool], yes: Shape, no: Shape) -> Shape:
 
 def expression(reading: Reading, value: Any, path: Path) -> Expression:
     if not isinstance(value, dict):
-        not_a(reading, value, path, "an expression", "write lang: plain and expr: …")
+        wrong_type(reading, value, path, "an expression", "write lang: plain and expr: …")
     elif "exprRef" in value:
-        message = "an expression stands where it is used"
-        reading.wrong("expression-ref", (*path, "exprRef"), message, "write expr", key=True, unread=path)
+        message = "an expression is written where it is used"
+        reading.add_error("expression-ref", (*path, "exprRef"), message, "write expr", key=True, unread=path)
     else:
-        found = read_object(_Written, reading, value, path)
-        return Expression(found.lang, found.expr, path)
+        written = read_object(_WrittenExpression, reading, value, path)
+        return Expression(written.lang, written.expr, path)
     return Expression("", "", path)
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _WrittenExpression:
     lang: str = key("lang", text())
     expr: str = key("expr", text())
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """A mapper that stands in its object as `mapper`, or as `mapperRef` by the name it has in `spec.mappers`."""
+    """Read a mapper: inline as `mapper`, or by its name in `spec.mappers` as `mapperRef`."""
     return expression(reading, value, path)
 
 
-def _referred(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Expression:
-    """What a `mapperRef` names."""
+def _resolve_mapper_ref(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Expression:
+    """Return the mapper that a `mapperRef` names."""
     wanted, here = value["mapperRef"], (*path, "mapperRef")
     if name in value:
-        reading.wrong("mapper-twice", here, f"{name!r} and 'mapperRef' stand together", "leave one out", key=True)
+        reading.add_error("mapper-twice", here, f"{name!r} and 'mapperRef' are both set", "leave one out", key=True)
         return expression(reading, value[name], (*path, name))
     if isinstance(wanted, str) and wanted in reading.mappers:
         return reading.mappers[wanted]
     hint = did_you_mean(str(wanted), reading.mappers) or "spec.mappers has " + (", ".join(reading.mappers) or "none")
-    reading.wrong("mapper-unknown", here, f"there is no mapper {shown(wanted)}", hint)
+    reading.add_error("mapper-unknown", here, f"there is no mapper {short_json(wanted)}", hint)
     return Expression("", "", here)
 
 
 @dataclass(frozen=True, slots=True)
-class _Mapped:
+class _MapperObject:
     mapper: Expression = key("mapper", mapper)
 
 
 def mapped(reading: Reading, value: Any, path: Path) -> Any:
-    """`{mapper: …}` or `{mapperRef: …}`: an expression."""
-    return read_object(_Mapped, reading, value, path).mapper
+    """Read `{mapper: …}` or `{mapperRef: …}`."""
+    return read_object(_MapperObject, reading, value, path).mapper
 
 
 def or_mapped(shape: Shape) -> Shape:
-    """A literal, or an object with a mapper."""
+    """Return the shape of a literal, or an object with a mapper."""
     return either(lambda value: isinstance(value, dict), mapped, shape)
 
 
-def inlined(reading: Reading, value: Any, path: Path) -> Any:
-    """Settings of a plugin: as they are, but each `mapperRef` is the mapper it names."""
+def inline_mappers(reading: Reading, value: Any, path: Path) -> Any:
+    """Return a plugin's settings with each `mapperRef` replaced by its mapper."""
     if isinstance(value, list):
-        return [inlined(reading, one, (*path, n)) for n, one in enumerate(value)]
+        return [inline_mappers(reading, one, (*path, n)) for n, one in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    found = {name: inlined(reading, one, (*path, name)) for name, one in value.items() if name != "mapperRef"}
+    settings = {name: inline_mappers(reading, one, (*path, name)) for name, one in value.items() if name != "mapperRef"}
     if "mapperRef" in value:
-        made = _referred(reading, value, path, "mapper")
-        found["mapper"] = {"lang": made.lang, "expr": made.expr}
+        mapper_ = _resolve_mapper_ref(reading, value, path, "mapper")
+        settings["mapper"] = {"lang": mapper_.lang, "expr": mapper_.expr}
         if (*path, "mapperRef") in reading.unread:
             reading.unread.add((*path, "mapper"))
-    return found
+    return settings
 
 
 def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
-    """Every mapper in a plugin's settings."""
+    """Yield every mapper in a plugin's settings."""
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             if name == "mapper" and isinstance(value, Mapping) and _is_written(value):
@@ -373,5 +375,5 @@ def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
 
 
 def _is_written(value: Mapping[str, Any]) -> bool:
-    """What is less than an expression is said by the plugin."""
+    """Return whether a value is a complete expression. The plugin reports incomplete ones."""
     return isinstance(value.get("lang"), str) and isinstance(value.get("expr"), str)

@@ -1,4 +1,4 @@
-"""The states of a journey, and the graphs they make. Values only."""
+"""The states of a journey, and the graphs they form."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
+from ostinato.documents import Path
 from ostinato.journeys.language.shapes import (
     Expression,
     Shape,
@@ -28,7 +29,6 @@ from ostinato.journeys.language.shapes import (
     text,
 )
 from ostinato.model import Json
-from ostinato.schedules.marked import Path
 
 PLACE = re.compile(r"[^.\[\]]+(\.[^.\[\]]+)*")  # names with dots between them
 TASK_KIND = re.compile(r"(?P<type>[A-Za-z][A-Za-z0-9]*):v(?P<major>[1-9][0-9]*)")
@@ -36,7 +36,7 @@ Schema: TypeAlias = Mapping[str, Json]
 
 
 def state() -> Shape:
-    """Read by what `type` says; see `reader`."""
+    """Return the shape that reads a state by its `type`; see `reader`."""
     from ostinato.journeys.language.reader import read_state
 
     return read_state
@@ -44,14 +44,14 @@ def state() -> Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """States and where they begin: a journey's own, a subjourney's, a branch's, the compensation's."""
+    """States, and the one where they begin: the graph of a journey, a subjourney, a branch or the compensation."""
 
     start: str = key("start", text())
     states: Mapping[str, State] = key("states", map_of(later(state), 1))
     path: Path = field(default=(), compare=False)
 
     def at(self, id: str) -> Path:
-        """Where a state stands in the document."""
+        """Return the path of a state in the document."""
         return (*self.path, "states", id)
 
 
@@ -73,7 +73,7 @@ class Branch(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """`settings` are what stands beside `kind`; its plugin knows them."""
+    """The state that runs a task. `settings` are the fields beside `kind`; the plugin reads them."""
 
     type: ClassVar = "task"
     kind: str
@@ -83,9 +83,9 @@ class Task:
 
     @property
     def plugin(self) -> tuple[str, int]:
-        found = TASK_KIND.fullmatch(self.kind)
-        assert found
-        return found["type"], int(found["major"])
+        match = TASK_KIND.fullmatch(self.kind)
+        assert match
+        return match["type"], int(match["major"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The first case that is true has the say, else the default."""
+    """The state that takes its first case that is true, otherwise its default."""
 
     type: ClassVar = "choice"
     choices: tuple[Case, ...] = key("choices", list_of(of(Case), 1))
@@ -130,7 +130,7 @@ class Transform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """What of the context is shown beside a status or an outcome."""
+    """The variable of the context that is shown beside a status or an outcome."""
 
     output_var: str = key("outputVar", identifier)
     schema: Schema = key("schema", open_object)
@@ -200,7 +200,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallel:
-    """Without `next` the branch that decides the join also ends what it is in."""
+    """The state that runs branches and joins them. Without `next`, the branch that decides the join also ends the
+    enclosing graph."""
 
     type: ClassVar = "parallel"
     parallel: Split = key("parallel", of(Split))
@@ -222,7 +223,7 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class CallSubjourney:
     """The state that enters a subjourney."""
 
     type: ClassVar = "subjourney"
@@ -243,12 +244,23 @@ class Fail:
     reason: str = key("reason", text())
 
 
-State: TypeAlias = Task | Choice | Transform | Wait | Webhook | Timer | Parallel | Call | Succeed | Fail
-STATES: tuple[type[State], ...] = (Task, Choice, Transform, Wait, Webhook, Timer, Parallel, Call, Succeed, Fail)
+State: TypeAlias = Task | Choice | Transform | Wait | Webhook | Timer | Parallel | CallSubjourney | Succeed | Fail
+STATES: tuple[type[State], ...] = (
+    Task,
+    Choice,
+    Transform,
+    Wait,
+    Webhook,
+    Timer,
+    Parallel,
+    CallSubjourney,
+    Succeed,
+    Fail,
+)
 
 
 def targets(state: State) -> Iterator[tuple[Path, str]]:
-    """Where a state may lead within its graph: the place in the state, and the state's id that stands there."""
+    """Yield the states that a state may lead to within its graph: the place in the state, and the id of the target."""
     match state:
         case Choice():
             yield from ((("choices", n, "next"), one.next) for n, one in enumerate(state.choices))

@@ -1,1 +1,1 @@
-"""How an instance of a journey moves. Pure: no clock, no store, no network, no expression is evaluated here."""
+"""The state machine of an instance. Pure: it uses no clock, store or network, and evaluates no expressions."""

@@ -1,9 +1,10 @@
-"""The transitions: from an instance, what came to it and the time to the instance as it is then and what follows."""
+"""Begin and advance an instance: take an instance, inputs and a time, and return a decision."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ostinato.documents import Path
 from ostinato.journeys.expressions.contract import Value
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.decision import (
@@ -12,17 +13,16 @@ from ostinato.journeys.machine.decision import (
     Decision,
     Effect,
     Evaluated,
-    Fired,
     Input,
     Stopped,
     Submitted,
     TaskEnded,
+    TimerDue,
 )
+from ostinato.journeys.machine.effects import COMPENSATION, outcome_json, pending_effects
 from ostinato.journeys.machine.model import DEADLINE, ROOT, Compensating, Ending, Frame, Instance, Rest, Termination
-from ostinato.journeys.machine.moving import Moving
-from ostinato.journeys.machine.wanting import COMPENSATION, outcome_form, pending
+from ostinato.journeys.machine.transitions import Transitions
 from ostinato.model import Json
-from ostinato.schedules.marked import Path
 from ostinato.when.instants import SECOND, Micros
 
 
@@ -38,123 +38,128 @@ def begin(
     graph: Path = ("spec",),
     tags: Sequence[str] = (),
     attributes: Mapping[str, str] | None = None,
-    given: Mapping[str, Json] | None = None,
+    extra_bindings: Mapping[str, Json] | None = None,
     scheduled: bool = False,
 ) -> Decision:
-    """A new instance, moved as far as it goes by itself. The deadline counts from when it was `accepted`; where it is
-    also to be done `within` some time, the earlier one holds."""
-    found = definition.graph(graph)
+    """Create an instance and advance it until it needs a result from outside.
+
+    The deadline counts from `accepted`. It is the earlier of `within` and the definition's limit.
+    """
+    states = definition.graph(graph)
     limit = definition.spec.execution if graph == ("spec",) else None
     lengths = [within, None if limit is None else limit.max_duration_s * SECOND]
     instance = Instance(
         id,
         definition.name,
         definition.version,
-        {ROOT: Frame(ROOT, graph, start or found.start, 0, context)},
+        {ROOT: Frame(ROOT, graph, start or states.start, 0, context)},
         now,
         deadline=min(((accepted or now) + one for one in lengths if one is not None), default=None),
         tags=tuple(tags),
         attributes=dict(attributes or {}),
-        given=dict(given or {}),
+        extra_bindings=dict(extra_bindings or {}),
         scheduled=scheduled,
     )
-    moving = Moving(definition, instance, now)
-    moving.tell("journey:started", {"definition": definition.name, "version": definition.version})
-    moving.enter(ROOT, start or found.start)
-    return _decision(definition, None, moving, [])
+    transitions = Transitions(definition, instance, now)
+    transitions.add_event("journey:started", {"definition": definition.name, "version": definition.version})
+    transitions.enter(ROOT, start or states.start)
+    return _decision(definition, None, transitions, [])
 
 
 def advance(definition: Definition, instance: Instance, inputs: Sequence[Input], now: Micros) -> Decision:
-    """These inputs, in their order. At or after its deadline an instance times out, whatever else comes."""
-    moving = Moving(definition, instance, now)
+    """Apply inputs in order. At or after its deadline the instance times out, whatever the inputs are."""
+    transitions = Transitions(definition, instance, now)
     refused: list[Input] = []
-    for one in inputs:
-        if moving.ending is None and instance.deadline is not None and now >= instance.deadline:
-            _time_out(definition, moving)
-            if one == Fired(DEADLINE):
+    for input in inputs:
+        if transitions.ending is None and instance.deadline is not None and now >= instance.deadline:
+            _time_out(definition, transitions)
+            if input == TimerDue(DEADLINE):
                 continue
-        if not _accepted(moving, one):
-            refused.append(one)
-    return _decision(definition, instance, moving, refused)
+        if not _apply_input(transitions, input):
+            refused.append(input)
+    return _decision(definition, instance, transitions, refused)
 
 
-def _accepted(moving: Moving, given: Input) -> bool:
-    if isinstance(given, Evaluated) and given.frame == COMPENSATION:
-        return _judge(moving, given)
-    if moving.ending is not None:
+def _apply_input(transitions: Transitions, input: Input) -> bool:
+    """Apply one input. Return whether it was accepted."""
+    if isinstance(input, Evaluated) and input.frame == COMPENSATION:
+        return _decide_compensation(transitions, input)
+    if transitions.ending is not None:
         return False
-    match given:
+    match input:
         case Evaluated():
-            return moving.evaluated(given)
+            return transitions.on_evaluated(input)
         case TaskEnded():
-            return moving.task_ended(given)
+            return transitions.on_task_ended(input)
         case Submitted():
-            return moving.submitted(given)
-        case Fired():
-            return moving.fired(given.purpose)
+            return transitions.on_submitted(input)
+        case TimerDue():
+            return transitions.on_timer_due(input.purpose)
         case Cancelled():
-            moving.stop(Termination.CANCEL, "JOURNEY_CANCELLED", given.reason)
+            transitions.stop(Termination.CANCEL, "JOURNEY_CANCELLED", input.reason)
             return True
         case Stopped():
-            moving.stop(given.kind, given.code, given.reason)
-            if not given.compensates:
-                moving.compensating = Compensating.NO
+            transitions.stop(input.kind, input.code, input.reason)
+            if not input.compensates:
+                transitions.compensating = Compensating.NO
             return True
 
 
-def _time_out(definition: Definition, moving: Moving) -> None:
+def _time_out(definition: Definition, transitions: Transitions) -> None:
     limit = definition.spec.execution
     code, reason = (
-        ("TIMEOUT", "it took longer than it may")
+        ("TIMEOUT", "it exceeded its time limit")
         if limit is None
         else (limit.on_timeout.error_code, limit.on_timeout.reason)
     )
-    moving.stop(Termination.TIMEOUT, code, reason)
+    transitions.stop(Termination.TIMEOUT, code, reason)
 
 
-def _judge(moving: Moving, given: Evaluated) -> bool:
-    """The predicates of `alsoFor`. One that fails or is not a boolean does not match: the outcome stands."""
-    if moving.ending is None or moving.compensating is not Compensating.OPEN:
+def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool:
+    """Apply the outcomes of the `alsoFor` predicates. A predicate that fails, or whose value is not a boolean, does not
+    match."""
+    if transitions.ending is None or transitions.compensating is not Compensating.OPEN:
         return False
-    matches = any(isinstance(one, Value) and one.value is True for one in given.outcomes)
-    moving.compensating = Compensating.YES if matches else Compensating.NO
+    matches = any(isinstance(one, Value) and one.value is True for one in evaluated.outcomes)
+    transitions.compensating = Compensating.YES if matches else Compensating.NO
     return True
 
 
-def _compensation(definition: Definition, moving: Moving, ending: Ending) -> Compensating:
-    """A failure is compensated, a success only where a rule says so; a compensation is not itself compensated."""
+def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
+    """Return whether an ended instance is compensated: a failure always, a success only if a rule says so, and a
+    compensation never."""
     rules = definition.spec.compensation
-    if rules is None or moving.frames[ROOT].path != ("spec",):
+    if rules is None or transitions.frames[ROOT].path != ("spec",):
         return Compensating.NO
     if not ending.succeeded or any(one.when.predicate is None for one in rules.also_for):
         return Compensating.YES
     return Compensating.OPEN if rules.also_for else Compensating.NO
 
 
-def _decision(definition: Definition, before: Instance | None, moving: Moving, refused: Sequence[Input]) -> Decision:
-    undecided = moving.compensating is Compensating.OPEN
-    if moving.ending is not None and (before is None or before.ending is None) and undecided:
-        moving.compensating = _compensation(definition, moving, moving.ending)
-    instance = moving.instance()
-    had, have = ({} if before is None else timers(before)), timers(instance)
-    effects: tuple[Effect, ...] = pending(definition, instance)
+def _decision(
+    definition: Definition, before: Instance | None, transitions: Transitions, refused: Sequence[Input]
+) -> Decision:
+    undecided = transitions.compensating is Compensating.OPEN
+    if transitions.ending is not None and (before is None or before.ending is None) and undecided:
+        transitions.compensating = _needs_compensation(definition, transitions, transitions.ending)
+    instance = transitions.instance()
+
+    effects: tuple[Effect, ...] = pending_effects(definition, instance)
     was = Compensating.OPEN if before is None else before.compensating
     if instance.compensating is Compensating.YES and was is Compensating.OPEN:
-        effects = (*effects, Compensate(instance.context, outcome_form(instance)))
+        effects = (*effects, Compensate(instance.context, outcome_json(instance)))
     return Decision(
         instance,
         effects,
-        {purpose: due for purpose, due in have.items() if had.get(purpose) != due},
-        frozenset(had.keys() - have.keys()),
-        tuple(moving.facts),
+        tuple(transitions.events),
         tuple(refused),
     )
 
 
-def timers(instance: Instance) -> dict[str, Micros]:
-    """Every timer that an instance needs: one for each frame that waits for its time, and its deadline's."""
+def needed_timers(instance: Instance) -> dict[str, Micros]:
+    """Return every timer that an instance needs, by purpose: one per frame that waits for a time, and the deadline."""
     if instance.over:
         return {}
     parked = (one for one in instance.frames.values() if one.rest is Rest.PARKED and one.due is not None)
-    found = {one.timer: one.due for one in parked if one.due is not None}
-    return found if instance.deadline is None else {**found, DEADLINE: instance.deadline}
+    timers = {one.timer: one.due for one in parked if one.due is not None}
+    return timers if instance.deadline is None else {**timers, DEADLINE: instance.deadline}

@@ -1,9 +1,8 @@
-"""What comes to an instance, and what follows from it.
+"""The inputs of an instance, and the decision that follows from them.
 
-`advance(definition, instance, inputs, now) -> Decision` is all there is: the caller commits the instance, the timers
-and the events of a decision in one transaction, then does its effects and comes back with their results as inputs.
-Effects are a function of the instance (`pending`), so whoever finds it after a crash knows what is to be done again,
-under the same key."""
+The caller commits the instance and events of a decision in one transaction, then performs its effects and calls
+`advance` with their results. Effects are a function of the instance (`pending_effects`), so after a crash another node
+repeats them under the same keys."""
 
 from __future__ import annotations
 
@@ -14,14 +13,13 @@ from typing import TypeAlias
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Task
 from ostinato.journeys.machine.model import Instance, Termination
-from ostinato.journeys.plugins import Outcome, Problem, Result
+from ostinato.journeys.task_kind import Outcome, TaskProblem, TaskResult
 from ostinato.model import Json
-from ostinato.when.instants import Micros
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """Evaluate these, all with the same names bound; `platform` is the caller's to add."""
+    """An effect: evaluate these expressions with the same bindings. The caller adds `platform`."""
 
     frame: str
     visit: int
@@ -31,7 +29,7 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
-    """Run this task. `key` is the same however often it is asked for."""
+    """An effect: run a task. `key` is the same for every attempt."""
 
     frame: str
     visit: int
@@ -43,7 +41,7 @@ class RunTask:
 
 @dataclass(frozen=True, slots=True)
 class Compensate:
-    """Begin the compensation, as a run of its own: in the transaction of this decision."""
+    """An effect: start the compensation as a separate run, in the transaction of this decision."""
 
     context: Mapping[str, Json]
     outcome: Mapping[str, Json]
@@ -54,7 +52,7 @@ Effect: TypeAlias = Evaluate | RunTask | Compensate
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """The outcomes of an `Evaluate`, in its order."""
+    """The outcomes of an `Evaluate`, in the order of its expressions."""
 
     frame: str
     visit: int
@@ -65,14 +63,13 @@ class Evaluated:
 class TaskEnded:
     frame: str
     visit: int
-    result: Result | Problem
+    result: TaskResult | TaskProblem
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A step's input, already found to match its schema. `bound` are values from headers and query. `call` is the id of
-    the call that brings it: the event of its taking names it, so that a call whose answer was lost can find out whether
-    it took effect."""
+    """The validated input of a step. `bound` holds values of headers and query. `call` identifies the call. The event
+    of the acceptance names it, so that a caller whose answer was lost can find out whether the input was accepted."""
 
     step: str
     payload: Json
@@ -81,7 +78,7 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Fired:
+class TimerDue:
     """A timer of the instance is due."""
 
     purpose: str
@@ -94,8 +91,7 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """It ends here, for a reason that lies outside of it: terminated by somebody, or its node died of it again and
-    again."""
+    """A request to end the instance for a reason outside of it: it was terminated, or its node crashed repeatedly."""
 
     kind: Termination
     code: str
@@ -103,12 +99,12 @@ class Stopped:
     compensates: bool = True
 
 
-Input: TypeAlias = Evaluated | TaskEnded | Submitted | Fired | Cancelled | Stopped
+Input: TypeAlias = Evaluated | TaskEnded | Submitted | TimerDue | Cancelled | Stopped
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """An event to be; it never holds a value of the context."""
+class JourneyEvent:
+    """An event to write. It never contains values of the context."""
 
     name: str
     data: Mapping[str, Json]
@@ -116,12 +112,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`refused` are the inputs that found nobody: a step that is not active, a stale timer, an answer to a question
-    that is no longer asked."""
+    """The instance after some inputs, its events, and the effects that it needs. `refused` are inputs that do not
+    apply: the step is not active, or the timer or result is outdated."""
 
     instance: Instance
     effects: tuple[Effect, ...] = ()
-    set_timers: Mapping[str, Micros] = field(default_factory=dict)
-    clear_timers: frozenset[str] = frozenset()
-    events: tuple[Fact, ...] = ()
+
+    events: tuple[JourneyEvent, ...] = ()
     refused: tuple[Input, ...] = ()

@@ -1,6 +1,8 @@
-"""An instance of a journey as it is kept: a tree of frames, each a cursor in one graph with a context of its own. The
-journey's own graph is the root; a branch of a parallel and an entered subjourney stand below the frame that waits for
-them. Values only, with their JSON."""
+"""The stored form of an instance: a tree of frames.
+
+A frame is a position in one graph, with its own context. The root is in the journey's own graph; branches of a parallel
+and subjourneys are children of the frame that waits for them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from ostinato.documents import Path
 from ostinato.model import Json
-from ostinato.schedules.marked import Path
 from ostinato.when.instants import Micros
 
 ROOT = "0"
@@ -18,13 +20,13 @@ INTERNAL = "urn:journeyforge:error:internal"
 
 
 class Rest(StrEnum):
-    """What a frame needs in order to go on."""
+    """What a frame waits for."""
 
-    WORKING = "working"  # the result of a task or of expressions
-    PARKED = "parked"  # an input or its time
-    SPLIT = "split"  # the frames below it
-    JOINING = "joining"  # the frames below have decided; the join's mapper is to be evaluated
-    OVER = "over"  # nothing: it has ended, and is kept for the frame above
+    WORKING = "working"  # for the result of a task or of expressions
+    PARKED = "parked"  # for an input or a time
+    SPLIT = "split"  # for the frames below it
+    JOINING = "joining"  # for the join's mapper
+    OVER = "over"  # for nothing: it has ended, and is kept for its parent
 
 
 class Termination(StrEnum):
@@ -36,7 +38,7 @@ class Termination(StrEnum):
 
 
 class Compensating(StrEnum):
-    """Whether an ended instance is compensated; it is decided once."""
+    """Whether an ended instance is compensated. This is decided once."""
 
     OPEN = "open"
     NO = "no"
@@ -45,8 +47,8 @@ class Compensating(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a frame, or the instance, ended. `named`: the output is one variable of the context, not all of it. `order`
-    tells which of several frames ended first."""
+    """The end of a frame or of the instance. `named` means that the output is one variable, not the whole context.
+    `order` says which of several frames ended first."""
 
     kind: Termination
     state: str
@@ -55,7 +57,7 @@ class Ending:
     reason: str | None = None
     named: bool = False
     order: int = 0
-    problem: Mapping[str, Json] | None = None  # more of the error, as RFC 9457 has it; of an internal one its cause
+    problem: Mapping[str, Json] | None = None  # further fields of the error (RFC 9457); of an internal error its cause
 
     @property
     def succeeded(self) -> bool:
@@ -67,11 +69,11 @@ class Ending:
 
     @property
     def cause(self) -> dict[str, Json]:
-        """Of an internal error, for whoever runs the engine: `cause`, which is a stable code, and `detail`."""
+        """The cause of an internal error, for operators: `cause`, a stable code, and `detail`."""
         if self.kind is not Termination.RUNTIME_ERROR or self.problem is None:
             return {}
-        found = {"cause": self.problem.get("code"), "detail": self.problem.get("detail")}
-        return {name: one for name, one in found.items() if one}
+        cause = {"cause": self.problem.get("code"), "detail": self.problem.get("detail")}
+        return {name: one for name, one in cause.items() if one}
 
     @property
     def error(self) -> dict[str, Json] | None:
@@ -80,8 +82,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`path` is its graph's in the document, `visit` counts the states it has entered: with the frame's id it tells
-    this stay in a state from every other, so that a timer or an answer that comes late finds nobody."""
+    """A position in one graph. `path` is the place of the graph in the document. `visit` counts the states entered.
+    Frame id and visit together identify one visit of a state, so that a late timer or result is recognized as
+    outdated."""
 
     id: str
     path: Path
@@ -97,7 +100,7 @@ class Frame:
 
     @property
     def timer(self) -> str:
-        """The purpose of its timer."""
+        """The purpose of the frame's timer."""
         return f"journey:{self.id}:{self.visit}"
 
 
@@ -106,8 +109,9 @@ DEADLINE = "journey:deadline"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """`given` are names that expressions see besides the usual (a compensation's `outcome`). `scheduled`: nobody is
-    there to answer, so a wait is an error. `context` is the root's, and after the end the final one."""
+    """An instance of a journey. `extra_bindings` are further names for expressions (a compensation sees `outcome`). In
+    a `scheduled` instance nobody can answer, so waiting for an input is an error. `context` is the root's context;
+    after the end it is the final one."""
 
     id: str
     definition: str
@@ -119,7 +123,7 @@ class Instance:
     ended: int = 0
     tags: tuple[str, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
-    given: Mapping[str, Json] = field(default_factory=dict)
+    extra_bindings: Mapping[str, Json] = field(default_factory=dict)
     scheduled: bool = False
     compensating: Compensating = Compensating.OPEN
 
@@ -145,48 +149,50 @@ class Instance:
 
     @property
     def current_state(self) -> str:
-        """Where it is, in one word: during a parallel the parallel itself."""
+        """The state of the root frame. During a parallel, that is the parallel itself."""
         return self.root.state
 
     def children(self, id: str) -> list[Frame]:
         return [one for one in self.frames.values() if one.parent == id]
 
 
-def state_form(instance: Instance) -> dict[str, Any]:
-    """Everything but the root's context, which is a column of its own."""
-    form = {name: getattr(instance, name) for name in Instance.__slots__}
-    form["frames"] = [_frame_form(one) for one in instance.frames.values()]
-    return form
+def instance_to_json(instance: Instance) -> dict[str, Any]:
+    """Return everything except the root's context, which has its own column."""
+    fields = {name: getattr(instance, name) for name in Instance.__slots__}
+    fields["given"] = fields.pop("extra_bindings")
+    fields["frames"] = [_frame_to_json(frame) for frame in instance.frames.values()]
+    return fields
 
 
-def read_instance(form: Mapping[str, Any], context: Mapping[str, Json]) -> Instance:
-    frames = [_read_frame(one, context) for one in form["frames"]]
+def instance_from_json(fields: Mapping[str, Any], context: Mapping[str, Json]) -> Instance:
+    frames = [_frame_from_json(frame, context) for frame in fields["frames"]]
     return Instance(
         **{
-            **form,
-            "frames": {one.id: one for one in frames},
-            "tags": tuple(form["tags"]),
-            "compensating": Compensating(form["compensating"]),
+            **{name: value for name, value in fields.items() if name != "given"},
+            "extra_bindings": fields["given"],
+            "frames": {frame.id: frame for frame in frames},
+            "tags": tuple(fields["tags"]),
+            "compensating": Compensating(fields["compensating"]),
         }
     )
 
 
-def _frame_form(frame: Frame) -> dict[str, Any]:
-    form = {name: getattr(frame, name) for name in Frame.__slots__}
+def _frame_to_json(frame: Frame) -> dict[str, Any]:
+    fields = {name: getattr(frame, name) for name in Frame.__slots__}
     if frame.ending is not None:
-        form["ending"] = {name: getattr(frame.ending, name) for name in Ending.__slots__}
+        fields["ending"] = {name: getattr(frame.ending, name) for name in Ending.__slots__}
         if not frame.ending.named:
-            del form["ending"]["output"]  # it is the frame's context
+            del fields["ending"]["output"]  # it equals the frame's context
     if frame.id == ROOT:
-        del form["context"]
-    return form
+        del fields["context"]
+    return fields
 
 
-def _read_frame(form: Mapping[str, Any], context: Mapping[str, Json]) -> Frame:
-    whole = {"context": context, **form}
-    ending = form["ending"]
+def _frame_from_json(fields: Mapping[str, Any], context: Mapping[str, Json]) -> Frame:
+    whole = {"context": context, **fields}
+    ending = fields["ending"]
     if ending is not None:
         kind = Termination(ending["kind"])
         output = whole["context"] if kind is Termination.SUCCESS else None
         ending = Ending(**{"output": output, **ending, "kind": kind})
-    return Frame(**{**whole, "path": tuple(form["path"]), "rest": Rest(form["rest"]), "ending": ending})
+    return Frame(**{**whole, "path": tuple(fields["path"]), "rest": Rest(fields["rest"]), "ending": ending})

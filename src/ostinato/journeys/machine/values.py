@@ -1,4 +1,5 @@
-"""What states do to values: merging, writing at a path, reading a time. Nothing is changed in place."""
+"""Compute with the values of states: merge them, write them at a path, read a time. Values are never changed in
+place."""
 
 from __future__ import annotations
 
@@ -19,65 +20,68 @@ LONGEST_NAME = 32
 LONGEST_VALUE = 256
 
 
-class NotPossible(Exception):
-    """A value that cannot be what the state needs."""
+class UnusableValue(Exception):
+    """Raised if a state cannot use a value."""
 
 
-def merged(base: Mapping[str, Json], changed: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """What several made of one object, together: objects are merged field by field, however deep; whatever one of them
-    changed or removed is so, and of two that changed the same the later has the say. Lists are whole values."""
+def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Merge several changed versions of one object, field by field at any depth. If two versions changed the same
+    field, the later wins. Lists are replaced as a whole."""
     result = dict(base)
-    for one in changed:
-        for name in {**base, **one}:
-            before, after = base.get(name, _ABSENT), one.get(name, _ABSENT)
+    for version in versions:
+        for name in {**base, **version}:
+            before, after = base.get(name, _ABSENT), version.get(name, _ABSENT)
             if _same(before, after):
                 continue
             now = result.get(name, _ABSENT)
             if after is _ABSENT:
                 result.pop(name, None)
             elif isinstance(after, Mapping) and isinstance(now, Mapping):
-                result[name] = merged(before if isinstance(before, Mapping) else {}, [now, after])
+                result[name] = merge_changes(before if isinstance(before, Mapping) else {}, [now, after])
             else:
                 result[name] = after
     return result
 
 
-def _same(one: Json, other: Json) -> bool:
-    """Equal as JSON has it: `true` is not 1, to Python it is."""
-    return one is other or (one == other and (isinstance(one, Mapping) or repr(one) == repr(other)))
+def _same(value: Json, other: Json) -> bool:
+    """Return whether two values are equal as JSON, where `true` is not 1."""
+    return value is other or (value == other and (isinstance(value, Mapping) or repr(value) == repr(other)))
 
 
-def written(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
-    """The context with a transform's result where its target says."""
+def with_result(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
+    """Return the context with a transform's result written to its target."""
     if target.kind == "var":
         return {**context, str(result_var): value}
     if not isinstance(value, Mapping):
-        raise NotPossible(f"the result is {_kind(value)}, and only an object can be written to the context")
-    return value if not target.path else _at(context, target.path.split("."), value)
+        raise UnusableValue(f"the result is {_kind(value)}, and only an object can be written to the context")
+    return value if not target.path else _set_path(context, target.path.split("."), value)
 
 
-def _at(context: Mapping[str, Json], steps: Sequence[str], value: Json) -> Mapping[str, Json]:
+def _set_path(context: Mapping[str, Json], steps: Sequence[str], value: Json) -> Mapping[str, Json]:
     first, *rest = steps
     if not rest:
         return {**context, first: value}
     below = context.get(first)
-    return {**context, first: _at(below if isinstance(below, Mapping) else {}, rest, value)}
+    return {**context, first: _set_path(below if isinstance(below, Mapping) else {}, rest, value)}
 
 
-def attributes_with(attributes: Mapping[str, str], value: Json) -> dict[str, str]:
-    """Attributes are texts, and each is written once."""
+def add_attributes(attributes: Mapping[str, str], value: Json) -> dict[str, str]:
+    """Return the attributes with new ones added. An attribute is a text, and is set only once."""
     if not isinstance(value, Mapping):
-        raise NotPossible(f"attributes are an object, not {_kind(value)}")
+        raise UnusableValue(f"attributes are an object, not {_kind(value)}")
     for name in value:
         if name in attributes:
-            raise NotPossible(f"the attribute {name!r} is there already, and is written once")
-    found = {**attributes, **{name: one if isinstance(one, str) else _text(one) for name, one in value.items()}}
-    if len(found) > MOST_ATTRIBUTES or any(not _fits(name, one) for name, one in found.items()):
-        raise NotPossible(
+            raise UnusableValue(f"the attribute {name!r} exists already; an attribute is written once")
+    all_attributes = {
+        **attributes,
+        **{name: one if isinstance(one, str) else _text(one) for name, one in value.items()},
+    }
+    if len(all_attributes) > MOST_ATTRIBUTES or any(not _fits(name, one) for name, one in all_attributes.items()):
+        raise UnusableValue(
             f"at most {MOST_ATTRIBUTES} attributes, with names of 1 to {LONGEST_NAME} characters and values of at most "
             f"{LONGEST_VALUE}, are kept"
         )
-    return found
+    return all_attributes
 
 
 def _fits(name: str, value: str) -> bool:
@@ -90,10 +94,11 @@ def _text(value: Json) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def time_after(duration: Json, now: Micros) -> Micros:
-    """Now and an ISO 8601 duration; months are those of the calendar, clamped to a month's last day."""
+def add_duration(duration: Json, now: Micros) -> Micros:
+    """Return `now` plus an ISO 8601 duration. Months are calendar months; the day is limited to the last day of the
+    month."""
     if not isinstance(duration, str) or not duration.startswith("P"):
-        raise NotPossible("the duration is not an ISO 8601 duration such as PT5M")
+        raise UnusableValue("the duration is not an ISO 8601 duration such as PT5M")
     try:
         length = parse_duration(duration)
         at = to_datetime(now)
@@ -101,17 +106,17 @@ def time_after(duration: Json, now: Micros) -> Micros:
         day = min(at.day, monthrange(year, month + 1)[1])
         at = at.replace(year=year, month=month + 1, day=day) + timedelta(microseconds=length.exact)
     except (TooLong, OverflowError):
-        raise NotPossible("the duration leads beyond the year 9999") from None
+        raise UnusableValue("the duration ends after the year 9999") from None
     except (SpecError, ValueError):
-        raise NotPossible("the duration is not an ISO 8601 duration such as PT5M") from None
+        raise UnusableValue("the duration is not an ISO 8601 duration such as PT5M") from None
     return min(from_datetime(at), LAST_MOMENT)
 
 
-def time_at(until: Json) -> Micros:
+def read_time(until: Json) -> Micros:
     try:
         return read_instant(until, "until")
     except SpecError:
-        raise NotPossible("the time is not one of RFC 3339, such as 2026-12-31T23:59:00Z") from None
+        raise UnusableValue("the time is not an RFC 3339 time such as 2026-12-31T23:59:00Z") from None
 
 
 def _kind(value: Json) -> str:

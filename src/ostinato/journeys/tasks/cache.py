@@ -1,4 +1,4 @@
-"""`cache:v1`. A value that is put twice after a crash is the same value."""
+"""`cache:v1`: get or put a cached value. Repeating a put after a crash stores the same value."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ostinato.errors import OstinatoError
 from ostinato.journeys.expressions.contract import Failure
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.shapes import identifier, key, mapped, one_of, seconds
-from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.tasks.reading import faults_in, settings_of
+from ostinato.journeys.task_kind import Fault, TaskCall, TaskProblem, TaskResult
+from ostinato.journeys.tasks.read_settings import check_settings, read_settings
 from ostinato.model import Json
 
 LONGEST_KEY = 512
@@ -35,20 +35,20 @@ class CacheTask:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        return faults_in(CacheSettings, settings, _faults)
+        return check_settings(CacheSettings, settings, _faults)
 
-    async def run(self, call: TaskCall) -> Result | Problem:
-        settings = settings_of(CacheSettings, call.settings)
+    async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
+        settings = read_settings(CacheSettings, call.settings)
         name = await call.evaluate(settings.named)
         if isinstance(name, Failure):
             return _failed(name)
         spelled = name.value if isinstance(name.value, str) else orjson.dumps(name.value).decode()
         if name.value is None or not spelled or len(spelled) > LONGEST_KEY:
             detail = f"the key is null, empty or longer than {LONGEST_KEY} characters"
-            return Problem("CACHE_KEY_INVALID", "The cache has no such key", detail)
+            return TaskProblem("CACHE_KEY_INVALID", "The cache has no such key", detail)
         cache, place = call.services["cache"], f"value:{spelled}"
         if settings.operation == "get":
-            return Result({**call.context, str(settings.result_var): await cache.get(place)})
+            return TaskResult({**call.context, str(settings.result_var): await cache.get(place)})
         assert settings.value is not None
         value = await call.evaluate(settings.value)
         if isinstance(value, Failure):
@@ -56,8 +56,8 @@ class CacheTask:
         try:
             await cache.put(place, value.value, settings.ttl_s or self.settings.cache_ttl_s)
         except OstinatoError as problem:
-            return Problem("CACHE_VALUE_INVALID", "The cache cannot keep the value", str(problem))
-        return Result(call.context)
+            return TaskProblem("CACHE_VALUE_INVALID", "The cache cannot keep the value", str(problem))
+        return TaskResult(call.context)
 
 
 def _faults(settings: CacheSettings) -> Iterator[Fault]:
@@ -74,5 +74,5 @@ def _faults(settings: CacheSettings) -> Iterator[Fault]:
             yield Fault("cache-field", ("resultVar",), "a put has no 'resultVar'", "leave it out")
 
 
-def _failed(failure: Failure) -> Problem:
-    return Problem(failure.code, "An expression of the task failed", failure.message, internal=True)
+def _failed(failure: Failure) -> TaskProblem:
+    return TaskProblem(failure.code, "An expression of the task failed", failure.message, internal=True)

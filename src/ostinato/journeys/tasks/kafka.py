@@ -1,5 +1,5 @@
-"""The service `publisher` on librdkafka (the extra `kafka`). One producer for each cluster, made when it is first used;
-a record counts as published when its delivery is reported, which all in-sync replicas have to answer for."""
+"""The service `publisher`, implemented with librdkafka (the extra `kafka`). It opens one producer per cluster on first
+use. A record counts as published when all in-sync replicas have confirmed it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ostinato.engine.secrets import SecretMissing, resolve
-from ostinato.journeys.tasks.ports import PublishFailed, Record
+from ostinato.engine.http.secrets import SecretMissing, resolve
+from ostinato.journeys.tasks.services import PublishFailed, Record
 
 _TIMEOUT_MS = 30_000
 
 
 class KafkaPublisher:
-    """`settings` are librdkafka's own. In place of them a task may name a secret: the settings as a JSON object, or
-    plainly the bootstrap servers."""
+    """Publishes records. `settings` are those of librdkafka. A task may name a secret instead, which contains the
+    settings as a JSON object, or the bootstrap servers as text."""
 
     def __init__(self, settings: Mapping[str, str | int]) -> None:
         self._settings = dict(settings)
@@ -38,7 +38,7 @@ class KafkaPublisher:
                 delivered.set_exception(PublishFailed(f"{error.name()}"))
 
         def report(error: Any, _: Any) -> None:
-            if not loop.is_closed():  # nobody waits for it any more
+            if not loop.is_closed():  # otherwise no caller waits
                 loop.call_soon_threadsafe(settle, error)
 
         try:
@@ -78,15 +78,15 @@ class KafkaPublisher:
             except SecretMissing as problem:
                 raise PublishFailed(str(problem)) from None
         try:
-            found = json.loads(connection)
+            settings = json.loads(connection)
         except json.JSONDecodeError:
             return {"bootstrap.servers": connection.strip()}
-        if not isinstance(found, dict):
+        if not isinstance(settings, dict):
             raise PublishFailed("the connection's secret is not an object of settings")
-        return found
+        return settings
 
     def close(self) -> None:
-        """Wait for what is under way, for a moment, and let go."""
+        """Wait up to 5 s for records in flight, then close."""
         for producer in self._producers.values():
             producer.flush(5)
         self._producers.clear()

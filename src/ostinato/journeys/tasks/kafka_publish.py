@@ -1,5 +1,5 @@
-"""`kafkaPublish:v1`: one record for a topic. The task is done when the cluster has taken the record; each repetition
-after a crash carries the same `idempotency-key` header, by which consumers can tell."""
+"""`kafkaPublish:v1`: publish one record. The task ends when the cluster has accepted the record. A repetition after a
+crash has the same `idempotency-key` header, so that consumers can recognize it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 
 import orjson
 
-from ostinato.engine.secrets import SecretMissing
+from ostinato.engine.http.secrets import SecretMissing, secret_reference
 from ostinato.journeys.expressions.contract import Failure
-from ostinato.journeys.interpolation import Missing, filled, wrong_placeholders
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import texts
+from ostinato.journeys.language.interpolation import MissingValue, fill, wrong_placeholders
 from ostinato.journeys.language.shapes import key, mapped, or_mapped, text
-from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
 from ostinato.journeys.problems import Severity
-from ostinato.journeys.settings import ConfigMissing, JourneySettings, secret_reference
-from ostinato.journeys.tasks.ports import Publisher, PublishFailed, Record
-from ostinato.journeys.tasks.reading import faults_in, settings_of
+from ostinato.journeys.settings import ConfigMissing, JourneySettings
+from ostinato.journeys.task_kind import Fault, TaskCall, TaskProblem, TaskResult
+from ostinato.journeys.tasks.read_settings import check_settings, read_settings
+from ostinato.journeys.tasks.services import Publisher, PublishFailed, Record
 from ostinato.model import Json
 
 
@@ -42,19 +42,19 @@ class KafkaPublish:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        return faults_in(KafkaSettings, settings, _faults)
+        return check_settings(KafkaSettings, settings, _faults)
 
-    async def run(self, call: TaskCall) -> Result | Problem:
-        settings = settings_of(KafkaSettings, call.settings)
+    async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
+        settings = read_settings(KafkaSettings, call.settings)
         publisher: Publisher | None = call.services.get("publisher")
         if publisher is None:
             return _internal("KAFKA_CONFIG", "this engine has no publisher")
-        asked = [settings.value, *([settings.named] if isinstance(settings.named, Expression) else [])]
-        found = [await call.evaluate(one) for one in asked]
-        for one in found:
-            if isinstance(one, Failure):
-                return _internal(one.code, one.message)
-        values: list[Any] = [one.value for one in found if not isinstance(one, Failure)]
+        expressions = [settings.value, *([settings.named] if isinstance(settings.named, Expression) else [])]
+        outcomes = [await call.evaluate(expression) for expression in expressions]
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                return _internal(outcome.code, outcome.message)
+        values: list[Any] = [outcome.value for outcome in outcomes if not isinstance(outcome, Failure)]
         try:
             config = self.settings.config_for(call.definition)
             connection = (
@@ -62,12 +62,12 @@ class KafkaPublish:
                 if settings.connection is None
                 else call.secret(secret_reference(settings.connection) or settings.connection)
             )
-            headers = {name: filled(value, call.context, config) for name, value in settings.headers.items()}
+            headers = {name: fill(value, call.context, config) for name, value in settings.headers.items()}
             spelled = (
-                filled(settings.named, call.context, config) if isinstance(settings.named, str) else _key(values[1:])
+                fill(settings.named, call.context, config) if isinstance(settings.named, str) else _key(values[1:])
             )
-        except Missing as problem:
-            return Problem("KAFKA_VALUE_MISSING", "A value of the record is missing", str(problem))
+        except MissingValue as problem:
+            return TaskProblem("KAFKA_VALUE_MISSING", "A value of the record is missing", str(problem))
         except (ConfigMissing, SecretMissing) as problem:
             return _internal("KAFKA_CONFIG", str(problem))
         record = Record(
@@ -80,11 +80,11 @@ class KafkaPublish:
             async with asyncio.timeout(call.remaining_s):
                 await publisher.publish(record, connection)
         except PublishFailed as problem:
-            return Problem("KAFKA_PUBLISH_FAILED", "The record was not published", str(problem))
+            return TaskProblem("KAFKA_PUBLISH_FAILED", "The record was not published", str(problem))
         except TimeoutError:
             detail = "the run's deadline leaves no time for it"
-            return Problem("KAFKA_PUBLISH_FAILED", "The record was not published", detail)
-        return Result(call.context)
+            return TaskProblem("KAFKA_PUBLISH_FAILED", "The record was not published", detail)
+        return TaskResult(call.context)
 
 
 def _key(values: list[Any]) -> str | None:
@@ -103,9 +103,9 @@ def _faults(settings: KafkaSettings) -> Iterator[Fault]:
             yield Fault("kafka-schema", (name,), message, severity=Severity.WARNING)
     templates = [(("headers", name), value) for name, value in settings.headers.items()]
     for path, template in [*templates, *([(("key",), settings.named)] if isinstance(settings.named, str) else [])]:
-        for one in wrong_placeholders(template):
-            yield Fault("kafka-placeholder", path, f"{one} is not a placeholder", "write ${context.a.b}")
+        for placeholder in wrong_placeholders(template):
+            yield Fault("kafka-placeholder", path, f"{placeholder} is not a placeholder", "write ${context.a.b}")
 
 
-def _internal(code: str, detail: str) -> Problem:
-    return Problem(code, "The record cannot be published here", detail, internal=True)
+def _internal(code: str, detail: str) -> TaskProblem:
+    return TaskProblem(code, "The record cannot be published here", detail, internal=True)

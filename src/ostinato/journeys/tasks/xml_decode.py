@@ -1,10 +1,10 @@
-"""`xmlDecode:v1`: XML becomes JSON. A document with a DOCTYPE is refused, so there are no entities to expand and none
-to fetch; depth, size and the number of elements are bounded.
+"""`xmlDecode:v1`: convert XML to JSON. Documents with a DOCTYPE are refused, so entities are neither expanded nor
+fetched. Depth, size and the number of elements are limited.
 
-The mapping: the result is an object with the root element under its name. An element without attributes and children
-is its text, or null if it has none. Any other is an object: attributes as `@name`, children under their names, text as
-`#text`. Children of one name are a list where there are several. Names keep their prefixes; text is trimmed where it
-stands beside children; comments and processing instructions are left out."""
+The result is an object with the root element under its name. An element without attributes and children becomes its
+text, or null if empty. Any other element becomes an object: attributes as `@name`, children under their names, text as
+`#text`. Repeated children become a list. Names keep their prefixes. Text beside children is trimmed. Comments and
+processing instructions are dropped."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from xml.parsers import expat
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.shapes import identifier, key, of, text
 from ostinato.journeys.language.states import Target
-from ostinato.journeys.machine.values import NotPossible, written
-from ostinato.journeys.plugins import Fault, Problem, Result, TaskCall
-from ostinato.journeys.tasks.reading import faults_in, settings_of
+from ostinato.journeys.machine.values import UnusableValue, with_result
+from ostinato.journeys.task_kind import Fault, TaskCall, TaskProblem, TaskResult
+from ostinato.journeys.tasks.read_settings import check_settings, read_settings
 from ostinato.model import Json
 
 LARGEST = 1 << 20  # characters
@@ -28,7 +28,7 @@ PARSE_ERROR = "urn:xml-decode:parse-error"
 
 
 class NotXml(Exception):
-    """A text that is not decoded, and why; the words hold nothing of the text."""
+    """Raised if the text cannot be decoded. The message quotes nothing of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,10 @@ class XmlDecode:
     major: int = 1
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
-        return faults_in(XmlDecodeSettings, settings, _faults)
+        return check_settings(XmlDecodeSettings, settings, _faults)
 
-    async def run(self, call: TaskCall) -> Result | Problem:
-        settings = settings_of(XmlDecodeSettings, call.settings)
+    async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
+        settings = read_settings(XmlDecodeSettings, call.settings)
         source: Any = call.context
         for step in settings.source_var.split("."):
             source = source.get(step) if isinstance(source, Mapping) else None
@@ -64,19 +64,19 @@ class XmlDecode:
         if variable is not None and not target.path and "target" not in call.settings:
             target = Target(kind="var")
         try:
-            return Result(written(call.context, target, variable, decoded(source)))
-        except (NotXml, NotPossible) as problem:
+            return TaskResult(with_result(call.context, target, variable, decode_xml(source)))
+        except (NotXml, UnusableValue) as problem:
             return _problem(str(problem))
 
 
-def _problem(detail: str) -> Problem:
-    return Problem(PARSE_ERROR, "The XML cannot be decoded", detail, type=PARSE_ERROR)
+def _problem(detail: str) -> TaskProblem:
+    return TaskProblem(PARSE_ERROR, "The XML cannot be decoded", detail, type=PARSE_ERROR)
 
 
-def decoded(source: str) -> dict[str, Any]:
+def decode_xml(source: str) -> dict[str, Any]:
     if len(source) > LARGEST:
-        raise NotXml(f"it has {len(source):,} characters; at most {LARGEST:,} are read")
-    return _Decoding().document(source)
+        raise NotXml(f"it has {len(source):,} characters; the maximum is {LARGEST:,}")
+    return _Decoder().document(source)
 
 
 @dataclass(slots=True)
@@ -87,11 +87,11 @@ class _Element:
     children: bool = False
 
 
-class _Decoding:
+class _Decoder:
     def __init__(self) -> None:
         self._open: list[_Element] = [_Element("", {})]
         self._count = 0
-        self._parser = expat.ParserCreate("utf-8")  # whatever its first line says: the text is read already
+        self._parser = expat.ParserCreate("utf-8")  # ignores the declared encoding: the text is decoded already
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -135,7 +135,7 @@ class _Decoding:
         into = self._open[-1].value
         if name not in into:
             into[name] = value
-        elif isinstance(into[name], list):  # no element's value is itself one
+        elif isinstance(into[name], list):  # no element's own value is a list
             into[name].append(value)
         else:
             into[name] = [into[name], value]

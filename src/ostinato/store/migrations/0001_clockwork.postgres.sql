@@ -40,7 +40,7 @@ CREATE TABLE ostinato_runs (
     crashes bigint NOT NULL DEFAULT 0,
     actor text
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
--- One chain for each key: an occurrence, or an id that a caller gave.
+-- One chain per key: an occurrence, or an id chosen by the caller.
 CREATE UNIQUE INDEX ostinato_runs_key ON ostinato_runs (namespace, key) WHERE key IS NOT NULL;
 CREATE INDEX ostinato_runs_ready ON ostinato_runs (queue, priority DESC, ready_at, id) WHERE status = 'ready';
 CREATE INDEX ostinato_runs_active ON ostinato_runs (node, token) WHERE status = 'active';
@@ -53,7 +53,7 @@ CREATE INDEX ostinato_runs_finished ON ostinato_runs (finished) WHERE finished I
 CREATE INDEX ostinato_runs_going ON ostinato_runs (namespace, concurrency_key) WHERE status IN ('ready', 'active') AND concurrency_key IS NOT NULL;
 CREATE INDEX ostinato_runs_name ON ostinato_runs (namespace, name, id);
 
--- Who holds a serial key: at most one chain, because the key is the primary key.
+-- The holder of each serial key: at most one chain, because the key is the primary key.
 CREATE TABLE ostinato_serials (
     namespace text NOT NULL,
     key text NOT NULL,
@@ -123,8 +123,8 @@ CREATE TABLE ostinato_logs (
     PRIMARY KEY (run_id, line)
 );
 
--- Events of starts inside a caller's own transaction. They are numbered, and become events, after it commits:
--- numbering them inside would let a slow caller silence every reader.
+-- Events of starts inside a caller's transaction. They are numbered, and become events, after it commits: numbering
+-- them inside would let a slow caller block every reader.
 CREATE TABLE ostinato_drafts (
     draft bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at bigint NOT NULL,

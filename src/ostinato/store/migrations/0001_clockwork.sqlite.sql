@@ -40,7 +40,7 @@ CREATE TABLE ostinato_runs (
     crashes integer NOT NULL DEFAULT 0,
     actor text
 );
--- One chain for each key: an occurrence, or an id that a caller gave.
+-- One chain per key: an occurrence, or an id chosen by the caller.
 CREATE UNIQUE INDEX ostinato_runs_key ON ostinato_runs (namespace, key) WHERE key IS NOT NULL;
 CREATE INDEX ostinato_runs_ready ON ostinato_runs (queue, priority DESC, ready_at, id) WHERE status = 'ready';
 CREATE INDEX ostinato_runs_active ON ostinato_runs (node, token) WHERE status = 'active';
@@ -53,7 +53,7 @@ CREATE INDEX ostinato_runs_finished ON ostinato_runs (finished) WHERE finished I
 CREATE INDEX ostinato_runs_going ON ostinato_runs (namespace, concurrency_key) WHERE status IN ('ready', 'active') AND concurrency_key IS NOT NULL;
 CREATE INDEX ostinato_runs_name ON ostinato_runs (namespace, name, id);
 
--- Who holds a serial key: at most one chain, because the key is the primary key.
+-- The holder of each serial key: at most one chain, because the key is the primary key.
 CREATE TABLE ostinato_serials (
     namespace text NOT NULL,
     key text NOT NULL,

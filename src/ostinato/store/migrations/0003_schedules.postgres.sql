@@ -1,7 +1,7 @@
--- Which schedule a run belongs to, and what is known about its occurrence (JSON).
+-- The schedule of a run, and data about its occurrence (JSON).
 ALTER TABLE ostinato_runs ADD COLUMN schedule_id text COLLATE "C";
 ALTER TABLE ostinato_runs ADD COLUMN detail text;
--- An occurrence's key sorts by its time, in bytes, whatever the database's own order of letters is.
+-- An occurrence's key sorts by its time, in bytes, whatever the database's collation.
 ALTER TABLE ostinato_runs ALTER COLUMN key TYPE text COLLATE "C";
 CREATE INDEX ostinato_runs_live ON ostinato_runs (schedule_id) WHERE schedule_id IS NOT NULL AND finished IS NULL;
 
@@ -33,7 +33,7 @@ CREATE TABLE ostinato_schedules (
     zone_rules text NOT NULL,
     actor text
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);
--- One open schedule for each name.
+-- One open schedule per name.
 CREATE UNIQUE INDEX ostinato_schedules_name ON ostinato_schedules (namespace, name) WHERE closed IS NULL;
 CREATE INDEX ostinato_schedules_rules ON ostinato_schedules (zone_rules);
 CREATE INDEX ostinato_schedules_keep ON ostinato_schedules (id) WHERE policies LIKE '%"keep"%';
@@ -61,7 +61,7 @@ CREATE TABLE ostinato_backfills (
 CREATE INDEX ostinato_backfills_finished ON ostinato_backfills (finished) WHERE finished IS NOT NULL;
 CREATE INDEX ostinato_backfills_schedule ON ostinato_backfills (schedule_id, id);
 
--- What was asked for, by the id its caller gave it, and the answer: so that asking twice does it once.
+-- Requests by the request id of the caller, and their answers, so that a repeated request is done once.
 CREATE TABLE ostinato_requests (
     namespace text NOT NULL,
     id text NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE ostinato_requests (
 );
 CREATE INDEX ostinato_requests_at ON ostinato_requests (at);
 
--- What nodes have declared about their jobs, for those who start them without knowing them.
+-- The declarations of jobs, for processes that start jobs without having the functions.
 CREATE TABLE ostinato_jobs (
     name text PRIMARY KEY,
     declared text NOT NULL

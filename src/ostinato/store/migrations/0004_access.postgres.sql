@@ -6,7 +6,7 @@ CREATE TABLE ostinato_namespaces (
 );
 INSERT INTO ostinato_namespaces VALUES ('default', '', 0, NULL);
 
--- Who may do what. Only a hash of the token is here; the token itself is shown once, when it is made.
+-- Tokens and their roles. Only a hash is stored; the token itself is shown once, when it is created.
 CREATE TABLE ostinato_tokens (
     id text PRIMARY KEY,
     namespace text,

@@ -1,5 +1,5 @@
--- Where events are sent to. `seq` is the last event that was looked at for it; `replays` counts how often it was set to
--- another place, so that what is sent again is told from what is repeated by accident.
+-- Webhooks. `seq` is the last event that was checked; `replays` counts how often the position was set, to distinguish
+-- an intended repetition of a delivery from an accidental one.
 CREATE TABLE ostinato_webhooks (
     id text PRIMARY KEY,
     namespace text NOT NULL,

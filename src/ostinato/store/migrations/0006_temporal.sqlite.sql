@@ -1,6 +1,6 @@
--- What Temporal's wire keeps of a schedule beside what Ostinato makes of it: the id its workflows are called by (as it
--- is where keep is 1, else with the nominal time behind it), and what came over the wire, byte for byte (base64), with a
--- digest of what was made of it: as long as the schedule still says that, it is given back as it came.
+-- What Temporal's wire keeps for a schedule: the id of its workflows (unchanged if keep is 1, else with the nominal time
+-- appended), and the original request, byte for byte (base64), with a digest of what Ostinato made of it. As long as
+-- the schedule matches the digest, the original is returned.
 CREATE TABLE ostinato_forms (
     schedule_id text PRIMARY KEY,
     namespace text NOT NULL,
@@ -13,7 +13,7 @@ CREATE TABLE ostinato_forms (
     updated integer
 ) WITHOUT ROWID;
 
--- What chains are called on the wire, and what they were started with. An id may have been used again and again.
+-- The workflow ids of chains, and what they were started with. An id may be used many times.
 CREATE TABLE ostinato_workflows (
     run_id text PRIMARY KEY,
     namespace text NOT NULL,

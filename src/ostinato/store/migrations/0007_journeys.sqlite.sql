@@ -1,4 +1,4 @@
--- Journeys: what is defined, what runs, what was answered. A definition never changes; a new text is a new version.
+-- Journeys: definitions, instances, answers. A definition never changes; a new text is a new version.
 CREATE TABLE ostinato_journey_definitions (
     namespace text NOT NULL,
     name text NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE ostinato_journey_definitions (
     PRIMARY KEY (namespace, name, version)
 ) WITHOUT ROWID;
 
--- One row for each instance, keyed by its run. `state` is its tree of frames, `context` the root's context.
+-- One row per instance, with the id of its run as the key. `state` is its tree of frames, `context` the root's context.
 CREATE TABLE ostinato_journeys (
     run_id text PRIMARY KEY,
     namespace text NOT NULL,
@@ -35,7 +35,7 @@ CREATE INDEX ostinato_journeys_defined ON ostinato_journeys (namespace, definiti
 CREATE INDEX ostinato_journeys_running ON ostinato_journeys (namespace, definition, version) WHERE finished IS NULL;
 CREATE INDEX ostinato_journeys_finished ON ostinato_journeys (finished) WHERE finished IS NOT NULL;
 
--- What instances are found by: `tag:vip`, `subjectId=u1`.
+-- Labels by which instances are found: `tag:vip`, `subjectId=u1`.
 CREATE TABLE ostinato_journey_labels (
     namespace text NOT NULL,
     label text NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE ostinato_journey_labels (
 ) WITHOUT ROWID;
 CREATE INDEX ostinato_journey_labels_run ON ostinato_journey_labels (run_id);
 
--- The first answer to a step, by the key its caller gave it, so that asking again gets it again.
+-- The first answer to a step, by the idempotency key of the caller, so that a repeated call gets the same answer.
 CREATE TABLE ostinato_journey_answers (
     run_id text NOT NULL,
     step text NOT NULL,
@@ -56,7 +56,7 @@ CREATE TABLE ostinato_journey_answers (
 ) WITHOUT ROWID;
 CREATE INDEX ostinato_journey_answers_at ON ostinato_journey_answers (at);
 
--- What cache tasks keep, shared by the journeys of a namespace.
+-- The values of cache tasks, shared by the journeys of a namespace.
 CREATE TABLE ostinato_journey_cache (
     namespace text NOT NULL,
     key text NOT NULL,
@@ -66,8 +66,8 @@ CREATE TABLE ostinato_journey_cache (
 ) WITHOUT ROWID;
 CREATE INDEX ostinato_journey_cache_expires ON ostinato_journey_cache (expires) WHERE expires IS NOT NULL;
 
--- What a journey's schedule knows beyond a schedule: where its runs begin, whose they are, and the context that one
--- hands to the next. `generation` is counted by each upsert: a run that began before it hands on nothing.
+-- Additional data of a journey's schedule: the start state of its runs, their subject, and the context that one run
+-- passes to the next. Each upsert raises `generation`; a run that began before it passes nothing on.
 CREATE TABLE ostinato_journey_bindings (
     schedule_id text PRIMARY KEY,
     namespace text NOT NULL,

@@ -1,2 +1,2 @@
--- What a definition refers to and is deployed with it: OpenAPI documents, by their reference.
+-- Documents that a definition refers to and that are deployed with it: OpenAPI documents, by their reference.
 ALTER TABLE ostinato_journey_definitions ADD COLUMN documents text;

@@ -1,4 +1,4 @@
--- How long a node's lease is, and since when it has been renewed without a break. Who could not renew for a while cannot
--- know that others could, and gives nobody up.
+-- The length of a node's lease, and since when it has been renewed continuously. A node that could not renew for a
+-- while cannot know whether others could, so it declares no node dead.
 ALTER TABLE ostinato_nodes ADD COLUMN lease bigint;
 ALTER TABLE ostinato_nodes ADD COLUMN steady_since bigint

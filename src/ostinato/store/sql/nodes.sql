@@ -1,51 +1,68 @@
--- add_node: a process that claims work.
-INSERT INTO ostinato_nodes (id, name, started, lease_until, lease, steady_since, queues, handlers, version, zone_rules)
-VALUES (:id, :name, :now, :lease_until, :lease, :now, :queues, :handlers, :version, :zone_rules)
+-- add_node: add a node.
+INSERT INTO ostinato_nodes (id, name, started, lease_until, lease, steady_since, queues, handlers, version, zone_rules,
+    kinds)
+VALUES (:id, :name, :now, :lease_until, :lease, :now, :queues, :handlers, :version, :zone_rules, :kinds)
 ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
 
--- renew_lease: no row comes back if the node was given up for dead; then its claims are gone. A lease that was left until
--- before :lapsed, or that runs until after :ahead (the clock has been set back), was not renewed without a break.
+-- renew_lease: renew a node's lease. Returns no row if the node was declared dead; then its claims are gone. A lease
+-- that ended before :lapsed, or that ends after :ahead (the clock was set back), was not renewed continuously.
 UPDATE ostinato_nodes SET lease_until = :lease_until, lease = :lease,
     steady_since = CASE WHEN lease_until < :lapsed OR lease_until > :ahead OR steady_since IS NULL THEN :now
         ELSE steady_since END
 WHERE id = :id RETURNING id
 
 -- list_nodes: every node.
-SELECT id, name, started, lease_until, queues, handlers, version, zone_rules FROM ostinato_nodes ORDER BY started
+SELECT {node_columns} FROM ostinato_nodes ORDER BY started
 
--- is_gone [sqlite postgres part]: of a node n, to the node :by: its lease has run out, or runs so far ahead that the clock must have been set
--- back since. :by itself has renewed its own without a break, up to now, for as long as both leases are: an outage of the
--- store is nobody's death.
+-- is_gone [sqlite postgres part]: whether the node :by may declare a node n dead: n's lease has expired, or ends so far
+-- in the future that the clock must have been set back. :by must have renewed its own lease continuously for the length
+-- of both leases: an outage of the store is no sign that a node is dead.
 n.id <> :by AND (n.lease_until < :now OR n.lease_until > :now + 2 * n.lease)
     AND EXISTS (SELECT 1 FROM ostinato_nodes b WHERE b.id = :by AND b.lease_until - b.lease / 2 >= :now
         AND b.steady_since + b.lease <= :now AND b.steady_since + coalesce(n.lease, 0) <= :now)
 
--- gone_nodes: nodes that :by may give up for dead.
+-- gone_nodes: nodes that :by may declare dead.
 SELECT n.id FROM ostinato_nodes n WHERE {is_gone}
 
--- gone_node [sqlite]: whether :by may give a node up for dead.
+-- gone_node [sqlite]: whether :by may declare a node dead.
 SELECT n.id FROM ostinato_nodes n WHERE n.id = :id AND {is_gone}
 
--- gone_node [postgres]: the same; one rescuer at a time.
+-- gone_node [postgres]: whether :by may declare a node dead; locked, so that only one node recovers it.
 SELECT n.id FROM ostinato_nodes n WHERE n.id = :id AND {is_gone} FOR UPDATE SKIP LOCKED
 
--- drop_node: the node is gone.
+-- drop_node: delete a node.
 DELETE FROM ostinato_nodes WHERE id = :id
 
--- known_node: whether this node is still on record.
+-- drop_idle_node: delete a node, if it holds no run.
+DELETE FROM ostinato_nodes WHERE id = :id
+    AND NOT EXISTS (SELECT 1 FROM ostinato_runs u WHERE u.status = 'active' AND u.node = :id)
+
+-- known_node: whether this node still has a row.
 SELECT id FROM ostinato_nodes WHERE id = :id
 
--- store_clock [sqlite]: the store has no clock of its own; the machine's counts.
+-- store_clock [sqlite]: nothing; SQLite has no clock, so the machine's is used.
 
--- store_clock [postgres]: what time it is to the database, in microseconds.
+-- store_clock [postgres]: the database's time, in microseconds.
 SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 
--- set_meta: facts about the store as a whole, by key.
-INSERT INTO ostinato_meta (key, value) SELECT r.key, r.value FROM {rows r(key text, value text)} WHERE true
+-- set_meta: set values about the whole store, by key.
+INSERT INTO ostinato_meta ({meta_columns}) SELECT {meta_columns} FROM {rows r(meta_columns)} WHERE true
 ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
--- meta_between: facts whose keys begin alike.
-SELECT key, value FROM ostinato_meta WHERE key >= :low AND key < :high ORDER BY key
+-- meta_between: values whose keys begin with a prefix.
+SELECT {meta_columns} FROM ostinato_meta WHERE key >= :low AND key < :high ORDER BY key
 
--- shared_time: what the nodes of a store without a clock have agreed on.
+-- begin_schema: add a row for the schema version of a way's tables, if there is none.
+INSERT INTO ostinato_meta (key, value) VALUES (:key, '0') ON CONFLICT DO NOTHING
+
+-- schema_number: the schema version of a way's tables.
+SELECT value FROM ostinato_meta WHERE key = :key
+
+-- lock_schema [sqlite]: the schema version of a way's tables; SQLite has only one writer.
+SELECT value FROM ostinato_meta WHERE key = :key
+
+-- lock_schema [postgres]: the schema version of a way's tables, locked.
+SELECT value FROM ostinato_meta WHERE key = :key FOR UPDATE
+
+-- shared_time: the time that the nodes of a store without a clock have agreed on.
 SELECT value FROM ostinato_meta WHERE key = 'clock'

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ostinato.faces.http.guard import LARGEST
+from ostinato.faces.http.bodies import LARGEST
 from ostinato.faces.http.server import Listening
 from ostinato.when.instants import SECOND
-from tests.web import V1, Api, run
+from tests.support.web import V1, Api, run
 
 
 @pytest.mark.parametrize(
@@ -41,19 +41,19 @@ from tests.web import V1, Api, run
 )
 def test_where_a_change_comes_from_and_what_it_carries(tmp_path: Path, headers: dict[str, str], status: int) -> None:
     async def main(web: Api) -> None:
-        found = await web.post("/jobs/note/start", headers=headers)
-        assert found.status_code == status, found.text
+        answer = await web.post("/jobs/note/start", headers=headers)
+        assert answer.status_code == status, answer.text
         if status != 201:
-            assert found.headers["content-type"] == "application/problem+json"
-            assert found.json()["status"] == status
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert answer.json()["status"] == status
 
     run(main, tmp_path)
 
 
 def test_a_page_that_is_named_may_write(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
-        found = await web.post("/jobs/note/start", headers={"Origin": "https://console.example"})
-        assert found.status_code == 201
+        answer = await web.post("/jobs/note/start", headers={"Origin": "https://console.example"})
+        assert answer.status_code == 201
 
     run(main, tmp_path, listening=Listening(origins=["https://console.example"]))
 
@@ -65,8 +65,8 @@ def test_a_body_that_does_not_say_how_long_it_is_is_counted(tmp_path: Path) -> N
                 yield b" " * (LARGEST // 32)
 
         headers = {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}
-        found = await web.client.post(f"{V1}/jobs/note/start", content=much(), headers=headers)
-        assert found.status_code == 413
+        answer = await web.client.post(f"{V1}/jobs/note/start", content=much(), headers=headers)
+        assert answer.status_code == 413
 
     run(main, tmp_path)
 
@@ -76,8 +76,8 @@ def test_reading_needs_the_right_host_too(tmp_path: Path) -> None:
         assert (await web.get("/runs", headers={"Host": "rebound.example"})).status_code == 421
         assert (await web.get("/runs", headers={"Origin": "https://attacker.example"})).status_code == 200
         # Nothing is allowed to read the answer, though: no header says so.
-        found = await web.get("/runs", headers={"Origin": "https://attacker.example"})
-        assert not [name for name in found.headers if name.startswith("access-control")]
+        answer = await web.get("/runs", headers={"Origin": "https://attacker.example"})
+        assert not [name for name in answer.headers if name.startswith("access-control")]
 
     run(main, tmp_path)
 
@@ -104,31 +104,31 @@ def test_tokens_are_compared_in_constant_time_and_stored_hashed(
     compared: list[tuple[Any, Any]] = []
     real = hmac.compare_digest
 
-    def compare(one: Any, other: Any) -> bool:
-        compared.append((one, other))
-        return real(one, other)
+    def compare(left: Any, other: Any) -> bool:
+        compared.append((left, other))
+        return real(left, other)
 
     monkeypatch.setattr("ostinato.engine.access.hmac.compare_digest", compare)
 
-    made: list[str] = []
+    tokens: list[str] = []
 
     async def main(web: Api) -> None:
         token = await web.token("reader")
-        made.append(token)
+        tokens.append(token)
         assert (await web.get("/schedules", token=token)).status_code == 200
         for wrong in (token[:-1] + ("a" if token[-1] != "a" else "b"), "ost_nothing", "x"):
             assert (await web.get("/schedules", token=wrong)).status_code == 401
         assert len(compared) == 4  # also where there is nothing to compare with
 
     run(main, tmp_path)
-    secret = made[0].split("_", 2)[2]
+    secret = tokens[0].split("_", 2)[2]
     assert secret.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
 def test_what_authorizes_is_neither_logged_nor_echoed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OSTINATO_SECRET_KEY", "s3cr3t-value")
     logged: list[Any] = []
-    monkeypatch.setattr("ostinato.faces.http.problems.log", _Log(logged))
+    monkeypatch.setattr("ostinato.faces.http.error_responses.log", _Log(logged))
 
     async def main(web: Api) -> None:
         token = await web.token("admin")
@@ -141,8 +141,8 @@ def test_what_authorizes_is_neither_logged_nor_echoed(tmp_path: Path, monkeypatc
             ("GET", "/events", None),
             ("GET", "/metrics", None),
         ):
-            found = await web.call(method, path, body, token=token)
-            texts.append(found.text + repr(found.headers))
+            answer = await web.call(method, path, body, token=token)
+            texts.append(answer.text + repr(answer.headers))
         monkeypatch.setattr(web.app.__class__, "nodes", None)  # whatever goes wrong inside
         broken = await web.get("/nodes", token=token)
         assert broken.status_code == 500
@@ -153,8 +153,8 @@ def test_what_authorizes_is_neither_logged_nor_echoed(tmp_path: Path, monkeypatc
         assert token not in repr(logged)
 
         action = {"http": {"url": "https://hooks.example/in", "headers": {"Authorization": "Bearer secret://key"}}}
-        made = await web.post("/schedules", {"name": "s", "spec": "0 9 * * *", "action": action})
-        assert made.status_code == 201, made.text
+        created = await web.post("/schedules", {"name": "s", "spec": "0 9 * * *", "action": action})
+        assert created.status_code == 201, created.text
         await web.post("/webhooks", {"url": "https://hooks.example/in", "secret": "secret://key"})
         shown = [(await web.get(path)).text for path in ("/schedules/s", "/webhooks", "/events", "/schedules")]
         assert "s3cr3t-value" not in "".join(shown)
@@ -173,8 +173,8 @@ def test_a_request_is_a_debug_line_without_its_query(tmp_path: Path, caplog: pyt
         await web.get("/runs/none")
 
     run(main, tmp_path)
-    found = [record.words for record in caplog.records if record.values["action"] == "http_request"]  # type: ignore[attr-defined]
-    assert found == ["GET '/api/v1/runs' 200", "GET '/api/v1/runs/none' 404"]
+    records = [record.words for record in caplog.records if record.values["action"] == "http_request"]  # type: ignore[attr-defined]
+    assert records == ["GET '/api/v1/runs' 200", "GET '/api/v1/runs/none' 404"]
 
 
 class _Log:
@@ -195,8 +195,8 @@ class _Log:
 )
 def test_what_is_wrong_is_named_with_what_was_perhaps_meant(tmp_path: Path, query: str, field: str, words: str) -> None:
     async def main(web: Api) -> None:
-        found = await web.get(f"/runs?{query}")
-        told = found.json()
-        assert (found.status_code, told["field"], words in told["detail"]) == (422, field, True), told
+        answer = await web.get(f"/runs?{query}")
+        body = answer.json()
+        assert (answer.status_code, body["field"], words in body["detail"]) == (422, field, True), body
 
     run(main, tmp_path)

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from ostinato.faces.http import protocol
-from ostinato.faces.http.guard import LARGEST
+from ostinato.faces.http.bodies import LARGEST
 from ostinato.faces.http.protocol import LARGEST_HEAD, MOST_HEADERS, MOST_PIPELINED
 from ostinato.faces.http.server import Listening
-from tests.web import Live
+from tests.support.web import Live
 
 LOOK = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HEAD = b"Host: localhost\r\nContent-Type: application/json\r\n"
@@ -25,28 +25,28 @@ HEAD = b"Host: localhost\r\nContent-Type: application/json\r\n"
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     path: Path = tmp_path_factory.mktemp("protocol")
-    with Live(f"sqlite:///{path}/live.db", node=False) as found:
-        yield found
+    with Live(f"sqlite:///{path}/live.db", node=False) as server:
+        yield server
 
 
 def sent(live: Live, *parts: bytes, answers: int = 1) -> bytes:
     """What comes back for what is sent, until so many answers have come or the door is shut."""
     with socket.create_connection(("127.0.0.1", urlsplit(live.url).port or 0), timeout=20) as line:
-        found = b""
+        answer = b""
         try:
             for part in parts:
                 line.sendall(part)
         except (BrokenPipeError, ConnectionResetError):
             pass  # it was shut before all was sent
-        while found.count(b"HTTP/1.1 ") < answers or not found.endswith(b"}"):
+        while answer.count(b"HTTP/1.1 ") < answers or not answer.endswith(b"}"):
             try:
                 some = line.recv(1 << 16)
             except ConnectionResetError:
                 break
             if not some:
                 break
-            found += some
-        return found
+            answer += some
+        return answer
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_long_body_is_not_a_long_head(live: Live) -> None:
 
 
 def test_many_requests_on_one_line_are_all_answered(live: Live) -> None:
-    one = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000 + b"\r\n\r\n"
-    assert sent(live, *[one] * 8, answers=8).count(b"HTTP/1.1 200") == 8
+    request = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000 + b"\r\n\r\n"
+    assert sent(live, *[request] * 8, answers=8).count(b"HTTP/1.1 200") == 8
 
 
 def answered(live: Live) -> bool:
@@ -112,8 +112,8 @@ def test_trailers_are_not_headers(live: Live) -> None:
 def test_trailers_without_end_are_cut_off(live: Live, piece: bytes) -> None:
     assert answered(live)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = sent(live, CHUNKED + b"0\r\nX: ", *[piece] * 1000)
-    assert found.partition(b"\r\n")[0] in (b"HTTP/1.1 400 Bad Request", b"")
+    answer = sent(live, CHUNKED + b"0\r\nX: ", *[piece] * 1000)
+    assert answer.partition(b"\r\n")[0] in (b"HTTP/1.1 400 Bad Request", b"")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 << 10  # KiB, of the 100 MB that were sent
     assert answered(live)
 
@@ -171,8 +171,8 @@ def test_when_there_are_too_many_connections_those_that_say_nothing_go(
     monkeypatch.setattr(protocol, "most_connections", lambda: 8)
     with ExitStack() as lines:
         silent = [lines.enter_context(connected(live)) for _ in range(30)]
-        for one in silent[-5:]:
-            one.sendall(b"GET /api/v1/health/live HTTP/1.1\r\n")
+        for connection in silent[-5:]:
+            connection.sendall(b"GET /api/v1/health/live HTTP/1.1\r\n")
         assert answered(live)  # those who ask are answered all the while
         assert silent[0].recv(10) == b""
         assert answered(live)
@@ -205,8 +205,8 @@ def test_a_request_names_one_server(live: Live) -> None:
     assert b" 400 " in sent(live, twice).splitlines()[0]
     foreign = b"GET http://elsewhere.example/api/v1/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
     assert b" 400 " in sent(live, foreign).splitlines()[0]
-    own = foreign.replace(b"elsewhere.example", b"localhost")
-    assert b" 200 " in sent(live, own).splitlines()[0]
+    ours = foreign.replace(b"elsewhere.example", b"localhost")
+    assert b" 200 " in sent(live, ours).splitlines()[0]
 
 
 def test_an_error_of_ours_says_that_the_connection_ends(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,26 +11,12 @@ from starlette.routing import BaseRoute, Route
 
 from ostinato import Ostinato, OstinatoError
 from ostinato.engine.access import Role, allows
-from ostinato.faces.http.pages import ALIASES
+from ostinato.faces.http.docs_page import ALIASES
 from ostinato.faces.http.server import Listening, api, check_listening
-from tests.web import V1, Api, run
+from tests.support.web import V1, Api, described, operations, run
 
 ANYONE = "anyone"
 KINDS = ("none", "reader", "operator", "admin", "agent", "elsewhere", "expired", "revoked", "nonsense")
-
-
-def operations(description: dict[str, Any]) -> list[tuple[str, str, str | None]]:
-    """Method, path and declared role of each call."""
-    return [
-        (method.upper(), path, call.get("x-role"))
-        for path, calls in description["paths"].items()
-        for method, call in calls.items()
-    ]
-
-
-def described() -> dict[str, Any]:
-    found: dict[str, Any] = api(Ostinato("sqlite:///:memory:")).openapi()
-    return found
 
 
 def test_every_route_declares_who_may_use_it() -> None:
@@ -47,11 +33,11 @@ def test_every_route_is_in_the_description_or_is_a_page() -> None:
 
 
 def _flat(routes: list[BaseRoute]) -> list[BaseRoute]:
-    found: list[BaseRoute] = []
+    base_routes: list[BaseRoute] = []
     for route in routes:
         inner = getattr(route, "effective_route_contexts", None)
-        found += [route] if inner is None or isinstance(route, Route) else list(inner())
-    return found
+        base_routes += [route] if inner is None or isinstance(route, Route) else list(inner())
+    return base_routes
 
 
 def expected(role: str, kind: str) -> int | None:
@@ -117,11 +103,11 @@ def test_a_token_of_one_namespace_makes_no_namespaces_and_no_tokens_for_others(t
         admin, _ = await web.token("admin", "other"), await web.token("reader")
         assert (await web.post("/namespaces", {"name": "third"}, token=admin)).status_code == 403
         assert (await web.call("DELETE", "/namespaces/other", token=admin)).status_code == 403
-        made = (await web.post("/tokens", {"role": "admin", "namespace": "default"}, token=admin)).json()
-        assert made["namespace"] == "other"
+        token = (await web.post("/tokens", {"role": "admin", "namespace": "default"}, token=admin)).json()
+        assert token["namespace"] == "other"
         all_of_them = {one.id for one in await web.app.tokens()}
         seen = {one["id"] for one in (await web.get("/tokens", token=admin)).json()["items"]}
-        assert made["id"] in seen < all_of_them | {made["id"]}
+        assert token["id"] in seen < all_of_them | {token["id"]}
 
     run(main, tmp_path)
 

@@ -9,7 +9,7 @@ import pytest
 from ostinato.errors import OstinatoError
 from ostinato.faces.temporal.attributes import OF_SCHEDULES
 from ostinato.faces.temporal.queries import read_query
-from tests.unit.faces.temporal.cases import CASES
+from tests.support.temporal_cases import CASES
 
 TYPES = {"AliasForKeyword01": "Keyword", "AliasForInt01": "Int", **OF_SCHEDULES}
 KINDS = {"k": "Keyword", "i": "Int", "d": "Double", "b": "Bool", "w": "Datetime", "t": "Text", "l": "KeywordList"}
@@ -35,8 +35,8 @@ def test_what_temporals_own_tests_say(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("operator", CASES["list_query_schedule_id_ops"])
 def test_schedule_ids_have_these_operators(operator: str) -> None:
-    given = {"IN": "('a', 'b')", "IS NOT NULL": ""}.get(operator, "'a'")
-    query = read_query(f"ScheduleId {operator} {given}", TYPES)
+    operand = {"IN": "('a', 'b')", "IS NOT NULL": ""}.get(operator, "'a'")
+    query = read_query(f"ScheduleId {operator} {operand}", TYPES)
     assert query(lambda name: "a")
     assert not query(lambda name: None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tests.unit.journeys.examples import text
+from tests.support.journey_documents import text
 
 
 class Case(NamedTuple):
@@ -89,9 +89,9 @@ def resilient(policy: str) -> str:
 
 
 def edited(before: str, after: str) -> str:
-    found = doc().replace(before, after)
-    assert found != doc()
-    return found
+    text = doc().replace(before, after)
+    assert text != doc()
+    return text
 
 
 PUT = "transform, transform: {mapper: {lang: dataweave, expr: context}}"
@@ -214,6 +214,14 @@ CASES = [
         ),
     ),
     Case(30, "expression-name", predicate("context.checks.ok and (context.l map (x) -> x.y) != null"), predicate("checks.ok")),
+    Case(30, "expression-name", predicate(".context.errors | .contxt", "jq"), predicate(".contxt.n == 1", "jq")),
+    Case(30, "expression-name", predicate("context.contxt.n = 1", "jsonata"), predicate("contxt.n = 1", "jsonata")),
+    Case(
+        30,
+        "expression-name",
+        parallel(branch("one"), join="strategy: allOf, resultVar: r, mapper: {lang: dataweave, expr: outcomes.one.status}"),
+        parallel(branch("one"), join="strategy: allOf, resultVar: r, mapper: {lang: dataweave, expr: outcms.one.status}"),
+    ),
     Case(30, "expression-minus", transform("mapper: {lang: dataweave, expr: 'context -- [\"a\"]'}"), transform("mapper: {lang: dataweave, expr: 'context - [\"a\"]'}")),
     Case(28, "shape-pattern", transform(f"{MAPPER}, target: {{path: a.b}}"), transform(f"{MAPPER}, target: {{path: a..b}}")),
     Case(
@@ -384,6 +392,7 @@ CASES = [
     Case(85, "binding-name", doc(spec="bindings: {http: {start: {headersToContext: {X-A: a}}}}"), doc(spec="bindings: {http: {start: {headersToContext: {'': a}}}}")),
     Case(85, "shape-empty", doc(), doc(spec="bindings: {http: {start: {queryToContext: {a: ''}}}}")),
     Case(85, "shape-missing", doc(spec="bindings: {http: {start: {headersPassthrough: [{from: A, to: B}]}}}"), doc(spec="bindings: {http: {start: {headersPassthrough: [{from: A}]}}}")),
+    Case(78, "fail-placeholder", doc("a: {type: fail, errorCode: X, reason: r}"), doc("a: {type: fail, errorCode: 'X_${context.x}', reason: r}")),
     Case(78, "fail-placeholder", doc("a: {type: fail, errorCode: X, reason: 'no ${context.x}'}"), doc("a: {type: fail, errorCode: X, reason: 'no ${payload.x}'}")),
     Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /apis/x, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /runs/x, method: POST}}}")),
     Case(86, "response-rule", responding("when: {phase: FAILED}, status: 400"), responding("when: {phase: FAILED}")),

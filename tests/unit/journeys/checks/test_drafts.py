@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ostinato.journeys.documents import Document, read_document
-from ostinato.journeys.problems import errors
+from ostinato.journeys.documents import JourneyDocument, read_document
+from ostinato.journeys.problems import only_errors
 from tests.unit.journeys.checks.cases import CASES, doc
-from tests.unit.journeys.checks.test_rules import found, told
+from tests.unit.journeys.checks.checking import problems_in, problems_of
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 # What the reader says, of the journey and of tasks' settings.
@@ -42,7 +42,7 @@ spec:
 
 
 def test_shape_and_rules_are_told_together() -> None:
-    assert [(one.code, one.line, one.column) for one in found(BROKEN)] == [
+    assert [(one.code, one.line, one.column) for one in problems_in(BROKEN)] == [
         ("shape-pattern", 3, 18),
         ("graph-start", 5, 10),
         ("shape-unknown-field", 6, 3),
@@ -74,7 +74,7 @@ def test_shape_and_rules_are_told_together() -> None:
 
 def test_what_the_text_may_not_hold_hides_nothing_else() -> None:
     text = doc("a: {type: timer, timer: *t, next: b}\nb: {type: succeed}\nb: {type: fail}\nc: &t {type: wait, next: d}")
-    assert [(one.code, one.line) for one in errors(found(text))] == [
+    assert [(one.code, one.line) for one in only_errors(problems_in(text))] == [
         ("document-alias", 10),
         ("document-key-twice", 12),
         ("document-anchor", 13),
@@ -84,7 +84,7 @@ def test_what_the_text_may_not_hold_hides_nothing_else() -> None:
 
 
 @cache
-def documents() -> list[Document]:
+def documents() -> list[JourneyDocument]:
     texts = [file.read_text() for file in EXAMPLES.glob("*.journey.yaml")] + [case.good for case in CASES]
     return list({str(one.value): one for one in map(read_document, texts)}.values())
 
@@ -92,9 +92,9 @@ def documents() -> list[Document]:
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
-    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         if key != "schema":  # what is in a schema is no part of the language
-            yield from _paths(one, (*path, key))
+            yield from _paths(item, (*path, key))
 
 
 def _put(wrong: Any) -> Callable[[Any, Any], None]:
@@ -121,7 +121,7 @@ def _misspell(around: Any, key: Any) -> None:
 def test_one_mistake_in_the_shape_brings_no_others(change: Callable[[Any, Any], None]) -> None:
     tried = set()
     for document in documents():
-        before = {one.path for one in errors(told(document))}  # what this engine lacks to run it
+        before = {one.path for one in only_errors(problems_of(document))}  # what this engine lacks to run it
         for path in _paths(document.value):
             value = deepcopy(document.value)
             around = value
@@ -132,8 +132,7 @@ def test_one_mistake_in_the_shape_brings_no_others(change: Callable[[Any, Any], 
                 continue
             tried.add(place)
             change(around, path[-1])
-            marked = type(document.marked)(document.file, value, document.marked.values, document.marked.keys)
-            now = errors(told(Document(document.file, document.text, marked)))
+            now = only_errors(problems_of(JourneyDocument(document.file, value, document.positions)))
             said = [one for one in now if one.path not in before]
             by_shape = [one for one in said if one.code.startswith(SHAPE)]
             assert not by_shape or said == by_shape, (path, value, [str(one) for one in said])

@@ -2,76 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
 import pytest
 
-from ostinato.journeys.checks import RULES, check
-from ostinato.journeys.documents import Document, read_document
-from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
-from ostinato.journeys.language import draft
-from ostinato.journeys.plugins import Plugins
-from ostinato.journeys.problems import Problem, errors, in_order
-from ostinato.journeys.scheduling import ScheduleTask
-from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, Limits, MtlsProfile
-from ostinato.journeys.tasks import standard_kinds
+from ostinato.journeys.checks import RULES
+from ostinato.journeys.problems import only_errors
 from tests.unit.journeys.checks.cases import CASES, WARNINGS, Case, branch, call, doc, parallel
-
-OPENAPI = """
-openapi: 3.1.0
-servers: [{url: 'https://users.example/v1'}]
-paths: {'/users/{id}': {get: {operationId: getUser}}}
-"""
-SETTINGS = JourneySettings(
-    platform={"base": "https://x.example"},
-    limits=Limits(longest_timer_s=400 * 24 * 3600),
-    jwt={"default": JwtProfile(jwks={"keys": []})},
-    api_keys={"default": ApiKeyProfile(keys={})},
-    mtls={"default": MtlsProfile()},
-)
-
-
-@dataclass
-class Small:
-    """A language in which a path that ends with a dot is a mistake."""
-
-    name: str
-
-    def check(self, expr: str) -> str | None:
-        return "a name is missing after the dot" if expr.endswith(".") and len(expr) > 1 else None
-
-    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        return [Failure("SMALL", "never") for _ in requests]
-
-    def close(self) -> None: ...
-
-
-LANGUAGES = [Small(name) for name in ("plain", "dataweave", "jq", "jsonata")]
-PLUGINS = Plugins([ScheduleTask(SETTINGS), *standard_kinds(SETTINGS)], LANGUAGES)
-
-
-def found(text: str) -> list[Problem]:
-    return told(read_document(text))
-
-
-def told(document: Document) -> list[Problem]:
-    """Everything that is said about a document, by the reader and by the rules."""
-    written = draft(document)
-    if written.definition is None:
-        return written.problems
-    definition = replace(written.definition, documents={"users.openapi.yaml": OPENAPI})
-    beyond = check(definition, document.marked, PLUGINS, settings=SETTINGS, unread=written.unread)
-    return in_order([*written.problems, *beyond])
+from tests.unit.journeys.checks.checking import problems_in
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule}-{case.code}")
 def test_a_rule_finds_what_breaks_it_and_nothing_else(case: Case) -> None:
-    good = found(case.good)
-    assert errors(good) == [], [str(one) for one in good]
+    good = problems_in(case.good)
+    assert only_errors(good) == [], [str(one) for one in good]
     assert case.code not in {one.code for one in good}
-    bad = [one for one in found(case.bad) if one.code == case.code]
-    assert bad, [f"{one.code}: {one}" for one in found(case.bad)]
+    bad = [one for one in problems_in(case.bad) if one.code == case.code]
+    assert bad, [f"{one.code}: {one}" for one in problems_in(case.bad)]
     warned = case.code in WARNINGS or (case.code == "schema-invalid" and "output:" in case.bad)
     assert {one.severity for one in bad} == {"warning" if warned else "error"}
     assert all(one.line >= 1 and one.column >= 1 and one.message for one in bad)
@@ -88,7 +33,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines() -> None:
     a: {type: timer, timer: {duration: 5m}, next: c}
     b: {type: transform, transform: {mapper: {lang: cel, expr: x}, target: {kind: var}}, next: a}
     """
-    said = found(doc(states, spec="access: {read: {guardRef: nobody}}"))
+    said = problems_in(doc(states, spec="access: {read: {guardRef: nobody}}"))
     assert [one.code for one in said] == [
         "access-guard",
         "timer-first",
@@ -108,7 +53,7 @@ def test_a_time_that_can_be_read_and_is_beyond_all_is_called_so() -> None:
     c: {type: timer, timer: {until: '9999-12-31T23:59:59-12:00'}, next: b}
     b: {type: succeed}
     """
-    said = [one.message for one in found(doc(states)) if one.code == "timer-literal"]
+    said = [one.message for one in problems_in(doc(states)) if one.code == "timer-literal"]
     assert said == [
         "'P9999Y' is longer than 10,000 years, a month counted as 31 days",
         "'9999-12-31T23:59:59-12:00' is not within the years 1 to 9999 in UTC",
@@ -147,9 +92,9 @@ WAITING = "type: wait, wait: {channel: manual, input: {schema: {}}}"
 def test_what_waits_is_found_on_scheduled_paths_however_deep(states: str, spec: str, offending: str) -> None:
     schedule = "a: {type: task, task: {kind: schedule:v1, start: c, interval: P1D, maxRuns: 2}, next: b}"
     said = [
-        one
-        for one in found(doc(f"{schedule}\n{states}\nb: {{type: succeed}}", spec))
-        if one.code == "schedule-interactive"
+        problem
+        for problem in problems_in(doc(f"{schedule}\n{states}\nb: {{type: succeed}}", spec))
+        if problem.code == "schedule-interactive"
     ]
     assert len(said) == 1
     assert f"reaches {offending}," in said[0].message
@@ -159,5 +104,5 @@ def test_a_subjourney_in_two_branches_has_its_steps_twice() -> None:
     entering = "x: {type: subjourney, subjourney: {ref: price}, next: e}, e: {type: succeed}"
     sub = f"subjourneys: {{price: {{start: w, states: {{w: {{{WAITING}, next: e}}, e: {{type: succeed}}}}}}}}"
     text = parallel(branch("one", entering), branch("two", entering)).replace("  states:\n", f"  {sub}\n  states:\n", 1)
-    assert "step-twice" in {one.code for one in found(text)}
-    assert found(call("ref: price")) == []
+    assert "step-twice" in {one.code for one in problems_in(text)}
+    assert problems_in(call("ref: price")) == []

@@ -46,9 +46,9 @@ def spoken() -> Iterator[Spoken]:
     if sys.platform != "linux":
         pytest.skip("DataWeave has a wheel, and the sandbox its door, on Linux alone")
     settings = ExpressionSettings(workers=2, patience_s=0.5, memory_bytes=160 << 20)
-    made = {name: SandboxedLanguage(name, name, settings=settings) for name in ("dataweave", "jq", "jsonata")}
-    yield Spoken(made)
-    for language in made.values():
+    languages = {name: SandboxedLanguage(name, name, settings=settings) for name in ("dataweave", "jq", "jsonata")}
+    yield Spoken(languages)
+    for language in languages.values():
         pids = language.pool.pids()
         language.close()
         assert not [pid for pid in pids if _there(pid)]

@@ -12,7 +12,7 @@ from ostinato.journeys.expressions.contract import BINDINGS, Evaluation, Failure
 from ostinato.journeys.expressions.languages import SandboxedLanguage, languages
 from ostinato.journeys.expressions.process import Process
 from ostinato.journeys.expressions.settings import ExpressionSettings
-from ostinato.testing.virtual import run_virtual
+from ostinato.testing.virtual_time import run_virtual
 from tests.unit.journeys.expressions.conftest import Spoken
 
 CONTEXT: dict[str, Any] = {
@@ -136,7 +136,7 @@ def test_what_is_not_dataweave_is_refused_with_what_would_be_right(spoken: Spoke
     ("name", "expr", "words"),
     [
         ("dataweave", "%dw 2.0\noutput application/xml\n---\n{a: 1}", "its result is JSON, not application/xml"),
-        ("dataweave", "(" * 3000 + "1" + ")" * 3000, "nests too deeply"),
+        ("dataweave", "(" * 3000 + "1" + ")" * 3000, "nested too deeply"),
         ("jq", ".context.a ===", "line 1, column 14: syntax error"),
         ("jq", "$nobody", "$nobody is not defined"),
         ("jq", "context.n", "A path begins with a dot: `.context`."),
@@ -146,6 +146,9 @@ def test_what_is_not_dataweave_is_refused_with_what_would_be_right(spoken: Spoke
         ("jq", 'import "/etc/passwd" as $x; $x', "cannot be imported"),
         ("jq", "1) | (2", "syntax error"),
         ("jsonata", "context.a && b", "line 1, column 12: The symbol &"),
+        ("jsonata", "context.a && b", "JSONata writes `and` for &&."),
+        ("jsonata", "context.n == 1", "JSONata compares with =."),
+        ("jsonata", ".context.n = 1", "This looks like jq; say `lang: jq`"),
         ("jsonata", "context.(", "Expected"),
     ],
 )
@@ -290,7 +293,7 @@ def test_what_is_too_large_is_not_sent() -> None:
     answers = asyncio.run(language.evaluate(asked))
     codes = [answer.code for answer in answers if isinstance(answer, Failure)]
     assert codes == ["EXPRESSION_TOO_LARGE"] * 3 + ["EXPRESSION_ERROR"] * 2 + ["EXPRESSION_TIMEOUT"] * 2
-    assert "may have 100" in (language.check("1" * 101) or "")
+    assert "maximum is 100" in (language.check("1" * 101) or "")
     assert language.pool.pids() == []
 
 
@@ -314,12 +317,12 @@ def test_a_process_that_does_not_come_up_says_why() -> None:
 
 
 def test_the_languages_there_are() -> None:
-    found = languages()
+    by_name = languages()
     names = ("plain", "dataweave", "jq", "jsonata")
-    assert {name: language.name for name, language in found.items()} == {name: name for name in names}
-    (answer,) = asyncio.run(found["dataweave"].evaluate([Evaluation("context.a", {"context": {"a": 1}}, 1.0)]))
+    assert {name: language.name for name, language in by_name.items()} == {name: name for name in names}
+    (answer,) = asyncio.run(by_name["dataweave"].evaluate([Evaluation("context.a", {"context": {"a": 1}}, 1.0)]))
     assert answer == Value(1)
-    assert all(one.pool.pids() == [] for one in found.values() if isinstance(one, SandboxedLanguage))
+    assert all(one.pool.pids() == [] for one in by_name.values() if isinstance(one, SandboxedLanguage))
 
 
 def test_every_binding_can_be_read_in_every_language(spoken: Spoken) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ostinato.engine.egress import Egress, EgressPolicy
-from ostinato.engine.secrets import SecretMissing
+from ostinato.engine.http.egress import Egress, EgressPolicy
+from ostinato.engine.http.secrets import SecretMissing
 from ostinato.journeys.expressions.contract import Failure, Value
 from ostinato.journeys.language import Definition, Expression
-from ostinato.journeys.plugins import Problem, Request, Result, TaskCall, TaskKind
-from tests.unit.journeys.examples import journey
+from ostinato.journeys.task_kind import Request, TaskCall, TaskKind, TaskProblem, TaskResult
+from tests.support.journey_documents import journey
 
 NOW = 1_790_000_000_000_000
 LOOPBACK = Egress(EgressPolicy(allow_private=True))
@@ -53,7 +53,7 @@ def call_of(
     now: int = NOW,
     **services: Any,
 ) -> TaskCall:
-    known = dict(context or {})
+    values = dict(context or {})
 
     async def evaluate(expression: Expression, /, **bindings: Any) -> Value | Failure:
         if expression.expr == "!":
@@ -61,10 +61,10 @@ def call_of(
         try:
             return Value(json.loads(expression.expr))
         except json.JSONDecodeError:
-            found: Any = {"context": known, "payload": known.get("payload"), **bindings}
+            value: Any = {"context": values, "payload": values.get("payload"), **bindings}
             for step in expression.expr.split("."):
-                found = found.get(step) if isinstance(found, dict) else None
-            return Value(found)
+                value = value.get(step) if isinstance(value, dict) else None
+            return Value(value)
 
     def secret(reference: str) -> str:
         name = reference.removeprefix("secret://")
@@ -75,7 +75,7 @@ def call_of(
     return TaskCall(
         definition=of or definition(),
         settings=settings,
-        context=known,
+        context=values,
         run_id="run-1",
         state="a",
         key="run-1:0:1",
@@ -88,19 +88,19 @@ def call_of(
     )
 
 
-def run(kind: TaskKind, call: TaskCall) -> Result | Problem:
+def run(kind: TaskKind, call: TaskCall) -> TaskResult | TaskProblem:
     assert [one for one in kind.check(call.settings, call.definition) if one.severity == "error"] == []
     return asyncio.run(kind.run(call))
 
 
 def context(kind: TaskKind, call: TaskCall) -> Any:
     """What is in the context after a task that did not end its run."""
-    found = run(kind, call)
-    assert isinstance(found, Result), found
-    return found.context
+    result = run(kind, call)
+    assert isinstance(result, TaskResult), result
+    return result.context
 
 
-def problem(kind: TaskKind, call: TaskCall) -> Problem:
-    found = run(kind, call)
-    assert isinstance(found, Problem), found
-    return found
+def problem(kind: TaskKind, call: TaskCall) -> TaskProblem:
+    result = run(kind, call)
+    assert isinstance(result, TaskProblem), result
+    return result

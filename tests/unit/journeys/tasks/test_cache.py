@@ -20,8 +20,8 @@ GET = {"operation": "get", "key": mapper("context.id"), "resultVar": "hit"}
 
 def test_what_is_put_is_got_and_a_miss_is_null() -> None:
     cache = MemoryCache()
-    given = {"id": 5, "value": {"a": [1]}}
-    assert context(CacheTask(), call_of(put(ttlSeconds=9), given, cache=cache)) == given
+    values = {"id": 5, "value": {"a": [1]}}
+    assert context(CacheTask(), call_of(put(ttlSeconds=9), values, cache=cache)) == values
     assert context(CacheTask(), call_of(GET, {"id": "5"}, cache=cache))["hit"] == {"a": [1]}
     assert context(CacheTask(), call_of(GET, {"id": "6"}, cache=cache))["hit"] is None
     assert list(cache.ttls.values()) == [9]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import ssl
 import threading
 from collections.abc import Iterator
@@ -12,11 +13,11 @@ from typing import Any
 import pytest
 import trustme
 
-from ostinato.engine.egress import Egress, EgressPolicy
-from ostinato.journeys.plugins import Request, Result
+from ostinato.engine.http.egress import Egress, EgressPolicy
 from ostinato.journeys.settings import HttpSettings, JourneySettings
-from ostinato.journeys.tasks.http_call import HttpCall
-from tests.service import Received, Reply, Service
+from ostinato.journeys.task_kind import Request, TaskResult
+from ostinato.journeys.tasks.http.call import HttpCall
+from tests.support.service import Received, Reply, Service
 from tests.unit.journeys.tasks.calling import LOOPBACK, MemoryCache, call_of, context, definition, mapper, problem, run
 
 JSON = {"Content-Type": "application/json"}
@@ -25,8 +26,8 @@ TOKEN = "s3cret-token-of-the-service"
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    with Service() as found:
-        yield found
+    with Service() as running:
+        yield running
 
 
 def get(url: str, **more: Any) -> dict[str, Any]:
@@ -40,10 +41,10 @@ def retrying(rules: str) -> str:
 def test_the_result_is_status_ok_headers_and_body(service: Service) -> None:
     service.replies = [Reply(201, b'{"id": 7}', JSON)]
     settings = {"method": "POST", "url": service.url + "/items", "body": {"a": [1]}, "resultVar": "found"}
-    found = context(HttpCall(), call_of(settings, {"kept": 1}))
-    assert found["kept"] == 1
-    assert (found["found"]["status"], found["found"]["ok"], found["found"]["body"]) == (201, True, {"id": 7})
-    assert found["found"]["headers"]["content-type"] == "application/json"
+    written = context(HttpCall(), call_of(settings, {"kept": 1}))
+    assert written["kept"] == 1
+    assert (written["found"]["status"], written["found"]["ok"], written["found"]["body"]) == (201, True, {"id": 7})
+    assert written["found"]["headers"]["content-type"] == "application/json"
     received = service.received[0]
     assert (received.method, received.path, json.loads(received.body)) == ("POST", "/items", {"a": [1]})
     assert received.headers["accept"] == received.headers["content-type"] == "application/json"
@@ -74,8 +75,8 @@ def test_forms_of_the_body(service: Service, body: Any, sent: bytes, kind: str) 
 def test_a_body_that_is_not_json_is_text(service: Service) -> None:
     service.replies = [Reply(200, b"[1", {"Content-Type": "text/plain"}), Reply(404, b"{", JSON)]
     assert context(HttpCall(), call_of(get(service.url)))["found"]["body"] == "[1"
-    found = context(HttpCall(), call_of(get(service.url)))["found"]
-    assert (found["ok"], found["body"]) == (False, "{")
+    result = context(HttpCall(), call_of(get(service.url)))["found"]
+    assert (result["ok"], result["body"]) == (False, "{")
 
 
 def test_values_in_a_url_are_data_and_its_beginning_is_not(service: Service) -> None:
@@ -88,27 +89,27 @@ def test_values_in_a_url_are_data_and_its_beginning_is_not(service: Service) -> 
 
 @pytest.mark.parametrize("value", [{}, {"id": None}, {"id": {"x": 1}}])
 def test_a_missing_value_ends_the_run_and_calls_nobody(service: Service, value: dict[str, Any]) -> None:
-    found = problem(HttpCall(), call_of(get(service.url + "/${context.id.y}"), value))
-    assert (found.code, found.internal, service.received) == ("HTTPCALL_VALUE_MISSING", False, [])
+    fault = problem(HttpCall(), call_of(get(service.url + "/${context.id.y}"), value))
+    assert (fault.code, fault.internal, service.received) == ("HTTPCALL_VALUE_MISSING", False, [])
 
 
 def test_a_missing_value_in_an_object_ends_the_run(service: Service) -> None:
     settings = {"method": "POST", "url": service.url, "body": {"a": ["${context.who}"]}, "resultVar": "r"}
-    found = problem(HttpCall(), call_of(settings, {}))
-    assert (found.code, found.detail) == ("HTTPCALL_VALUE_MISSING", "${context.who} has no value")
+    fault = problem(HttpCall(), call_of(settings, {}))
+    assert (fault.code, fault.detail) == ("HTTPCALL_VALUE_MISSING", "${context.who} has no value")
     assert service.received == []
 
 
 def test_a_value_cannot_climb(service: Service) -> None:
-    found = problem(HttpCall(), call_of(get(service.url + "/a/${context.id}"), {"id": ".."}))
-    assert (found.code, service.received) == ("HTTPCALL_INVALID", [])
+    fault = problem(HttpCall(), call_of(get(service.url + "/a/${context.id}"), {"id": ".."}))
+    assert (fault.code, service.received) == ("HTTPCALL_INVALID", [])
 
 
 def test_a_value_cannot_begin_another_header(service: Service) -> None:
     settings = get(service.url, headers={"X-Name": "${context.name}"})
-    found = problem(HttpCall(), call_of(settings, {"name": "a\r\nX-Admin: yes"}))
-    assert (found.code, service.received) == ("HTTPCALL_INVALID", [])
-    assert "X-Admin" not in found.detail
+    fault = problem(HttpCall(), call_of(settings, {"name": "a\r\nX-Admin: yes"}))
+    assert (fault.code, service.received) == ("HTTPCALL_INVALID", [])
+    assert "X-Admin" not in fault.detail
 
 
 @pytest.mark.parametrize(
@@ -125,8 +126,8 @@ def test_an_interpolated_url_cannot_lead_to_metadata(host: str) -> None:
 
 def test_a_redirect_is_checked_like_a_call(service: Service) -> None:
     service.replies = [Reply(302, headers={"Location": "http://169.254.169.254/latest"})]
-    found = context(HttpCall(), call_of(get(service.url)))["found"]
-    assert (found["status"], found["ok"]) == (302, False)  # none is followed unless asked
+    result = context(HttpCall(), call_of(get(service.url)))["found"]
+    assert (result["status"], result["ok"]) == (302, False)  # none is followed unless asked
     following = HttpCall(JourneySettings(http=HttpSettings(redirects=3)))
     assert problem(following, call_of(get(service.url))).code == "HTTPCALL_REFUSED"
 
@@ -139,15 +140,15 @@ def test_only_http_is_called(url: str) -> None:
 def test_an_answer_that_is_too_long_is_not_read(service: Service) -> None:
     service.replies = [Reply(200, b"x" * 5000)]
     kind = HttpCall(JourneySettings(http=HttpSettings(max_response=1000)))
-    found = context(kind, call_of(get(service.url)))["found"]
-    assert (found["ok"], found["body"], found["error"]["type"]) == (False, None, "NETWORK")
+    result = context(kind, call_of(get(service.url)))["found"]
+    assert (result["ok"], result["body"], result["error"]["type"]) == (False, None, "NETWORK")
 
 
 def test_no_answer_is_a_result_too() -> None:
     with Service() as gone:
         url = gone.url
-    found = context(HttpCall(), call_of(get(url)))["found"]
-    assert (found["ok"], found["error"]["type"], "status" in found) == (False, "NETWORK", False)
+    result = context(HttpCall(), call_of(get(url)))["found"]
+    assert (result["ok"], result["error"]["type"], "status" in result) == (False, "NETWORK", False)
 
 
 def test_a_call_takes_no_longer_than_its_timeout_or_the_deadline(service: Service) -> None:
@@ -155,9 +156,9 @@ def test_a_call_takes_no_longer_than_its_timeout_or_the_deadline(service: Servic
         held = threading.Event()
         service.replies = [Reply(wait_for=held)]
         settings = get(service.url, **{k: v for k, v in limits.items() if k == "timeoutMs"})
-        found = context(HttpCall(), call_of(settings, remaining_s=limits.get("remaining_s")))["found"]
+        result = context(HttpCall(), call_of(settings, remaining_s=limits.get("remaining_s")))["found"]
         held.set()
-        assert found["error"]["type"] == "TIMEOUT"
+        assert result["error"]["type"] == "TIMEOUT"
 
 
 def test_retries_carry_one_key_and_end_with_the_policy(service: Service) -> None:
@@ -181,8 +182,8 @@ def test_retries_carry_one_key_and_end_with_the_policy(service: Service) -> None
 def test_a_pause_that_would_outlast_the_deadline_is_not_begun(service: Service) -> None:
     service.replies = [Reply(503, headers={"Retry-After": "30"})]
     spec = "defaults: {tasks: {resiliencePolicyRef: std}}\n" + retrying("maxAttempts: 5, retryOn: [HTTP_5XX]")
-    found = context(HttpCall(), call_of(get(service.url), of=definition(spec), remaining_s=5.0))["found"]
-    assert (found["status"], len(service.received)) == (503, 1)
+    result = context(HttpCall(), call_of(get(service.url), of=definition(spec), remaining_s=5.0))["found"]
+    assert (result["status"], len(service.received)) == (503, 1)
 
 
 def test_an_open_circuit_calls_nobody_until_one_call_succeeds(service: Service) -> None:
@@ -256,12 +257,12 @@ def test_a_fixed_token_is_sent_and_never_seen_again(service: Service) -> None:
     spec = "policies: {httpClientAuth: {definitions: {b: {kind: bearerStatic, tokenRef: 'secret://clients/t'}}}}"
     settings = get(service.url, auth={"policyRef": "b"}, headers={"X-Key": "secret://k"})
     secrets = {"clients.t": TOKEN, "k": "another-long-secret"}
-    found = run(HttpCall(), call_of(settings, of=definition(spec), secrets=secrets))
-    assert isinstance(found, Result)
+    result = run(HttpCall(), call_of(settings, of=definition(spec), secrets=secrets))
+    assert isinstance(result, TaskResult)
     assert service.received[0].headers["authorization"] == f"Bearer {TOKEN}"
     assert service.received[0].headers["x-key"] == "another-long-secret"
-    assert TOKEN not in repr(found)
-    assert "another-long-secret" not in repr(found)
+    assert TOKEN not in repr(result)
+    assert "another-long-secret" not in repr(result)
     assert problem(HttpCall(), call_of(settings, of=definition(spec))).internal  # a secret that is not there
 
 
@@ -301,9 +302,9 @@ def test_a_token_is_fetched_once_kept_and_replaced_when_it_is_refused(service: S
     kind, settings, secrets = HttpCall(), get(service.url, auth={"policyRef": "o"}), {"c": "cli ent/secret"}
 
     def status(now: int = call_of({}).now) -> Any:
-        found = context(kind, call_of(settings, of=of, secrets=secrets, now=now))
-        assert "token-number" not in repr(found)
-        return found["found"]["status"]
+        written = context(kind, call_of(settings, of=of, secrets=secrets, now=now))
+        assert "token-number" not in repr(written)
+        return written["found"]["status"]
 
     assert [status(), status()] == [200, 200]
     assert server.given == 1
@@ -313,7 +314,7 @@ def test_a_token_is_fetched_once_kept_and_replaced_when_it_is_refused(service: S
     assert (b"client_secret=cli+ent%2Fsecret" in asked.body) == (method == "clientSecretPost")
     assert ("authorization" in asked.headers) == (method == "clientSecretBasic")
     server.good = -5
-    assert (status(), server.given) == (200, 2)  # refused, fetched anew, and tried once more
+    assert (status(), server.given) == (200, 2)  # refused, fetched again, and tried once more
     assert (status(call_of({}).now + 71_000_000), server.given) == (200, 3)  # run out, but for the skew
 
 
@@ -343,10 +344,10 @@ def test_cookies_are_kept_for_the_run_and_the_domains_of_its_jar(service: Servic
     elsewhere = definition("cookies: {jar: {domains: [{pattern: .0.0.1}]}}")
     service.replies = [Reply(200, headers={"Set-Cookie": "sid=abc"})]
     other = definition("cookies: {jar: {domains: [{pattern: shop.example}]}}")
-    for one in (elsewhere, other):
+    for host in (elsewhere, other):
         cache = MemoryCache()
-        context(HttpCall(), call_of(settings, of=one, cache=cache))
-        assert bool(cache.values) == (one is elsewhere)
+        context(HttpCall(), call_of(settings, of=host, cache=cache))
+        assert bool(cache.values) == (host is elsewhere)
 
 
 @pytest.mark.parametrize(
@@ -444,11 +445,27 @@ def test_a_token_is_had_for_a_client_certificate(service: Service, certified: tu
     of = definition(f"policies: {{httpClientAuth: {{definitions: {{o: {{{policy}, trustAnchors: {anchors}}}}}}}}}")
     kind = HttpCall()
     for _ in range(2):
-        found = context(kind, call_of(get(service.url, auth={"policyRef": "o"}), of=of, secrets={"c": pem}))["found"]
-        assert found["status"] == 200
+        result = context(kind, call_of(get(service.url, auth={"policyRef": "o"}), of=of, secrets={"c": pem}))["found"]
+        assert result["status"] == 200
     assert [one.headers["authorization"] for one in service.received] == [f"Bearer {TOKEN}"] * 2
     (asked,) = tokens.received  # once: the token is kept
     assert asked.body == b"scope=pay&grant_type=client_credentials&client_id=me"
     assert "authorization" not in asked.headers
     wrong = call_of(get(service.url, auth={"policyRef": "o"}), of=of, secrets={"c": "not a certificate"})
     assert problem(HttpCall(), wrong).code == "HTTPCALL_INVALID"
+
+
+def test_an_answer_too_deep_to_be_kept_stays_text() -> None:
+    deep = "[" * 5_000 + "]" * 5_000
+    with Service(Reply(200, deep.encode(), {"Content-Type": "application/json"})) as service:
+        settings = {"method": "GET", "url": service.url, "resultVar": "r"}
+        assert context(HttpCall(), call_of(settings))["r"]["body"] == deep
+
+
+def test_nothing_is_logged_of_a_call(caplog: pytest.LogCaptureFixture) -> None:
+    spec = "policies: {httpClientAuth: {definitions: {b: {kind: bearerStatic, tokenRef: 'secret://t'}}}}"
+    with caplog.at_level(logging.DEBUG), Service(Reply(500, b"no")) as service:
+        settings = {"method": "GET", "url": service.url, "resultVar": "r", "auth": {"policyRef": "b"}}
+        context(HttpCall(), call_of(settings, of=definition(spec), secrets={"t": "the-token-of-the-call"}))
+        assert service.received[0].headers["authorization"] == "Bearer the-token-of-the-call"
+    assert "the-token-of-the-call" not in caplog.text

@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from ostinato.errors import OstinatoError
-from ostinato.journeys.plugins import Request
 from ostinato.journeys.settings import ApiKeyProfile, JourneySettings, JwtProfile, MtlsProfile, hash_api_key
-from ostinato.journeys.tasks.api_key_validate import ApiKeyValidate
-from ostinato.journeys.tasks.jwt_validate import JwtValidate
-from ostinato.journeys.tasks.mtls_validate import MtlsValidate
-from tests.service import Reply, Service
+from ostinato.journeys.task_kind import Request
+from ostinato.journeys.tasks.inbound.api_key import ApiKeyValidate
+from ostinato.journeys.tasks.inbound.jwt import JwtValidate
+from ostinato.journeys.tasks.inbound.mtls import MtlsValidate
+from tests.support.service import Reply, Service
 from tests.unit.journeys.tasks.calling import NOW, call_of, context, problem
 
 S = NOW // 1_000_000
@@ -107,7 +107,7 @@ def test_a_good_token_is_told_and_merged_with_what_is_there() -> None:
         (signed(GOOD | {"aud": {"me": 1}}), "JWT_AUDIENCE_MISMATCH"),
         (signed(GOOD | {"iss": "https://issuer/"}), "JWT_ISSUER_MISMATCH"),
     ],
-    ids=itertools.count(),  # keys are made anew in every process
+    ids=itertools.count(),  # every process makes its own keys
 )
 def test_what_is_wrong_with_a_token_is_written_down_and_nothing_else(token: str | None, code: str) -> None:
     auth = judged(token)
@@ -134,9 +134,11 @@ def test_a_key_is_used_with_algorithms_of_its_kind_alone() -> None:
 
 def test_keys_are_fetched_kept_and_looked_for_again_when_they_rotate() -> None:
     def jwks(*keys: tuple[str, Any]) -> Reply:
-        found = [{**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key())), "kid": kid} for kid, key in keys]
+        published = [
+            {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key())), "kid": kid} for kid, key in keys
+        ]
         more = {"kty": "oct", "k": b64(SHARED.encode()), "kid": "oct"}
-        return Reply(200, json.dumps({"keys": [*found, more, {"kty": "?"}]}).encode())
+        return Reply(200, json.dumps({"keys": [*published, more, {"kty": "?"}]}).encode())
 
     with Service(jwks(("k1", RSA))) as service:
         profile = JwtProfile(algorithms=("RS256", "HS256"), jwks_url=service.url)
@@ -185,7 +187,7 @@ KEYS = JourneySettings(api_keys={"default": ApiKeyProfile(keys={"shop": hash_api
 
 
 @pytest.mark.parametrize(
-    ("request_", "found"),
+    ("request_", "expected"),
     [
         (Request({"x-api-key": "the key of the shop"}), "shop"),
         (Request({"X-Api-Key": "the key of the shop "}), "APIKEY_INVALID"),
@@ -195,10 +197,10 @@ KEYS = JourneySettings(api_keys={"default": ApiKeyProfile(keys={"shop": hash_api
         (None, "APIKEY_MISSING"),
     ],
 )
-def test_an_api_key_is_known_by_its_hash(request_: Request | None, found: str) -> None:
+def test_an_api_key_is_known_by_its_hash(request_: Request | None, expected: str) -> None:
     after = context(ApiKeyValidate(KEYS), call_of({}, {"auth": 5}, request=request_))
     auth = after["auth"]["apiKey"]
-    assert auth.get("keyId", auth.get("problem", {}).get("code")) == found
+    assert auth.get("keyId", auth.get("problem", {}).get("code")) == expected
     assert len(auth) == 1
     assert "the key" not in repr(after)
 
@@ -248,12 +250,12 @@ TLS = Request({}, client_cert=der(LEAF))
 def certified(settings: dict[str, Any], request: Request | None, now: int = DURING, revoked: Any = ()) -> Any:
     profile = MtlsProfile(trust_anchors=(CA.cert_pem.bytes().decode(),), revoked_serials=frozenset(revoked))
     kind = MtlsValidate(JourneySettings(mtls={"default": profile}, trusted_proxies=("10.1.0.0/16",)))
-    found = context(kind, call_of(settings, request=request, now=now))["auth"]["mtls"]
-    return found["problem"]["code"] if "problem" in found else found["subjectDn"]
+    verdict = context(kind, call_of(settings, request=request, now=now))["auth"]["mtls"]
+    return verdict["problem"]["code"] if "problem" in verdict else verdict["subjectDn"]
 
 
 @pytest.mark.parametrize(
-    ("settings", "request_", "found"),
+    ("settings", "request_", "expected"),
     [
         (ANY, TLS, "allowed"),
         (ANY, Request({"Client-Cert": header(der(LEAF))}, peer="10.1.2.3"), "allowed"),
@@ -275,13 +277,13 @@ def certified(settings: dict[str, Any], request: Request | None, now: int = DURI
     ],
 )
 def test_a_certificate_is_trusted_and_allowed_or_says_why_not(
-    settings: dict[str, Any], request_: Request | None, found: str
+    settings: dict[str, Any], request_: Request | None, expected: str
 ) -> None:
-    assert certified(settings, request_) == (SUBJECT if found == "allowed" else found)
+    assert certified(settings, request_) == (SUBJECT if expected == "allowed" else expected)
 
 
 @pytest.mark.parametrize(
-    ("chain", "found"),
+    ("chain", "expected"),
     [
         (", ".join(FROM_PROXY[1:]), CHAIN[0].subject.rfc4514_string()),
         ("", "MTLS_CERT_UNTRUSTED"),
@@ -292,22 +294,22 @@ def test_a_certificate_is_trusted_and_allowed_or_says_why_not(
     ],
     ids=["whole", "missing", "of another", "leaf", "nonsense", "endless"],
 )
-def test_a_chain_leads_to_an_anchor_or_nowhere(chain: str, found: str) -> None:
+def test_a_chain_leads_to_an_anchor_or_nowhere(chain: str, expected: str) -> None:
     assert len(FROM_PROXY) >= 2
-    given = {"Client-Cert": FROM_PROXY[0], **({"Client-Cert-Chain": chain} if chain else {})}
-    assert certified(ANY, Request(given, peer="10.1.2.3"), now=CHAIN_DURING) == found
-    assert certified(ANY, Request(given, peer="10.2.2.3"), now=CHAIN_DURING) == "MTLS_CERT_MISSING"
+    headers = {"Client-Cert": FROM_PROXY[0], **({"Client-Cert-Chain": chain} if chain else {})}
+    assert certified(ANY, Request(headers, peer="10.1.2.3"), now=CHAIN_DURING) == expected
+    assert certified(ANY, Request(headers, peer="10.2.2.3"), now=CHAIN_DURING) == "MTLS_CERT_MISSING"
 
 
 def test_a_profile_allows_where_a_task_does_not_say() -> None:
-    def found(**more: Any) -> Any:
+    def judge(**more: Any) -> Any:
         profile = MtlsProfile(trust_anchors=(CA.cert_pem.bytes().decode(),), **more)
         kind = MtlsValidate(JourneySettings(mtls={"default": profile}))
         return context(kind, call_of({"profile": "default"}, request=TLS, now=DURING))["auth"]["mtls"]
 
-    assert found()["problem"]["code"] == "MTLS_SUBJECT_DENIED"  # nobody is allowed unless somebody says so
-    assert found(allow_any_from_trusted=True)["subjectDn"] == SUBJECT
-    assert found(allow_sans=(("dns", "client.example.com"),))["subjectDn"] == SUBJECT
+    assert judge()["problem"]["code"] == "MTLS_SUBJECT_DENIED"  # nobody is allowed unless somebody says so
+    assert judge(allow_any_from_trusted=True)["subjectDn"] == SUBJECT
+    assert judge(allow_sans=(("dns", "client.example.com"),))["subjectDn"] == SUBJECT
 
 
 def test_a_certificate_has_its_time() -> None:

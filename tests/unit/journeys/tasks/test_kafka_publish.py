@@ -31,9 +31,9 @@ def records(bootstrap: str) -> list[Any]:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "t"})
     partitions = consumer.list_topics("orders", timeout=10).topics["orders"].partitions
     consumer.assign([TopicPartition("orders", one, OFFSET_BEGINNING) for one in partitions])
-    found = [consumer.poll(20), consumer.poll(20)]
+    messages = [consumer.poll(20), consumer.poll(20)]
     consumer.close()
-    return found
+    return messages
 
 
 def settings(**more: Any) -> dict[str, Any]:
@@ -42,11 +42,11 @@ def settings(**more: Any) -> dict[str, Any]:
 
 def test_a_record_arrives_with_its_key_headers_and_idempotency_key(bootstrap: str) -> None:
     publisher = KafkaPublisher({"bootstrap.servers": bootstrap})
-    given = {"order": {"id": 7}, "tenant": "t1"}
+    values = {"order": {"id": 7}, "tenant": "t1"}
     asked = settings(key=mapper("context.order.id"), headers={"tenant": "${context.tenant}"})
-    assert context(KafkaPublish(), call_of(asked, given, publisher=publisher)) == given
+    assert context(KafkaPublish(), call_of(asked, values, publisher=publisher)) == values
     by_secret = settings(connectionSecretRef="secret://k", key="fixed ${context.tenant}")
-    call = call_of(by_secret, given, publisher=KafkaPublisher({}), secrets={"k": bootstrap})
+    call = call_of(by_secret, values, publisher=KafkaPublisher({}), secrets={"k": bootstrap})
     context(KafkaPublish(), call)
     first, second = sorted(records(bootstrap), key=lambda one: bool(one.key() != b"7"))
     assert (first.key(), json.loads(first.value())) == (b"7", {"id": 7})
@@ -64,9 +64,9 @@ def test_what_is_not_taken_is_a_problem_without_the_connection() -> None:
         "log_level": 0,
     }
     call = call_of(settings(), {"order": 1}, publisher=KafkaPublisher(nobody))
-    found = problem(KafkaPublish(), call)
-    assert found.code == "KAFKA_PUBLISH_FAILED"
-    assert "127.0.0.1" not in found.detail
+    fault = problem(KafkaPublish(), call)
+    assert fault.code == "KAFKA_PUBLISH_FAILED"
+    assert "127.0.0.1" not in fault.detail
     wrong = call_of(
         settings(connectionSecretRef="secret://k"),
         {"order": 1},

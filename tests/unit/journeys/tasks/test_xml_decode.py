@@ -35,12 +35,12 @@ def test_the_mapping(xml: str, value: Any) -> None:
 
 
 def test_where_it_is_written() -> None:
-    given = {"xml": "<a>1</a>", "other": 1}
+    values = {"xml": "<a>1</a>", "other": 1}
     at = {"kind": "context", "path": "in.there"}
-    assert context(XmlDecode(), call_of(settings(target=at), given))["in"] == {"there": {"a": "1"}}
+    assert context(XmlDecode(), call_of(settings(target=at), values))["in"] == {"there": {"a": "1"}}
     root = {"sourceVar": "xml", "target": {"kind": "context"}}
-    assert context(XmlDecode(), call_of(root, given)) == {"a": "1"}
-    assert context(XmlDecode(), call_of({"sourceVar": "xml", "resultVar": "v"}, given))["v"] == {"a": "1"}
+    assert context(XmlDecode(), call_of(root, values)) == {"a": "1"}
+    assert context(XmlDecode(), call_of({"sourceVar": "xml", "resultVar": "v"}, values))["v"] == {"a": "1"}
 
 
 ENTITIES = "".join(f"<!ENTITY {b} '{('&' + a + ';') * 10}'>" for a, b in zip("abcdefghi", "bcdefghij", strict=True))
@@ -72,7 +72,7 @@ LAUGHS = f"<!DOCTYPE l [<!ENTITY a 'ha'>{ENTITIES}]><l>&j;</l>"
     ids=lambda one: str(one)[:20],
 )
 def test_what_is_not_decoded_is_a_problem_that_shows_nothing_of_it(xml: Any) -> None:
-    found = problem(XmlDecode(), call_of(settings(), {"xml": xml}))
-    assert (found.code, found.internal) == (PARSE_ERROR, False)
-    assert "passwd" not in found.detail
-    assert len(found.detail) < 200
+    fault = problem(XmlDecode(), call_of(settings(), {"xml": xml}))
+    assert (fault.code, fault.internal) == (PARSE_ERROR, False)
+    assert "passwd" not in fault.detail
+    assert len(fault.detail) < 200

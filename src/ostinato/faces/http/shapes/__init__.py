@@ -1,1 +1,1 @@
-"""What goes over the wire, both ways: named, typed, with examples."""
+"""Request bodies and answers of the API as pydantic models."""

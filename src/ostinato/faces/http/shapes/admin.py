@@ -1,15 +1,17 @@
-"""Events, nodes, namespaces, tokens and health on the wire."""
+"""Events, nodes, namespaces, tokens and health: bodies and answers."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StrictBool
 
+from ostinato.doctor import Check
 from ostinato.engine.access import read_namespace
 from ostinato.errors import OstinatoError
-from ostinato.faces.http.shapes.common import Given, Length, Object, Shown
+from ostinato.faces.http.shapes.common import Instant, Length, Object, RequestBody, Shown
+from ostinato.when.instants import to_datetime
 
 
 class EventShown(Shown):
@@ -37,6 +39,7 @@ class NodeShown(BaseModel):
     jobs: list[str]
     version: str
     zone_rules: str
+    kinds: list[str]
 
 
 class Nodes(BaseModel):
@@ -44,10 +47,16 @@ class Nodes(BaseModel):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-class NamespaceShown(BaseModel):
+def _created(at: int) -> datetime | None:
+    return to_datetime(at) if at else None  # 0 for the namespace that nobody created
+
+
+class NamespaceShown(Shown):
     name: str
     notes: str
-    created: datetime | None = Field(description="null for `default`, which is there from the beginning.")
+    created: Annotated[datetime | None, BeforeValidator(_created)] = Field(
+        description="null for `default`, which always exists."
+    )
     actor: str | None
 
 
@@ -63,7 +72,7 @@ def _namespace(value: str) -> str:
         raise ValueError(str(problem)) from None
 
 
-class NewNamespace(Given):
+class NewNamespace(RequestBody):
     name: Annotated[
         str,
         AfterValidator(_namespace),
@@ -72,15 +81,15 @@ class NewNamespace(Given):
     notes: str = Field(default="", max_length=1000)
 
 
-class TokenShown(BaseModel):
+class TokenShown(Shown):
     id: str
     namespace: str | None
     role: str
     label: str
-    created: datetime
-    expires: datetime | None
-    used: datetime | None
-    revoked: datetime | None
+    created: Instant
+    expires: Instant | None
+    used: Instant | None
+    revoked: Instant | None
     actor: str | None
 
 
@@ -89,25 +98,22 @@ class Tokens(BaseModel):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-class NewToken(Given):
+class NewToken(RequestBody):
     role: Literal["admin", "operator", "reader"] = "reader"
     namespace: Annotated[str, Field(max_length=63)] | None = Field(default=None, description="null: every namespace.")
     label: str = Field(default="", max_length=200)
-    expires_in: Length | None = Field(default=None, description="Never, unless a length is given.")
+    expires_in: Length | None = Field(default=None, description="How long it is valid; without it, for good.")
 
 
 class TokenMade(TokenShown):
-    token: str = Field(description="Shown this once, and never again.")
+    token: str = Field(description="Shown only in this answer.")
 
 
-class Diagnose(Given):
-    repair: StrictBool = Field(default=False, description="Mend what is safe to mend.")
+class Diagnose(RequestBody):
+    repair: StrictBool = Field(default=False, description="Repair what is safe to repair.")
 
 
-class CheckShown(Shown):
-    name: str
-    state: Literal["ok", "notice", "wrong"]
-    words: str
+class CheckShown(Shown, view=Check):
     remedy: str = Field(description="What to do, where there is something to do.")
 
 

@@ -1,23 +1,38 @@
-"""What the shapes of the wire have in common. What is sent to us and not known is refused."""
+"""The base classes and field types of request bodies and answers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from inspect import get_annotations
+from types import GenericAlias
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator
+
+from ostinato.faces.options import Kind, Option
+from ostinato.schedules.model import OverlapName
+from ostinato.when.instants import to_datetime
 
 
-class Given(BaseModel):
-    """What is sent to us: what we do not know is refused."""
+class RequestBody(BaseModel):
+    """The body of a request. An unknown field is refused. With `options` it has a field for each row of that table."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
+
+    def __init_subclass__(cls, options: Sequence[Option] = (), **config: Any) -> None:
+        super().__init_subclass__(**config)
+        for option in options:
+            setattr(cls, option.name, None)
+        hints = {option.name: _field_type(option) for option in options}
+        cls.__annotations__ = {**get_annotations(cls), **hints}  # before pydantic reads them
 
     @field_validator("*")
     @classmethod
     def _without_nul(cls, value: Any) -> Any:
-        """Texts of ours, and lists of them. What users keep as JSON may hold one: there it is written otherwise."""
+        """Refuse NUL in texts and in lists of texts, because no store accepts it. JSON values may contain it,
+        escaped."""
         texts = value if isinstance(value, list | tuple) else [value]
         if any(isinstance(text, str) and "\x00" in text for text in texts):
             raise ValueError("no text may have a NUL in it")
@@ -25,16 +40,33 @@ class Given(BaseModel):
 
 
 class Shown(BaseModel):
+    """An answer. With `view`, a dataclass, the model has the fields of the dataclass, all required. A field that the
+    class declares itself replaces the one of the same name."""
+
     model_config = ConfigDict(from_attributes=True)
+
+    def __init_subclass__(cls, view: type | None = None, **config: Any) -> None:
+        super().__init_subclass__(**config)
+        if view is not None:  # before pydantic reads the annotations
+            hints = {name: _on_the_wire(hint) for name, hint in get_type_hints(view).items()}
+            cls.__annotations__ = {**hints, **get_annotations(cls)}
+
+
+def _on_the_wire(hint: Any) -> Any:
+    """Return the type with read-only collections replaced by lists and dicts, which pydantic reads fastest."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is tuple:
+        return GenericAlias(list, parts[0])
+    return GenericAlias(dict, parts) if kind is Mapping else hint
 
 
 NO_NUL = r"^[^\x00]*$"  # neither store keeps a NUL in a text
-RUN_CURSOR = r"^[0-9][0-9a-hjkmnp-tv-z]{25}[^\x00]*$"  # the id of a run, or of what belongs to it
+RUN_CURSOR = r"^[0-9][0-9a-hjkmnp-tv-z]{25}[^\x00]*$"  # begins with the id of a run
 Length = Annotated[str | float, Field(description="A length of time: `30s`, `5m`, `PT1H`, or seconds.")]
 
 
 def _moment(value: Any) -> Any:
-    """A moment is written out. Pydantic would take a number for seconds or milliseconds, by its size."""
+    """Refuse numbers, which pydantic would read as seconds or milliseconds, depending on their size."""
     if isinstance(value, datetime) or (isinstance(value, str) and _MOMENT.match(value)):
         return value
     raise ValueError("write it as in RFC 3339, with an offset: 2026-03-01T09:00:00Z")
@@ -46,10 +78,30 @@ Moment = Annotated[
     BeforeValidator(_moment),
     Field(description="RFC 3339, with an offset.", examples=["2026-03-01T09:00:00Z"]),
 ]
+Instant = Annotated[datetime, BeforeValidator(lambda at: to_datetime(at) if isinstance(at, int) else at)]
 Text = Annotated[str, Field(min_length=1, max_length=512)]
-Overlap = Literal["skip", "buffer_one", "buffer_all", "cancel_other", "terminate_other", "allow_all"]
 Object = dict[str, Any]
+_FIELD_TYPES: dict[Kind, Any] = {
+    Kind.TEXT: Text | None,
+    Kind.NOTES: Annotated[str, Field(max_length=1000)] | None,
+    Kind.LENGTH: Length | None,
+    Kind.FLAG: StrictBool | None,
+    Kind.TEXTS: list[str] | None,
+    Kind.OVERLAP: OverlapName | None,
+    Kind.CATCHUP: Annotated[
+        str | Object | None, Field(description="`skip`, `latest`, `all`, or a window such as `1h`.")
+    ],
+    Kind.WHOLE_OR_OBJECT: int | Object | None,
+    Kind.OBJECT: Object | None,
+    Kind.JSON: Any,
+}
 
 
-class Stop(Given):
+def _field_type(option: Option) -> Any:
+    if option.kind is Kind.WHOLE:
+        return Annotated[int, Field(ge=option.least, le=option.most)] | None
+    return _FIELD_TYPES[option.kind]
+
+
+class Stop(RequestBody):
     reason: str = Field(default="", max_length=1000)

@@ -1,4 +1,4 @@
-"""Files of schedules, plans and exports on the wire."""
+"""Files of schedules, plans and exports: bodies and answers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from ostinato.faces.http.shapes.common import NO_NUL, Given, Object
+from ostinato.faces.http.shapes.common import NO_NUL, Object, RequestBody
 
 
-class File(Given):
-    """A file of schedules: `text`, YAML or JSON as it is written, or `schedules`, what would be in it."""
+class File(RequestBody):
+    """A file of schedules: its `text`, YAML or JSON, or its content as `schedules`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -40,10 +40,11 @@ class ChangeShown(BaseModel):
 
 
 class StepShown(BaseModel):
-    """What becomes of one schedule. `missing`: declared before and no longer; `taken`: declared by another, `owner`."""
+    """The step of a plan for one schedule. `missing`: this origin declared it before, and no longer does. `taken`:
+    another origin, `owner`, declares it."""
 
     name: str
-    do: Literal["create", "update", "unchanged", "missing", "taken"]
+    verb: Literal["create", "update", "unchanged", "missing", "taken"]
     words: str = Field(description="What is created, or what changes.")
     changes: list[ChangeShown]
     before: list[str] = Field(description="Its next times, on the clock of its zone.")

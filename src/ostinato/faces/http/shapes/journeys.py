@@ -1,4 +1,4 @@
-"""Journeys on the wire. Their fields have the names that the language gives them."""
+"""Journeys: bodies and answers. Fields have the names of the journey language."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ostinato.faces.http.shapes.common import Given, Shown
+from ostinato.faces.http.shapes.common import RequestBody, Shown
 
 Phase = Literal["RUNNING", "SUCCEEDED", "FAILED"]
 
@@ -18,7 +18,7 @@ class Link(BaseModel):
 
 
 class _Linked(BaseModel):
-    """What stands beside the fields is what the journey itself shows of its context."""
+    """Further fields are those of the context that the journey shows."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -27,8 +27,12 @@ class _Linked(BaseModel):
     links: dict[str, Link] | None = Field(default=None, alias="_links")
 
 
+_NOTE = "Why nothing will come of waiting: no node is at work on the store."
+
+
 class JourneyStartResponse(_Linked):
     statusUrl: str
+    noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 
 
 class JourneyStatusShown(_Linked):
@@ -37,10 +41,13 @@ class JourneyStatusShown(_Linked):
     updatedAt: str
     tags: list[str] | None = None
     attributes: dict[str, str] | None = None
+    noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 
 
 class JourneyHeard(_Linked):
-    """The answer to a caller whom the journey's read guard does not let read it."""
+    """The answer to a caller whom the read guard does not allow to read the journey."""
+
+    noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 
 
 class JourneyError(BaseModel):
@@ -66,12 +73,12 @@ class JourneysShown(BaseModel):
     nextPageToken: str | None = Field(description="The same.")
 
 
-class Reason(Given):
+class Reason(RequestBody):
     reason: str = Field(default="", max_length=1000)
 
 
-class NewDefinition(Given):
-    """A definition as it is written."""
+class NewDefinition(RequestBody):
+    """A definition, as text."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -124,18 +131,20 @@ class DefinitionsShown(BaseModel):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-class BindingShown(BaseModel):
-    """What a journey has scheduled for itself."""
+class BindingShown(Shown):
+    """A schedule that a journey has created."""
 
-    scheduleId: str
-    journeyName: str
-    journeyVersion: str
-    startStateId: str
-    subjectId: str | None
-    startAt: datetime
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True)
+
+    scheduleId: str = Field(validation_alias="id")
+    journeyName: str = Field(validation_alias="journey")
+    journeyVersion: str = Field(validation_alias="version")
+    startStateId: str = Field(validation_alias="start")
+    subjectId: str | None = Field(validation_alias="subject")
+    startAt: datetime = Field(validation_alias="start_at")
     interval: str
-    maxRuns: int
-    runsExecuted: int
+    maxRuns: int = Field(validation_alias="max_runs")
+    runsExecuted: int = Field(validation_alias="runs_executed")
     state: str
     schedule: str = Field(description="The name of its schedule.")
     next: datetime | None

@@ -1,43 +1,23 @@
-"""Runs and jobs on the wire."""
+"""Runs and jobs: bodies and answers."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from ostinato.faces.http.shapes.common import Given, Length, Moment, Object, Shown, Text
+from ostinato.errors import OstinatoError
+from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
+from ostinato.faces.options import RUN_OPTIONS
+from ostinato.model import read_retry
+from ostinato.start_checks import read_limit, read_positive_length
+from ostinato.views import LogLine, RunInfo
 
 
-class RunShown(Shown):
-    """Where a run stands: the chain of its attempts as one thing, the newest attempt shown."""
+class RunShown(Shown, view=RunInfo):
+    """The state of a run: the chain of its attempts as one run, described by the newest attempt."""
 
-    id: str
-    name: str
-    kind: str
-    namespace: str
-    key: str | None
     status: str
-    reason: str | None
-    attempt: int
-    queue: str
-    priority: int
-    due: datetime
-    created: datetime
-    started: datetime | None
-    finished: datetime | None
-    input: Any
-    result: Any
-    error: Any
-    checkpoint: Any
-    progress: Any
-    node: str | None
-    parent_id: str | None
-    serial_key: str | None
-    concurrency_key: str | None
-    actor: str | None
-    run_id: str
 
 
 class Runs(BaseModel):
@@ -50,10 +30,8 @@ class Attempts(BaseModel):
     next: int | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-class LogShown(Shown):
-    at: datetime
-    level: str
-    message: str
+class LogShown(Shown, view=LogLine):
+    pass
 
 
 class Log(BaseModel):
@@ -61,8 +39,8 @@ class Log(BaseModel):
     next: int | None = Field(description="Pass as `after` for the next page; null where there is no more for now.")
 
 
-class Start(Given):
-    """Start a job. With an `id` it is started once, however often this is sent."""
+class Start(RequestBody, options=RUN_OPTIONS):
+    """Start a job. Requests with the same `id` start it once."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"input": {"customer": 7}, "retry": 3, "timeout": "30s"}]}
@@ -71,29 +49,53 @@ class Start(Given):
     input: Object = Field(default_factory=dict)
     id: Annotated[str, Field(min_length=1, max_length=512)] | None = None
     at: Moment | None = None
-    queue: Text | None = None
-    priority: int | None = Field(default=None, ge=-(1 << 31), le=(1 << 31) - 1)
-    retry: int | Object | None = None
-    timeout: Length | None = None
-    deadline: Length | None = None
-    serial_key: Text | None = None
-    concurrency: int | Object | None = None
-    at_most_once: StrictBool | None = None
     parent: Text | None = None
 
+    @field_validator("retry", "timeout", "deadline", "concurrency")
+    @classmethod
+    def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse values that the start would refuse, so that all errors of a body are reported together."""
+        try:
+            match info.field_name:
+                case "retry":
+                    read_retry(value)
+                case "concurrency":
+                    read_limit(value, "job")
+                case name:
+                    read_positive_length(value, str(name))
+        except (OstinatoError, TypeError) as problem:
+            raise ValueError(str(problem)) from None
+        return value
+
     def options(self) -> Object:
-        found = self.model_dump(exclude={"input", "id", "at", "inputs", "ids"}, exclude_none=True)
-        return {name: value for name, value in found.items() if value is not None}
+        fields = self.model_dump(exclude={"input", "id", "at", "inputs", "ids"}, exclude_none=True)
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 class StartMany(Start):
     inputs: list[Object] = Field(min_length=1, max_length=10_000)
     ids: list[Text] | None = None
 
+    @field_validator("input", "id")
+    @classmethod
+    def _only_for_one_run(cls, value: Any, info: ValidationInfo) -> Any:
+        if value:
+            raise ValueError(f"start-many takes {info.field_name}s, not {info.field_name}")
+        return value
+
+    @field_validator("ids")
+    @classmethod
+    def _one_id_for_each(cls, value: Any, info: ValidationInfo) -> Any:
+        inputs = info.data.get("inputs")
+        if value is not None and inputs is not None and len(value) != len(inputs):
+            raise ValueError(f"there are {len(inputs)} inputs and {len(value)} ids; give one id for each")
+        return value
+
 
 class Started(BaseModel):
     id: str
     new: bool = Field(description="False where the id was taken before.")
+    note: str | None = Field(default=None, description="What may be a mistake, such as a job that no node knows.")
 
 
 class ManyStarted(BaseModel):

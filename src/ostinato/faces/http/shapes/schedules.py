@@ -1,4 +1,4 @@
-"""Schedules on the wire."""
+"""Schedules: bodies and answers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
-from ostinato.faces.http.shapes.common import Given, Length, Moment, Object, Overlap, Shown, Text
-from ostinato.schedules.model import Policies
-from ostinato.schedules.views import shown_policies
+from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
+from ostinato.faces.options import RUN_OPTIONS, SCHEDULE_OPTIONS
+from ostinato.schedules.model import OverlapName, Policies
+from ostinato.schedules.views import BackfillInfo, Lateness, OccurrenceInfo, ScheduleInfo, policies_json
+from ostinato.schedules.views import Coming as ComingInfo
 from ostinato.when import Spec
 
 
@@ -21,7 +23,7 @@ class CatchUpShown(Shown):
 
 
 class PoliciesShown(BaseModel):
-    overlap: Overlap
+    overlap: OverlapName
     catchup: CatchUpShown
     pause_after_failures: int | None
     max_buffer: int | None
@@ -29,75 +31,30 @@ class PoliciesShown(BaseModel):
 
 
 def _policies(value: Any) -> Any:
-    return shown_policies(value) if isinstance(value, Policies) else value
+    return policies_json(value) if isinstance(value, Policies) else value
 
 
 def _spec(value: Any) -> Any:
     return value.to_json() if isinstance(value, Spec) else value
 
 
-class OccurrenceShown(Shown):
-    """One due time and what became of it; with a `count` above one, a stretch of times up to `last`."""
+class OccurrenceShown(Shown, view=OccurrenceInfo):
+    """One due time and its outcome. If `count` is above one, it represents a stretch of times up to `last`."""
 
-    nominal: datetime
-    due: datetime
-    origin: str
     status: str
-    reason: str | None
-    run_id: str
-    attempt: int
-    started: datetime | None
-    finished: datetime | None
-    result: Any
-    error: Any
-    coalesced: int
-    blocked_by: str | None
-    count: int
-    last: datetime
-    previous: datetime | None
-    policy: str | None
 
 
-class LatenessShown(Shown):
-    late: int
-    will_run: int
+class LatenessShown(Shown, view=Lateness):
+    pass
 
 
-class ScheduleShown(Shown):
-    id: str
-    name: str
-    namespace: str
+class ScheduleShown(Shown, view=ScheduleInfo):
     state: str
-    reason: str | None
     spec: Annotated[Object, BeforeValidator(_spec)]
-    words: str
-    job: str
-    input: Object
-    options: Object
+    starts: str = Field(description="What it starts: a job's name, or a kind and a name as in `journey greet`.")
     policies: Annotated[PoliciesShown, BeforeValidator(_policies)]
-    paused: datetime | None
-    notes: str
-    remaining: int | None
-    token: int
-    next: datetime | None
-    upcoming: list[datetime]
-    running: list[str]
-    waiting: int
-    backfills: int
-    counts: dict[str, int]
     recent: list[OccurrenceShown]
-    last_result: Any
-    last_failure: Any
-    failures: int
-    last_success: datetime | None
     lateness: LatenessShown
-    created: datetime
-    updated: datetime
-    memo: Any
-    tags: list[str]
-    attributes: Object
-    origin: str | None
-    actor: str | None
 
 
 class SchedulesShown(BaseModel):
@@ -105,8 +62,9 @@ class SchedulesShown(BaseModel):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-class Definition(Given):
-    """When, what, and how. What is not given is as it would be for a new schedule, or, in an update, as it is."""
+class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
+    """The definition of a schedule: when it runs, what it starts, and its policies. A field that is not given has its
+    default in a new schedule, and is not changed in an update."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -122,31 +80,15 @@ class Definition(Given):
         },
     )
 
-    spec: str | Object | None = Field(default=None, description="A cron line, or the parts of a spec.")
+    spec: str | Object | None = Field(
+        default=None, description="A cron line, `every 15m`, a time, or the parts of a spec."
+    )
     action: str | Object | None = Field(
         default=None, description='A job\'s name, `{"job": …}`, `{"http": {…}}` or `{"journey": …}`.'
     )
-    input: Object | None = None
-    overlap: Overlap | None = None
-    catchup: str | Object | None = Field(default=None, description="`skip`, `latest`, `all`, or a window such as `1h`.")
-    pause_after_failures: int | None = Field(default=None, ge=1, le=1 << 31)
-    max_buffer: int | None = Field(default=None, ge=1, le=1 << 31)
-    keep: int | None = Field(default=None, ge=1, le=1 << 31)
-    remaining: int | None = Field(default=None, ge=0, le=1 << 53)
-    notes: str | None = Field(default=None, max_length=1000)
-    memo: Any = None
-    tags: list[str] | None = None
-    attributes: Object | None = None
-    queue: Text | None = None
-    priority: int | None = Field(default=None, ge=-(1 << 31), le=(1 << 31) - 1)
-    retry: int | Object | None = None
-    timeout: Length | None = None
-    deadline: Length | None = None
-    serial_key: Text | None = None
-    concurrency: int | Object | None = None
-    at_most_once: StrictBool | None = None
 
-    def given(self) -> Object:
+    def fields(self) -> Object:
+        """Return the fields that were sent, except those that only a new schedule has."""
         return self.model_dump(exclude_unset=True, exclude={"name", "paused", "trigger"})
 
 
@@ -157,20 +99,21 @@ class NewSchedule(Definition):
 
 
 class ChangedShown(Shown):
-    """The answer to a change. `token` is the conflict token to go on with; it is in the ETag, too."""
+    """The answer to a change. `token` is the new conflict token; the ETag contains it, too."""
 
     name: str
     token: int
     run: Object | None = None
     backfill: str | None = None
     lateness: LatenessShown
+    note: str | None = Field(default=None, description="What may be a mistake, such as a job that no node knows.")
 
 
 class Upserted(ChangedShown):
     done: Literal["created", "updated", "unchanged"]
 
 
-class Note(Given):
+class Note(RequestBody):
     note: str = Field(default="", max_length=1000)
 
 
@@ -180,32 +123,21 @@ class Resume(Note):
     )
 
 
-class Trigger(Given):
+class Trigger(RequestBody):
     input: Object | None = None
-    overlap: Overlap | None = None
+    overlap: OverlapName | None = None
 
 
-class Fill(Given):
+class Fill(RequestBody):
     first: Moment
     last: Moment
-    overlap: Overlap | None = None
+    overlap: OverlapName | None = None
     input: Object | None = None
     rate: float | None = Field(default=None, gt=0, le=1_000_000, description="The most runs to start in a second.")
 
 
-class BackfillShown(Shown):
-    id: str
-    first: datetime
-    last: datetime
-    state: str
-    made: int
-    total: int
-    overlap: str | None
-    rate: float | None
-    created: datetime
-    finished: datetime | None
-    reason: str | None
-    actor: str | None
+class BackfillShown(Shown, view=BackfillInfo):
+    pass
 
 
 class Backfills(BaseModel):
@@ -213,7 +145,7 @@ class Backfills(BaseModel):
     next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
 
 
-class One(Given):
+class One(RequestBody):
     at: Moment
 
 
@@ -239,8 +171,8 @@ class ExplanationShown(Shown):
     records: list[OccurrenceShown]
 
 
-class Bulk(Given):
-    """Do the same to every schedule that fits."""
+class Bulk(RequestBody):
+    """Make the same change to every schedule that matches."""
 
     do: Literal["pause", "resume", "delete", "trigger", "backfill"]
     match: str = Field(default="*", max_length=512, description="A pattern of names, such as `billing-*`.")
@@ -256,13 +188,10 @@ class Bulk(Given):
 class BulkDone(BaseModel):
     done: int
     failed: dict[str, str]
+    notes: dict[str, str] = Field(default_factory=dict, description="What will undo the change, by schedule.")
 
 
-class ComingShown(Shown):
-    at: datetime
-    nominal: datetime
-    schedule: str
-    job: str
+class ComingShown(Shown, view=ComingInfo):
     lateness: LatenessShown
 
 

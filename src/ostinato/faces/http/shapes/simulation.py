@@ -1,4 +1,4 @@
-"""Simulations on the wire."""
+"""Simulations: bodies and answers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from ostinato.faces.http.shapes.common import Given, Moment, Text
+from ostinato.faces.http.shapes.common import Moment, RequestBody, Text
 from ostinato.faces.http.shapes.schedules import Definition
 
 Seconds = Annotated[float, Field(ge=0, le=1_000_000_000)]
 
 
-class Simulate(Given):
-    """What would happen to a schedule over a period: by name, or a draft."""
+class Simulate(RequestBody):
+    """Simulate a schedule, given by name or as a draft, over a period."""
 
     schedule: Text | None = None
     draft: Definition | None = None

@@ -1,4 +1,4 @@
-"""Webhooks on the wire."""
+"""Webhooks: bodies and answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ostinato.faces.http.shapes.common import Given, Shown
+from ostinato.faces.http.shapes.common import RequestBody, Shown
+from ostinato.webhooks.api import WebhookInfo
 
 Url = Annotated[str, Field(min_length=1, max_length=2000, examples=["https://hooks.example/in"])]
 Patterns = Annotated[
@@ -20,7 +21,7 @@ Secret = Annotated[
 ]
 
 
-class NewWebhook(Given):
+class NewWebhook(RequestBody):
     model_config = ConfigDict(
         extra="forbid",
         json_schema_extra={
@@ -34,38 +35,28 @@ class NewWebhook(Given):
     notes: str = Field(default="", max_length=1000)
 
 
-class WebhookChange(Given):
+class WebhookChange(RequestBody):
     url: Url | None = None
     patterns: Patterns | None = None
     secret: Secret = Field(default=None, description="As for a new one; an empty text takes the signature away.")
     notes: str | None = Field(default=None, max_length=1000)
 
 
-class Enable(Given):
+class Enable(RequestBody):
     after: int | None = Field(default=None, ge=0, lt=1 << 62, description="Begin after this event.")
 
 
-class Replay(Given):
+class Replay(RequestBody):
     after: int = Field(ge=0, lt=1 << 62, description="Everything after this event is sent again.")
 
 
-class WebhookShown(Shown):
-    """A webhook as it stands. Secrets are shown as what they are stored as: references."""
+class WebhookShown(Shown, view=WebhookInfo):
+    """The state of a webhook. Its secrets are references, as they are stored."""
 
-    id: str
-    namespace: str
-    url: str
-    patterns: list[str]
-    secrets: list[str]
-    notes: str
     state: Literal["active", "disabled"]
-    reason: str | None
     seq: int = Field(description="The last event that was looked at for it.")
     failing: datetime | None = Field(description="Since when no delivery has succeeded.")
     succeeded: datetime | None = Field(description="When one last did, to the minute.")
-    created: datetime
-    updated: datetime
-    actor: str | None
 
 
 class WebhooksShown(BaseModel):

@@ -1,4 +1,4 @@
-"""What DataWeave does with values, where that is certain; elsewhere `Unsure`. Pure."""
+"""DataWeave's operators, where their results are certain. Elsewhere they raise `Unsure`. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from decimal import Decimal
 from ostinato.journeys.expressions.plain.values import COUNT, ORDER, Run, Term, decimal, narrowed
 from ostinato.model import Json
 
-_DIGITS = 15  # of a number; with more, a float and a decimal may part ways
+_DIGITS = 15  # of a number; with more, a float and a decimal may differ
 
 
 class Unsure(Exception):
-    """The runtime may say something else."""
+    """Raised if the DataWeave runtime may return another result."""
 
 
 def boolean(value: Json) -> bool:
@@ -44,7 +44,7 @@ def follow(run: Run, value: Json, steps: list[str | int]) -> Json:
 
 
 def compare(left: Json, operator: str, right: Json) -> Json:
-    """Equality among null, booleans, texts and numbers, and anything against null; order among numbers."""
+    """Compare null, booleans, texts and numbers for equality, anything with null, and numbers by order."""
     a, b = _comparable(left), _comparable(right)
     if operator in ORDER:
         if not isinstance(a, Decimal) or not isinstance(b, Decimal):

@@ -1,4 +1,4 @@
-"""From the text of a plain expression to a function of its bindings. Pure."""
+"""Parse a plain expression into a function of its bindings. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ostinato.journeys.expressions.contract import BINDINGS
 from ostinato.journeys.expressions.plain import certain, values
 from ostinato.journeys.expressions.plain.certain import Unsure
 from ostinato.journeys.expressions.plain.tokens import (
+    PlainSyntaxError,
     Token,
-    Wrong,
     left_over,
     misplaced,
     named,
@@ -33,17 +33,17 @@ _FUNCTIONS = ("sizeOf", "isEmpty")
 _OPERATORS = frozenset({"+", "-", "*", "/", "++", "and", "or", "not", "default"})
 _CLOSING = (")", "]", "}", ",", ":")
 _OWN = frozenset({*_WORDS, "and", "or", "not", "default", "if", "else"})
-_DIGITS = 15  # of a number; with more, a float and a decimal may part ways
-_DEEPEST = 40  # of parentheses, lists and objects within each other
+_DIGITS = 15  # of a number; with more, a float and a decimal may differ
+_DEEPEST = 40  # nesting of parentheses, lists and objects
 _MOST_OPERATORS = 200
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'": "'", "\\": "\\", "/": "/", "$": "$"}
 
 
 class Parser:
-    """From text to a function of an evaluation. `strict`: for DataWeave, where a doubt is `Unsure`.
+    """Parses one expression. With `strict`, for DataWeave, it raises `Unsure` where the meaning is not certain.
 
-    What people read in two ways needs parentheses: `not` and `default` beside other operators, `++` beside `+`.
+    Ambiguous expressions need parentheses: `not` and `default` beside other operators, `++` beside `+`.
     """
 
     def __init__(self, expr: str, *, strict: bool) -> None:
@@ -53,7 +53,7 @@ class Parser:
         self._at = 0
         self._depth = 0
         if sum(token.kind != "text" and token.text in _OPERATORS for token in self._tokens) > _MOST_OPERATORS:
-            raise Wrong(f"it has more than {_MOST_OPERATORS} operators", 0)
+            raise PlainSyntaxError(f"it has more than {_MOST_OPERATORS} operators", 0)
 
     def whole(self) -> Term:
         term = self._expression()
@@ -61,12 +61,12 @@ class Parser:
             self._wrong(left_over(token), token)
         return term
 
-    # The grammar, from the operators that bind least
+    # The grammar, from the weakest operators to the strongest
 
     def _expression(self) -> Term:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise Wrong(f"it nests more than {_DEEPEST} deep", self._here())
+            raise PlainSyntaxError(f"it nests more than {_DEEPEST} deep", self._here())
         if self._next_is("if"):
             term = self._if()
         elif self._next_is("not"):
@@ -81,13 +81,15 @@ class Parser:
     def _if(self) -> Term:
         token = self._take()
         if not self._next_is("("):
-            raise Wrong("the condition of `if` stands in parentheses: if (condition) a else b", self._here())
+            raise PlainSyntaxError(
+                "the condition of `if` must be in parentheses: if (condition) a else b", self._here()
+            )
         self._take()
         condition = self._expression()
         self._expect(")")
         then = self._expression()
         if not self._next_is("else"):
-            raise Wrong("`if` has an `else`: if (condition) a else b", self._here())
+            raise PlainSyntaxError("`if` has an `else`: if (condition) a else b", self._here())
         self._take()
         other = self._expression()
         if self._strict:
@@ -200,7 +202,7 @@ class Parser:
         token = self._peek()
         if token is not None and token.text == "-" and token.kind == "sign":
             if token.at + 1 < len(self._expr) and self._expr[token.at + 1].isspace():
-                self._wrong("a sign stands right before its number", token)
+                self._wrong("a sign must be right before its number", token)
             self._take()
             following = self._peek()
             if following is not None and following.kind == "number":
@@ -231,7 +233,7 @@ class Parser:
     def _field(self, dot: Token) -> str:
         token = self._peek()
         if token is None or token.kind not in ("name", "text"):
-            raise Wrong("a field is missing after the dot", dot.at + 1)
+            raise PlainSyntaxError("a field is missing after the dot", dot.at + 1)
         self._take()
         if self._strict and (dot.apart or token.kind == "text" or token.text in _RESERVED or token.text[0] == "_"):
             raise Unsure
@@ -247,7 +249,7 @@ class Parser:
             self._take()
             step = int(sign + token.text)
         else:
-            raise Wrong("an index is a whole number: [0] is the first, [-1] the last", self._here())
+            raise PlainSyntaxError("an index is a whole number: [0] is the first, [-1] the last", self._here())
         if self._strict and sign:
             raise Unsure
         self._expect("]")
@@ -256,7 +258,7 @@ class Parser:
     def _primary(self) -> Term:
         token = self._peek()
         if token is None:
-            raise Wrong("something is missing at the end", len(self._expr))
+            raise PlainSyntaxError("something is missing at the end", len(self._expr))
         self._take()
         if token.kind == "number":
             return self._number(token)
@@ -283,7 +285,7 @@ class Parser:
         if len(token.text) > 1 and token.text[0] == "0" and token.text[1].isdigit():
             self._wrong("a number does not begin with 0", token)
         if len(token.text) > 300 or ("e" in token.text.lower() and self._strict):
-            raise Wrong("the number is too long", token.at)
+            raise PlainSyntaxError("the number is too long", token.at)
         if self._strict and sum(char.isdigit() for char in text) > _DIGITS:
             raise Unsure
         value = narrowed(DECIMAL.create_decimal(text))
@@ -336,7 +338,7 @@ class Parser:
         while not self._next_is("}"):
             token = self._peek()
             if token is None or token.kind not in ("name", "text"):
-                raise Wrong("a field is `name: value`, its name as it is or in quotes", self._here())
+                raise PlainSyntaxError("a field is `name: value`, its name as it is or in quotes", self._here())
             self._take()
             name = token.text if token.kind == "name" else self._unquoted(token)
             if name in fields:
@@ -356,17 +358,17 @@ class Parser:
             if "\\" in inner or "$" in inner or "\n" in inner:
                 raise Unsure
             return inner
-        if found := re.search(r"(?<!\\)(?:\\\\)*\$", inner):
-            raise Wrong(
-                r"a $ in a text is written \$; to put a value into a text, use ++", token.at + 1 + found.end() - 1
+        if match := re.search(r"(?<!\\)(?:\\\\)*\$", inner):
+            raise PlainSyntaxError(
+                r"a $ in a text is written \$; to put a value into a text, use ++", token.at + 1 + match.end() - 1
             )
 
-        def meant(found: re.Match[str]) -> str:
-            if len(found[1]) == 5:
-                return chr(int(found[1][1:], 16))
-            if found[1] not in _ESCAPES:
-                raise Wrong(f"there is no escape {found[0]} in a text", token.at + 1 + found.start())
-            return _ESCAPES[found[1]]
+        def meant(match: re.Match[str]) -> str:
+            if len(match[1]) == 5:
+                return chr(int(match[1][1:], 16))
+            if match[1] not in _ESCAPES:
+                raise PlainSyntaxError(f"there is no escape {match[0]} in a text", token.at + 1 + match.start())
+            return _ESCAPES[match[1]]
 
         return _ESCAPE.sub(meant, inner)
 
@@ -387,7 +389,7 @@ class Parser:
         if not self._next_is(sign):
             token = self._peek()
             more = "" if token is None else f", and not {named(token)}"
-            raise Wrong(f"here should be {sign}{more}", self._here())
+            raise PlainSyntaxError(f"here should be {sign}{more}", self._here())
         self._take()
 
     def _refuse(self, texts: tuple[str, ...], message: str) -> None:
@@ -400,7 +402,7 @@ class Parser:
         return len(self._expr) if token is None else token.at
 
     def _wrong(self, message: str, token: Token | None) -> NoReturn:
-        raise Wrong(message, self._here() if token is None else token.at)
+        raise PlainSyntaxError(message, self._here() if token is None else token.at)
 
     def _position(self, at: int) -> str:
         return position(self._expr, at)

@@ -1,4 +1,4 @@
-"""The words and signs of a plain expression, and what to say of those that are none. Pure."""
+"""Split a plain expression into tokens, and explain invalid ones. Pure."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _FOREIGN = (
 )
 
 
-class Wrong(Exception):
-    """An expression that cannot be read. `at`: where, in characters."""
+class PlainSyntaxError(Exception):
+    """Raised if an expression cannot be parsed. `at` is the position in characters."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ def position(expr: str, at: int) -> str:
 
 
 def unknown_name(name: str, bindings: frozenset[str]) -> str:
-    """What to say of a name that is not there."""
+    """Return the message for an unknown name."""
     hint = did_you_mean(name, bindings)
     if hint:
         return f"there is no {name!r} here; {hint}"
@@ -64,12 +64,12 @@ def unknown_name(name: str, bindings: frozenset[str]) -> str:
 
 
 def tokens(expr: str, strict: bool) -> list[Token]:
-    found: list[Token] = []
+    tokens_: list[Token] = []
     at = 0
     while at < len(expr):
         match = _TOKEN.match(expr, at)
         if match is None:
-            raise Wrong(_unreadable(expr, at), at)
+            raise PlainSyntaxError(_unreadable(expr, at), at)
         kind = str(match.lastgroup)
         end = match.end()
         if kind != "space":
@@ -77,19 +77,19 @@ def tokens(expr: str, strict: bool) -> list[Token]:
             signed = match[0] == "-" and expr[end : end + 1].isdigit()
             if strict and match[0] in ("+", "-", "*", "++", *EQUAL, *ORDER) and not apart and not signed:
                 raise Unsure
-            found.append(Token(kind, match[0], at, apart))
+            tokens_.append(Token(kind, match[0], at, apart))
         elif strict and match[0].startswith("//"):
             raise Unsure
         at = end
-    return found
+    return tokens_
 
 
 def _unreadable(expr: str, at: int) -> str:
     if expr[at] in "\"'":
         return "a text is not closed"
     for pattern, words in _FOREIGN:
-        if found := re.match(pattern, expr[at:]):
-            return f"{found[0]} is not known here; {words}"
+        if match := re.match(pattern, expr[at:]):
+            return f"{match[0]} is not known here; {words}"
     return f"{expr[at]!r} is not known here"
 
 
@@ -104,7 +104,7 @@ def misplaced(token: Token, expr: str) -> str:
         return "`if` beside other operators needs parentheses"
     if token.text == "not":
         return "`not` beside other operators needs parentheses: (not a) and b"
-    return f"{named(token)} cannot stand here"
+    return f"{named(token)} is not allowed here"
 
 
 def left_over(token: Token) -> str:
@@ -116,5 +116,5 @@ def left_over(token: Token) -> str:
         case "as" | "map" | "filter" | "reduce" | "orderBy":
             return f"there is no {token.text!r} here; say `lang: dataweave`"
         case ":":
-            return "an object stands in braces: {name: value}"
-    return f"{named(token)} cannot stand here; an operator is missing before it"
+            return "an object is written in braces: {name: value}"
+    return f"{named(token)} is not allowed here; an operator is missing before it"

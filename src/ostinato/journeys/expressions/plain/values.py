@@ -1,4 +1,4 @@
-"""What the operators of `plain` do with values. Pure."""
+"""The operators of `plain`. Pure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ COUNT: Final[Mapping[str, Callable[[Decimal, Decimal], Decimal]]] = {
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _STEPS = 100_000
-_LONGEST = 40  # digits of a whole number; one with more is a float
+_LONGEST = 40  # digits of an integer; one with more becomes a float
 
 
-class Failed(Exception):
-    """An expression that cannot be evaluated."""
+class EvaluationFailed(Exception):
+    """Raised if an expression cannot be evaluated."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -37,11 +37,11 @@ class Failed(Exception):
 
 
 class NotJson(Exception):
-    """A value that JSON has no way to write: a whole number of more than 64 bits, a text that is no Unicode."""
+    """Raised if JSON cannot represent a value: an integer of more than 64 bits, or invalid Unicode."""
 
 
 class Run:
-    """One evaluation."""
+    """One evaluation: its bindings, and how many steps are left."""
 
     __slots__ = ("bindings", "left")
 
@@ -52,14 +52,14 @@ class Run:
     def spend(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise Failed(Code.TOO_LARGE, f"it takes more than {_STEPS:,} steps")
+            raise EvaluationFailed(Code.TOO_LARGE, f"it takes more than {_STEPS:,} steps")
 
 
 Term: TypeAlias = Callable[[Run], Json]
 
 
 def as_written(value: Json) -> Json:
-    """As the runtime writes it: 1.0 is 1. Raises `NotJson`."""
+    """Return the value as the DataWeave runtime writes it: 1.0 becomes 1. Raise `NotJson`."""
     match value:
         case None | bool():
             return value
@@ -88,7 +88,7 @@ def narrowed(number: Decimal) -> Json:
 
 
 def decimal(value: Json) -> Decimal | None:
-    """A number as a decimal; None for what is none."""
+    """Return a number as a decimal, None for other values."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -112,7 +112,7 @@ def _kind(value: Json) -> str:
 
 
 def _fail(where: str, message: str) -> NoReturn:
-    raise Failed(Code.ERROR, f"{where}: {message}")
+    raise EvaluationFailed(Code.ERROR, f"{where}: {message}")
 
 
 def boolean(value: Json, operator: str, where: str) -> bool:
@@ -128,7 +128,8 @@ def default(left: Term, right: Term, run: Run) -> Json:
 
 
 def follow(run: Run, value: Json, steps: list[tuple[str | int, str]]) -> Json:
-    """Fields of objects, and of each object in a list; nothing there is null, and so is all within null."""
+    """Follow fields and indices. A field of a list is the list of that field of each object in it. A missing value is
+    null, and so is any path into null."""
     for step, where in steps:
         if value is None:
             return None
@@ -189,7 +190,8 @@ def count(left: Json, operator: str, right: Json, where: str) -> Json:
 
 
 def join(run: Run, left: Json, right: Json, where: str) -> Json:
-    """Texts, numbers and booleans to a text; lists to a list; objects to an object, in which the right one wins."""
+    """Join texts, numbers and booleans to a text, lists to a list, and objects to an object. If both objects have a
+    field, the right one wins."""
     if isinstance(left, list) and isinstance(right, list):
         run.spend(len(left) + len(right))
         return left + right
@@ -223,7 +225,7 @@ def is_empty(value: Json, where: str) -> Json:
 
 
 def longer(value: Json, most: int) -> bool:
-    """Whether a value has more characters as JSON; looked at no longer than needed, since parts may be in it often."""
+    """Return whether a value has more than `most` characters of JSON. Stops early, because a part may occur often."""
     left = most
     waiting: list[Json] = [value]
     while waiting:

@@ -1,1 +1,1 @@
-"""What runs inside a worker process. Nothing here may import anything of ours but `frames` and `codes`."""
+"""The code that runs inside a worker process. Modules here may import only `frames` and `codes` of Ostinato."""

@@ -1,8 +1,8 @@
-"""DataWeave: MuleSoft's own runtime, each expression inside the runtime's own sandbox.
+"""Evaluate DataWeave on MuleSoft's runtime, each expression in the runtime's own sandbox.
 
-The script that is run is ours; an expression is a value to it, evaluated with every privilege refused and a time limit.
-Running a script costs milliseconds for being compiled, so many requests are one script, and one expression over many
-bindings is compiled once.
+The script belongs to Ostinato; an expression is a value in it, evaluated without privileges and with a time limit.
+Compiling a script takes milliseconds, so one script serves many requests, and one expression with many bindings is
+compiled once.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from dataweave import DataWeave, DataWeaveError, modules_from_map
 from ostinato.journeys.expressions.codes import Code
 from ostinato.journeys.expressions.sandbox.runner import GRACE, Answer, Request, alarm, discreet, too_large
 
-CHUNK = 16  # requests in one script: a worker that dies in it makes work for that many
-ALIKE = 3  # requests with the same expression that are worth a script of their own
-KNOWN = 10_000  # expressions of which a worker remembers that they are some
+CHUNK = 16  # requests per script: if the worker dies, this many are repeated
+ALIKE = 3  # requests with the same expression that justify their own script
+KNOWN = 10_000  # valid expressions that a worker remembers
 
-# A module is compiled once for all; a script, each time it is run.
+# A module is compiled once, a script at every run.
 _MODULE = """%dw 2.0
 import eval, try from dw::Runtime
 fun each(jobs) = jobs map ((job) -> do {
@@ -51,7 +51,7 @@ import each from ostinato::sandbox
 ---
 each(jobs)
 """
-# One expression over many rows. The names are free: an expression that knows them was refused when it stood alone.
+# One expression over many rows. The names cannot clash: an expression that uses them was refused in its own script.
 _ALIKE = """%dw 2.0
 ---
 ostinatoRows map ((ostinatoRow) -> dw::Runtime::try(() -> do {{
@@ -70,36 +70,36 @@ _DENIED = {"SecurityPrivilegeViolation", "SecurityPropertyPrivilegeViolation"}
 
 
 class OutOfMemory(Exception):
-    """The runtime has none left; it is not to be relied on any more."""
+    """Raised if the runtime ran out of memory. It cannot be used any more."""
 
 
 class Overflowed(Exception):
-    """More came out than the runtime keeps in memory, and the file that it wanted could not be opened."""
+    """Raised if the result exceeds the runtime's buffer and its overflow file could not be opened."""
 
 
 class DataWeaveRunner:
     def __init__(self) -> None:
         self._engine = DataWeave(resolve_module=modules_from_map({"ostinato/sandbox.dwl": _MODULE}))
         self._engine.initialize()
-        self._known: set[str] = set()  # expressions that compiled when they stood alone
-        # The first of all is slow; and chance comes from a file, which must be open before none can be opened any more.
+        self._known: set[str] = set()  # expressions that compiled in their own script
+        # Warm up: the first run is slow, and random() opens a file, which is impossible later.
         self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Compiled by being run on nothing; what goes wrong after that says nothing about the expression."""
+        """Compile the expression by evaluating it without bindings. Only compilation errors count."""
         output = _OUTPUT.match(request.expr)
         if output and output[1] not in ("application/json", "json"):
             return {"message": f"its result is JSON, not {output[1]}: leave `output` out, or say application/json"}
-        (found,) = self._run([request], 1 << 20)
-        if "kind" not in found:
+        (result,) = self._run([request], 1 << 20)
+        if "kind" not in result:
             return None
-        if found["message"].startswith("org.parboiled2"):
-            return {"message": "it nests too deeply to be read"}
-        if found["kind"] != "CompilationException":
+        if result["message"].startswith("org.parboiled2"):
+            return {"message": "it is nested too deeply"}
+        if result["kind"] != "CompilationException":
             return None
-        message = " ".join(found["message"].split("\n\n", 1)[0].split())
+        message = " ".join(result["message"].split("\n\n", 1)[0].split())
         message = re.sub(r" \(line \d+, column \d+\):$| List of reserved words:.*async\.", "", message)
-        return {"message": message, "line": found["line"], "column": found["column"]}
+        return {"message": message, "line": result["line"], "column": result["column"]}
 
     def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
         if len(requests) == 1:
@@ -116,7 +116,7 @@ class DataWeaveRunner:
                 single += group
             elif group[0].expr in self._known:
                 groups.append(group)
-            else:  # The first stands alone: if it is no expression by itself, it never gets into a script of ours.
+            else:  # The first runs alone: an invalid expression must not become part of our script.
                 single.append(group[0])
                 groups.append(group[1:])
         self._several(single, most, answer)
@@ -126,7 +126,7 @@ class DataWeaveRunner:
         self._several(rest, most, answer)
 
     def _apart(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
-        """Each in a script of its own, under its own alarm."""
+        """Run each request in its own script, under its own alarm."""
         for request in requests:
             alarm(request.deadline + GRACE)
             try:
@@ -137,7 +137,7 @@ class DataWeaveRunner:
                 answer(_out_of_memory(request.at))
 
     def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
-        """Many requests, each evaluated by itself."""
+        """Run many requests per script, each evaluated separately."""
         for begin in range(0, len(requests), CHUNK):
             chunk = requests[begin : begin + CHUNK]
             alarm(2 * max(request.deadline for request in chunk) + GRACE)
@@ -146,30 +146,30 @@ class DataWeaveRunner:
             except Overflowed:
                 self._apart(chunk, most, answer)
                 continue
-            for request, found in zip(chunk, outcome, strict=True):
-                self._note(request, found)
-                answer(_answer(request, found, most))
+            for request, result in zip(chunk, outcome, strict=True):
+                self._note(request, result)
+                answer(_answer(request, result, most))
 
-    def _note(self, request: Request, found: dict[str, Any]) -> None:
-        if found.get("kind") == "CompilationException" or request.expr in self._known:
+    def _note(self, request: Request, result: dict[str, Any]) -> None:
+        if result.get("kind") == "CompilationException" or request.expr in self._known:
             return
         if len(self._known) >= KNOWN:
             self._known.clear()
         self._known.add(request.expr)
 
     def _together(self, group: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> list[Request]:
-        """One expression over many bindings; returns those that did not come out well, to be done by themselves."""
+        """Run one expression with many bindings. Return the requests that failed, to be run separately."""
         deadline = min(request.deadline for request in group)
         variables = "\n".join(f"var {name} = ostinatoRow.{name}" for name in group[0].bindings)
         script = _ALIKE.format(variables=variables, expr=group[0].expr)
         rows = [request.bindings for request in group]
         alarm(2 * deadline + GRACE)
         try:
-            (found,) = self._run([Request(0, script, {"ostinatoRows": rows}, deadline)], len(group) * (most + 1024))
+            (result,) = self._run([Request(0, script, {"ostinatoRows": rows}, deadline)], len(group) * (most + 1024))
         except Overflowed:
             return list(group)
         try:
-            rows = json.loads(found["text"], parse_float=_number)
+            rows = json.loads(result["text"], parse_float=_number)
         except (KeyError, ValueError, RecursionError):
             return list(group)
         again = []
@@ -190,20 +190,20 @@ class DataWeaveRunner:
             }
             for request in requests
         ]
-        given = {"jobs": {"content": orjson.dumps(jobs), "mimeType": "application/json"}}
+        inputs = {"jobs": {"content": orjson.dumps(jobs), "mimeType": "application/json"}}
         try:
-            done = self._engine.run(_SCRIPT, given)
-        except DataWeaveError as problem:  # it could not even begin
+            done = self._engine.run(_SCRIPT, inputs)
+        except DataWeaveError as problem:  # it could not even start
             raise OutOfMemory(str(problem)) from None
         if not done.success:
-            # Nothing that an expression does wrong reaches our own script but what it takes in memory and in room.
+            # Of an expression's errors, only those of memory and space reach our script.
             raise Overflowed if "dw-buffer-output" in (done.error or "") else OutOfMemory(done.error)
-        found: list[dict[str, Any]] = orjson.loads(done.get_bytes())
-        return found
+        result: list[dict[str, Any]] = orjson.loads(done.get_bytes())
+        return result
 
 
 def _timed(expr: str) -> str:
-    """The script with a `now` of its own, in its header; what stands on its lines stays there."""
+    """Return the script with its own `now` in the header. Line numbers do not change."""
     clock = f"fun now() = {_NOW} as DateTime"
     if not _HEADER.search(expr):
         return f"{clock} --- {expr}"
@@ -217,38 +217,38 @@ def _instant(now: int) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _answer(request: Request, found: dict[str, Any], most: int) -> Answer:
+def _answer(request: Request, result: dict[str, Any], most: int) -> Answer:
     at = request.at
-    if "text" in found:
+    if "text" in result:
         try:
-            return Answer(at, json.loads(found["text"], parse_float=_number))
+            return Answer(at, json.loads(result["text"], parse_float=_number))
         except (ValueError, RecursionError) as problem:
             return Answer(at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {type(problem).__name__}")
-    if "large" in found:
+    if "large" in result:
         return too_large(at, most)
-    if "unwritable" in found:
-        if "dw-buffer-output" in found["unwritable"]:  # the file that the runtime would have put so much into
+    if "unwritable" in result:
+        if "dw-buffer-output" in result["unwritable"]:  # the runtime's overflow file
             return too_large(at, most)
-        message = f"its result is not JSON: {discreet(found['unwritable'])}"
+        message = f"its result is not JSON: {discreet(result['unwritable'])}"
         return Answer(at, code=Code.RESULT_INVALID, message=message)
-    kind, message = found["kind"], found["message"] or ""
+    kind, message = result["kind"], result["message"] or ""
     if kind == "ExecutionTimeOutException":
-        return Answer(at, code=Code.TIMEOUT, message="it was not done by its deadline")
+        return Answer(at, code=Code.TIMEOUT, message="it exceeded its deadline")
     if "OutOfMemoryError" in message:
         return _out_of_memory(at)
-    if kind == "UserException":  # fail(…): the author's own words
+    if kind == "UserException":  # fail(…): the author's own message
         return Answer(at, code=Code.ERROR, message=message.split("\n\n", 1)[0][:300])
     code = Code.DENIED if kind in _DENIED else Code.ERROR
-    where = f"line {found['line']}, column {found['column']}: " if found["mine"] else ""
+    where = f"line {result['line']}, column {result['column']}: " if result["mine"] else ""
     return Answer(at, code=code, message=where + discreet(message))
 
 
 def _out_of_memory(at: int) -> Answer:
-    return Answer(at, code=Code.MEMORY, message="it wanted more memory than it may have")
+    return Answer(at, code=Code.MEMORY, message="it exceeded its memory limit")
 
 
 def _number(text: str) -> int | float:
-    """A whole number is an int, however it was computed, as the runtime itself writes it."""
+    """Return a whole number as an int, as the runtime writes it."""
     value = float(text)
     if math.isinf(value):
         raise ValueError(text)

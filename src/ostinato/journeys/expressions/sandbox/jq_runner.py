@@ -1,4 +1,5 @@
-"""jq. Its input is the object of all bindings; each is a variable, too. It must give one result."""
+"""Evaluate jq. The input is the object of all bindings; each binding is also a variable. The program must produce
+exactly one result."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env"
 
 @functools.lru_cache(maxsize=512)
 def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
-    """At most two results are taken, so that a stream without end is seen to be one too many. `timed`: the input is the
-    time and the bindings."""
+    """Compile an expression. The program stops after two results, which is enough to see that there is more than one.
+    With `timed`, the input contains the time and the bindings."""
     clock = ".now as $ostinato_now | def now: $ostinato_now; .bindings | " if timed else ""
     variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""
     return jq.compile(f"{_SHUT}{clock}{variables}[limit(2;\n{expr}\n)]")
@@ -32,13 +33,13 @@ class JqRunner:
         if re.match(r"\s*(?:import|include)\b", request.expr):
             return {"message": "modules cannot be imported or included", "line": 1, "column": 1}
         try:
-            jq.compile(request.expr, args=request.bindings)  # by itself: its lines and columns are the author's
-            _program(request.expr, tuple(request.bindings))  # and in its place: no imports, nothing that ends early
+            jq.compile(request.expr, args=request.bindings)  # alone, so that lines and columns are the author's
+            _program(request.expr, tuple(request.bindings))  # inside our program: no imports, no early end
         except ValueError as problem:
             text = str(problem)
-            found = re.search(r"line (\d+), column (\d+)", text)
+            place = re.search(r"line (\d+), column (\d+)", text)
             message = re.sub(r" at <top-level>.*", "", text.split("\n", 1)[0]).removeprefix("jq: error: ")
-            where = {"line": int(found[1]), "column": int(found[2])} if found else {}
+            where = {"line": int(place[1]), "column": int(place[2])} if place else {}
             return {"message": message, **where}
         return None
 
@@ -50,10 +51,10 @@ def _evaluate(request: Request, most: int) -> Answer:
     try:
         timed = request.now is not None
         program = _program(request.expr, tuple(request.bindings), timed)
-        given = request.bindings
+        input = request.bindings
         if request.now is not None:
-            given = {"now": request.now / 1_000_000, "bindings": request.bindings}
-        text = program.input_text(json.dumps(given)).text()
+            input = {"now": request.now / 1_000_000, "bindings": request.bindings}
+        text = program.input_text(json.dumps(input)).text()
     except ValueError as problem:
         if str(problem) == _DENIED:
             return Answer(request.at, code=Code.DENIED, message="it may not read the environment or other input")
@@ -62,6 +63,6 @@ def _evaluate(request: Request, most: int) -> Answer:
         return too_large(request.at, most)
     results = orjson.loads(text) if text else []
     if len(results) != 1:
-        found = "no result" if not results else "more than one result"
-        return Answer(request.at, code=Code.RESULT_INVALID, message=f"it gave {found}; it must give one")
+        count = "no result" if not results else "more than one result"
+        return Answer(request.at, code=Code.RESULT_INVALID, message=f"it gave {count}; it must give one")
     return Answer(request.at, results[0])

@@ -1,4 +1,5 @@
-"""JSONata. Its input is the object of all bindings; each is a variable, too. Nothing found is null."""
+"""Evaluate JSONata. The input is the object of all bindings; each binding is also a variable. A missing result is
+null."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def _compiled(expr: str) -> Any:
 class JsonataRunner:
     def __init__(self) -> None:
         for expr in ("$now() & $fromMillis(0) & $uppercase('a')", "$match('a', /a/)"):
-            Jsonata(expr).evaluate({})  # what is loaded on first use is loaded now: later no file can be opened
+            Jsonata(expr).evaluate({})  # load lazy modules now: later no file can be opened
 
     def check(self, request: Request) -> dict[str, Any] | None:
         try:
@@ -53,9 +54,9 @@ def _evaluate(request: Request) -> Answer:
 
 
 def _words(problem: Exception) -> str:
-    """The error's own text with its values left out: they may be secrets."""
+    """Return the error's text without values, which may be secrets."""
     if isinstance(problem, JException):
-        if problem.error == "D3137":  # $error: the author's own words
+        if problem.error == "D3137":  # $error: the author's own message
             return str(problem)[:300]
         template = re.sub(r"\{+\w+\}+", "…", JException.error_codes.get(problem.error, "it failed"))
         return f"{template} ({problem.error})"

@@ -1,8 +1,8 @@
-"""The worker's loop: load one language, lock the door, then answer batches until the pipe ends.
+"""The main loop of a worker: load one language, restrict the process, then answer batches until the pipe closes.
 
-Locking the door is what holds whatever the language's own sandbox lets through: no descriptor can be opened any more
-(so no file, no socket, no pipe), memory is bounded, and an alarm ends the process if an evaluation outlives its time,
-whether or not anyone still watches from outside. The environment was empty from the beginning.
+The restrictions hold even if the language's own sandbox fails. The process cannot open a descriptor (file, socket or
+pipe), its memory is limited, and an alarm ends it if an evaluation exceeds its time. The environment is empty from the
+start.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from ostinato.journeys.expressions import frames
 from ostinato.journeys.expressions.sandbox.runner import Answer, Request, Runner, alarm
 
 _BIGGEST = 64 << 20
-_GATHER_S = 0.02  # callers who get their answers together ask together again, which makes for large batches
-CHECK_GRACE = 4.0  # compiling is not under the language's own time limit
+_GATHER_S = 0.02  # callers that get their answers together ask together again, which makes large batches
+CHECK_GRACE = 4.0  # compiling is not covered by the language's own time limit
 
 
 def main(language: str, memory: int) -> None:
     pipe = os.dup(1)
-    os.dup2(2, 1)  # whatever a library prints must not get between the messages
-    os.environ.clear()  # what the interpreter itself put into it
+    os.dup2(2, 1)  # output of libraries must not mix with the messages
+    os.environ.clear()  # remove what the interpreter itself set
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-    # Not in the main thread: to learn its bounds, the C library would open a file each time DataWeave enters it.
+    # Not in the main thread: there the C library would open a file each time DataWeave asks for the stack's bounds.
     thread = threading.Thread(target=_work, args=(language, memory, pipe), daemon=True)
     thread.start()
     thread.join()
-    os._exit(0)  # nothing to wind up, and a language must not hold us up
+    os._exit(0)  # exit at once, without cleaning up
 
 
 def _work(language: str, memory: int, pipe: int) -> None:
@@ -45,7 +45,7 @@ def _work(language: str, memory: int, pipe: int) -> None:
 
     try:
         runner = _load(language)
-        lock_the_door(memory)
+        restrict_process(memory)
     except Exception as problem:
         say(orjson.dumps({"problem": f"{type(problem).__name__}: {problem}"}))
         return
@@ -57,7 +57,7 @@ def _work(language: str, memory: int, pipe: int) -> None:
     except frames.Gone:
         return
     except Exception:
-        traceback.print_exc()  # the last words; who reads them blames no one or the right one, and starts another
+        traceback.print_exc()  # the parent reads this to find the cause, and starts another worker
 
 
 def _load(language: str) -> Runner:
@@ -77,13 +77,13 @@ def _load(language: str) -> Runner:
     raise ValueError(f"there is no language {language!r}")
 
 
-def lock_the_door(memory: int) -> None:
+def restrict_process(memory: int) -> None:
     import resource
 
     limits = {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 64 << 10,  # its last words, in a file that it was given
+        resource.RLIMIT_FSIZE: 64 << 10,  # for its error output, in a file that the parent opened
         resource.RLIMIT_NOFILE: 0,
     }
     for limit, most in limits.items():
@@ -93,22 +93,22 @@ def lock_the_door(memory: int) -> None:
 
 
 def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
-    batch = json.loads(message)  # by the slower one: orjson does not say so when memory ends, it crashes
+    batch = json.loads(message)  # not orjson, which crashes when memory runs out
     requests = [
-        Request(at, given["expr"], given["bindings"], given["deadline"], given.get("now"))
-        for at, given in enumerate(batch["requests"])
+        Request(at, request["expr"], request["bindings"], request["deadline"], request.get("now"))
+        for at, request in enumerate(batch["requests"])
     ]
 
-    apart = batch.get("apart", False)  # each is evaluated and answered by itself, in order
+    apart = batch.get("apart", False)  # evaluate and answer each request separately, in order
     ready: list[bytes] = []
     since = time.monotonic()
 
-    def answer(given: Answer) -> None:
+    def answer(result: Answer) -> None:
         nonlocal since
-        ready.append(given.encoded(batch["most"]))
+        ready.append(result.encoded(batch["most"]))
         signal.setitimer(signal.ITIMER_REAL, 0)
         now = time.monotonic()
-        if apart or now - since > _GATHER_S:  # quick ones go together; none waits for more than one other
+        if apart or now - since > _GATHER_S:  # send quick answers together; none waits for more than one other
             say(*ready)
             ready.clear()
             since = now

@@ -1,4 +1,4 @@
-"""What a language does inside a worker, and the forms that requests and answers have there."""
+"""The interface of a language inside a worker, with its requests and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from ostinato.journeys.expressions.codes import Code
 
-GRACE = 0.25  # for a language that ends an evaluation by itself: it is heard before the alarm ends the process
+GRACE = 0.25  # for a language that enforces the deadline itself: its message arrives before the alarm ends the process
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Request:
     expr: str
     bindings: dict[str, Any]
     deadline: float
-    now: int | None = None  # microseconds since 1970, if it is not the system's time
+    now: int | None = None  # microseconds since 1970; None means the system's time
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class Answer:
     message: str = ""
 
     def encoded(self, most: int) -> bytes:
-        """As it goes over the pipe; a value that is too large or no JSON is a failure."""
+        """Return the message for the pipe. A value that is too large or not JSON becomes a failure."""
         if self.code is not None:
             message = self.message.encode(errors="replace").decode()
             return orjson.dumps({"at": self.at, "code": self.code, "message": message})
         try:
-            # First by the slower one: orjson does not say so when memory ends, it crashes; but only it is strict.
+            # First json, because orjson crashes when memory runs out; then orjson, because only it is strict.
             if len(json.dumps(self.value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))) > most:
                 return too_large(self.at, most).encoded(most)
             value = orjson.dumps(self.value)
@@ -51,7 +51,7 @@ class Answer:
 
 class Runner(Protocol):
     def check(self, request: Request) -> dict[str, Any] | None:
-        """None, or what is wrong: `message`, and `line` and `column` where known."""
+        """Return None if the expression is valid, else its mistake: `message`, and `line` and `column` if known."""
 
     def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None: ...
 
@@ -59,16 +59,17 @@ class Runner(Protocol):
 def one_by_one(
     requests: Sequence[Request], evaluate: Callable[[Request], Answer], answer: Callable[[Answer], None]
 ) -> None:
-    """Each under its own alarm. Memory that ran out is its own affair as long as the process lives."""
+    """Evaluate each request under its own alarm. Running out of memory fails only that request, if the process
+    survives."""
     for request in requests:
         alarm(request.deadline)
         try:
-            found = evaluate(request)
+            result = evaluate(request)
         except MemoryError:
-            found = Answer(request.at, code=Code.MEMORY, message="it wanted more memory than it may have")
+            result = Answer(request.at, code=Code.MEMORY, message="it exceeded its memory limit")
         except RecursionError:
-            found = Answer(request.at, code=Code.ERROR, message="it calls itself too deeply")
-        answer(found)
+            result = Answer(request.at, code=Code.ERROR, message="it calls itself too deeply")
+        answer(result)
 
 
 def alarm(seconds: float) -> None:
@@ -76,13 +77,15 @@ def alarm(seconds: float) -> None:
 
 
 def too_large(at: int, most: int) -> Answer:
-    return Answer(at, code=Code.TOO_LARGE, message=f"its result is larger than a result may be ({most} bytes of JSON)")
+    return Answer(at, code=Code.TOO_LARGE, message=f"its result exceeds {most} bytes of JSON")
 
 
 def discreet(message: str) -> str:
-    """A runtime's words without the values that it quotes: they may be secrets, and errors are kept and shown.
+    """Return a runtime's message without the values that it quotes. They may be secrets, and errors are stored and
+    shown.
 
-    From the first bracket or quote to the last one of its kind, for a value may have brackets and quotes of its own.
+    Removes everything from the first bracket or quote to the last one of the same kind, because a value may contain
+    brackets and quotes, too.
     """
     short = message.split("\n\n", 1)[0]
     for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):

@@ -1,0 +1,139 @@
+"""The claim loop: claim runs from the node's queues while it has free slots, and begin them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from ostinato.clock import Clock
+from ostinato.engine.claims import claim
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.running import Bodies
+from ostinato.engine.telemetry import Metrics
+from ostinato.model import Run
+from ostinato.store.contract import Store
+
+_CLAIM = 100  # runs in one claim: fewer cost more each
+_BACKLOG = 5_000  # outcomes waiting for the store before no more work is taken
+
+
+class Claimer:
+    """Claims runs while the node has free slots. `handlers` are the jobs that this node can run. `poll` is the number
+    of seconds after which it looks for runs without a wake-up. `on_claim` is called after each claim."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        bodies: Bodies,
+        node: Callable[[], str],
+        *,
+        handlers: Mapping[str, object],
+        queues: Collection[str],
+        concurrency: int,
+        poll: float | None,
+        metrics: Metrics,
+        on_claim: Callable[[], None],
+    ) -> None:
+        self.ready = asyncio.Event()  # runs may be ready
+        self.leave: frozenset[str] = frozenset()  # jobs that only other nodes know
+        self._store = store
+        self._clock = clock
+        self._bodies = bodies
+        self._node = node
+        self._handlers = handlers
+        self._queues = tuple(queues)
+        self._concurrency = concurrency
+        self._poll = poll
+        self._metrics = metrics
+        self._on_claim = on_claim
+        self._stopping = False
+        self._token = 0
+        self._under_way: set[int] = set()  # tokens of claims that are not committed yet
+        self._reserved = 0  # slots reserved for them
+        self._idle = True  # the last look found nothing to claim
+
+    def stop(self) -> None:
+        """Stop claiming. A claim or a firing in progress is finished, and its runs are handed back."""
+        self._stopping = True
+        self.ready.set()
+        self._bodies.room.set()
+
+    async def run(self) -> None:
+        turn = 0
+        # Half the slots at a time: while those runs are at work, the store looks for the other half.
+        most = max(_CLAIM, self._concurrency // 2)
+        while not self._stopping:
+            self.ready.clear()
+            room = self._room()
+            if room <= 0:
+                self._bodies.room.clear()
+                await self._bodies.room.wait()  # until a run ends or outcomes are written
+                continue
+            got = 0
+            for step in range(len(self._queues)):
+                limit = min(self._room(), most)
+                if limit <= 0 or self._stopping:
+                    break
+                got += await self._claim(self._queues[(turn + step) % len(self._queues)], limit)
+            turn += 1
+            self._idle = got == 0
+            if got == 0 and not self._stopping:
+                await wait_for_event(self.ready, self._poll)
+
+    async def _claim(self, queue: str, limit: int) -> int:
+        now, node, leave, kinds = self._clock.now(), self._node(), self.leave, self._bodies.kinds.names
+        token = self._open_claim(limit)
+        try:
+            with self._bodies.spans.of("claim", queue=queue):
+                runs = await self._store.run(lambda tries: claim(node, token, queue, limit, now, kinds, leave, tries))
+            self.take(runs)
+        finally:
+            self._close_claim(token, limit)
+        if runs:
+            self._on_claim()
+        return len(runs)
+
+    def reserve(self, most: int) -> DirectClaim:
+        """Reserve slots so that the beat can start due runs directly. Zero if anything is, or may be, queued;
+        otherwise at most half the free slots, so that a long batch cannot starve the claim loop. Call `give_back`
+        afterwards."""
+        room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
+        return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
+
+    def give_back(self, direct: DirectClaim, claimed: Sequence[Run]) -> None:
+        """Begin the runs that were claimed directly, and free the other slots."""
+        self.take(claimed)
+        self._close_claim(direct.token, direct.room)
+
+    def take(self, runs: Sequence[Run]) -> None:
+        """Begin claimed runs, or hand them back if the node is stopping."""
+        if self._stopping:
+            self._bodies.hand_back(runs)
+        elif runs:
+            self._metrics.claimed.inc(len(runs))
+            for run in runs:
+                self._bodies.begin(run)
+
+    def _open_claim(self, room: int) -> int:
+        """Reserve slots for a claim. Returns the claim's token."""
+        self._token += 1
+        self._under_way.add(self._token)
+        self._reserved += room
+        return self._token
+
+    def _close_claim(self, token: int, room: int) -> None:
+        self._under_way.discard(token)
+        self._reserved -= room
+        if room:
+            self._bodies.room.set()
+
+    def _room(self) -> int:
+        if self._stopping or len(self._bodies.ends) > _BACKLOG:
+            return 0
+        return max(0, self._concurrency - len(self._bodies.running) - self._reserved)
+
+    def unheard(self, run_id: str, run_claim: int, token: int) -> bool:
+        """Return whether this node claimed a run and never began it, because the answer of the commit was lost."""
+        return not self._stopping and self._bodies.begun.get(run_id) != run_claim and token not in self._under_way

@@ -1,0 +1,70 @@
+"""Classify IP addresses: public, private, or never to be called. Pure.
+
+The tables follow IANA's registries of special-purpose addresses; the longest network that contains an address decides.
+They replace Python's `is_private` and `is_global`, which differ between releases.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+from typing import TypeAlias
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+
+class Kind(StrEnum):
+    PUBLIC = "public"
+    PRIVATE = "private"
+    LOOPBACK = "loopback"
+    LINK_LOCAL = "link-local"
+    METADATA = "cloud metadata"
+    MULTICAST = "multicast"
+    UNSPECIFIED = "unspecified"
+    RESERVED = "reserved"
+
+
+NEGOTIABLE = frozenset({Kind.PRIVATE, Kind.LOOPBACK})  # what a policy may allow; the rest, but public, never
+
+_NETWORKS = {
+    Kind.PUBLIC: "0.0.0.0/0 2000::/3",
+    Kind.LOOPBACK: "127.0.0.0/8 ::1/128",
+    # RFC 1918, carrier-grade NAT, benchmarking (in use inside some networks); unique and site local.
+    Kind.PRIVATE: "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 198.18.0.0/15 fc00::/7 fec0::/10",
+    Kind.LINK_LOCAL: "169.254.0.0/16 fe80::/10",
+    # Not all are link-local: Alibaba, Azure and Oracle have others, and AWS, Google, Oracle and Scaleway in IPv6.
+    Kind.METADATA: "169.254.169.254/32 169.254.170.2/32 169.254.170.23/32 100.100.100.200/32 168.63.129.16/32"
+    " 192.0.0.192/32 fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128",
+    Kind.MULTICAST: "224.0.0.0/4 ff00::/8",
+    Kind.UNSPECIFIED: "0.0.0.0/8 ::/128",
+    # 64:ff9b:1::/48 is translated by local rules: which address it leads to cannot be known from outside.
+    Kind.RESERVED: "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4"
+    " ::/0 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16",
+}
+_BY_LENGTH: list[tuple[Network, Kind]] = sorted(
+    ((ip_network(text), kind) for kind, texts in _NETWORKS.items() for text in texts.split()),
+    key=lambda pair: -pair[0].prefixlen,
+)
+
+# The last 32 bits of these are an IPv4 address: compatible, mapped, translated, and NAT64.
+_LAST_BITS = [IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")]
+_ITSELF = frozenset({IPv6Address("::"), IPv6Address("::1")})
+
+
+def kind_of(address: Address) -> Kind:
+    """Return the kind of an address that embeds no other address."""
+    return next(kind for network, kind in _BY_LENGTH if address in network)
+
+
+def meant(address: Address) -> tuple[Address, ...]:
+    """Return the addresses that packets for an address reach: the addresses that it embeds, or itself."""
+    if isinstance(address, IPv4Address) or address in _ITSELF:
+        return (address,)
+    if address.sixtofour is not None:
+        return (address.sixtofour,)
+    if address.teredo is not None:
+        return address.teredo
+    if any(address in network for network in _LAST_BITS):
+        return (IPv4Address(int(address) & 0xFFFF_FFFF),)
+    return (address,)

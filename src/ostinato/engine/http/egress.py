@@ -1,0 +1,409 @@
+"""Outbound HTTP: the policy that says where requests may go, and the client that sends them.
+
+The client resolves a name once, checks every address of the answer, and connects to an address that it has checked. So
+an attacker gains nothing by changing the name's address in between (DNS rebinding). The client ignores proxies of the
+environment, follows redirects only on request, and logs nothing. It uses httpx only to parse URLs and headers, and
+httpcore to connect, because httpx's own client would log whole URLs, which may contain secrets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import ip_address, ip_network
+from typing import TypeAlias
+
+import httpcore
+import httpx
+
+from ostinato.engine.http.addresses import NEGOTIABLE, Address, Kind, Network, kind_of, meant
+from ostinato.engine.http.names import resolve
+from ostinato.errors import OstinatoError, short_repr
+from ostinato.version import __version__
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+
+_NAME = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NOT_IN_A_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_OWN = frozenset(
+    "host content-length transfer-encoding connection keep-alive te trailer upgrade proxy-connection".split()
+)
+_MOVED = frozenset({301, 302, 303, 307, 308})
+# What may go along to another origin. Whatever else a caller sets may be a credential by a name nobody knows here.
+_HARMLESS = frozenset("accept accept-encoding accept-language content-type idempotency-key user-agent".split())
+_PORTS = {"http": 80, "https": 443}
+MOST_REDIRECTS = 10
+
+
+class EgressRefused(OstinatoError):
+    """Raised if the policy refuses a request. `setting` is the setting that would allow it; None if no setting does."""
+
+    def __init__(self, what: str, rule: str, *, host: str = "", address: str = "", setting: str | None = None) -> None:
+        super().__init__(f"{what} is refused: {rule}; {setting or 'no setting allows it'}")
+        self.host = host
+        self.address = address
+        self.rule = rule
+        self.setting = setting
+
+
+class EgressFailed(OstinatoError):
+    """Raised if no complete response arrived: the name is unknown, or the connection failed or broke. A retry may
+    succeed."""
+
+
+class EgressTimedOut(EgressFailed):
+    """Raised if no complete response arrived in time."""
+
+
+class EgressUnconnected(EgressFailed):
+    """There was no connection, because of its name, its address or its certificate: nothing was sent."""
+
+
+class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
+    """There was no connection in time: nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPolicy:
+    """Where requests may go. By default, to public addresses only.
+
+    `allow_private` also allows loopback and private networks. `allow` lists names (`hooks.internal`, `*.corp.example`)
+    that may have such addresses, and networks (`10.1.0.0/16`). `only`, if not empty, refuses all names and networks
+    that it does not list. `deny` refuses the names and networks that it lists, whatever the other settings allow.
+    Link-local, metadata, multicast, unspecified and reserved addresses are refused under every policy.
+    """
+
+    allow_private: bool = False
+    allow: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    _allow: _Places = field(init=False, repr=False, compare=False)
+    _only: _Places = field(init=False, repr=False, compare=False)
+    _deny: _Places = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("allow", "only", "deny"):
+            places = getattr(self, name)
+            if isinstance(places, str) or not all(isinstance(one, str) for one in places):
+                raise OstinatoError(f"egress {name} {short_repr(places)} is not a list of names and networks")
+            object.__setattr__(self, name, tuple(places))
+            object.__setattr__(self, f"_{name}", _read_places(places, name))
+
+    def check_name(self, host: str) -> None:
+        """Raise `EgressRefused` if the policy refuses a name, before its addresses are looked up."""
+        if self._deny.names_hold(host):
+            raise EgressRefused(repr(host), "the policy denies it by name", host=host, setting="take it out of deny=")
+        if self.only and not self._only.networks and not self._only.names_hold(host):
+            raise self._not_among(repr(host), host, "")
+
+    def check(self, host: str, addresses: Iterable[str]) -> None:
+        """Raise `EgressRefused` if the policy refuses the host or any of its addresses. A single bad address among good
+        ones is an attack or a mistake."""
+        self.check_name(host)
+        for text in addresses:
+            self._check_address(host, text)
+
+    def _check_address(self, host: str, text: str) -> None:
+        try:
+            address = ip_address(text)
+        except ValueError:
+            raise EgressRefused(repr(host), f"{text!r} is not an address", host=host, address=text) from None
+        ends = meant(address)
+        what = _spelled(host, text, ends)
+        if self._deny.networks_hold(address, ends, every=False):
+            raise EgressRefused(
+                what, "the policy denies its network", host=host, address=text, setting="take it out of deny="
+            )
+        for end in ends:
+            kind = kind_of(end)
+            if kind is Kind.PUBLIC:
+                continue
+            rule = f"{kind.value} addresses are never called"
+            if kind not in NEGOTIABLE:
+                raise EgressRefused(what, rule, host=host, address=text)
+            if not self.allow_private and not self._allow.names_hold(host) and not self._allow.networks_hold(end, ()):
+                setting = f"allow it with EgressPolicy(allow=({str(end)!r},)), or with the setting egress_allow"
+                rule = f"{kind.value} addresses are not called unless allowed"
+                raise EgressRefused(what, rule, host=host, address=text, setting=setting)
+        if self.only and not self._only.names_hold(host) and not self._only.networks_hold(address, ends):
+            raise self._not_among(what, host, text)
+
+    def _not_among(self, what: str, host: str, address: str) -> EgressRefused:
+        rule = "the policy has only= and it is not among them"
+        return EgressRefused(what, rule, host=host, address=address, setting="add it to only=")
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    names: frozenset[str]
+    suffixes: tuple[str, ...]
+    networks: tuple[Network, ...]
+
+    def names_hold(self, host: str) -> bool:
+        plain = host.lower().removesuffix(".")
+        return plain in self.names or plain.endswith(self.suffixes)
+
+    def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
+        """Return whether one of the networks contains the address, or the addresses that it embeds: all of them, or
+        with `every=False` any of them."""
+        inside = [any(end in network for network in self.networks) for end in ends]
+        return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
+
+
+def _read_places(places: Iterable[str], name: str) -> _Places:
+    names, suffixes, networks = set(), [], []
+    for text in places:
+        try:
+            networks.append(ip_network(text))
+            continue
+        except ValueError as problem:
+            wrong = str(problem)
+        plain = text.lower().removesuffix(".")
+        if "/" in text or ":" in text or not _NAME.fullmatch(plain) or plain.rpartition(".")[2].isdigit():
+            why = f" ({wrong})" if "host bits" in wrong else ""
+            raise OstinatoError(
+                f"egress {name}: {short_repr(text)} is neither a name nor a network{why}; "
+                "write 'hooks.internal', '*.corp.example', '10.1.0.0/16' or 'fd12::/64', without scheme and port"
+            )
+        if plain.startswith("*."):
+            suffixes.append(plain[1:])
+        else:
+            names.add(plain)
+    return _Places(frozenset(names), tuple(suffixes), tuple(networks))
+
+
+def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
+    inner = " and ".join(str(end) for end in ends)
+    parts = [text] * (text != host) + [f"which leads to {inner}"] * (inner != text)
+    return f"{host if text == host else repr(host)} ({', '.join(parts)})" if parts else host
+
+
+class _CheckedBackend(httpcore.AsyncNetworkBackend):
+    """Opens the connections of httpcore, and checks their addresses: only this class knows which address is
+    connected."""
+
+    def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
+        self._policy = policy
+        self._resolve = resolve
+        self._network = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            async with asyncio.timeout(timeout):
+                addresses = await self._addresses(host, port)
+        except TimeoutError:
+            raise httpcore.ConnectTimeout(f"no address found for {host!r} in time") from None
+        for n, address in enumerate(addresses):
+            patience = None if timeout is None else timeout / len(addresses)
+            try:
+                return await self._network.connect_tcp(address, port, timeout=patience, socket_options=socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if n + 1 == len(addresses):
+                    raise
+        raise httpcore.ConnectError(f"{host!r} has no address")
+
+    async def _addresses(self, host: str, port: int) -> Sequence[str]:
+        self._policy.check_name(host)
+        try:
+            addresses: Sequence[str] = [str(ip_address(host))]
+        except ValueError:
+            try:
+                addresses = tuple(await self._resolve(host, port))
+            except (OSError, UnicodeError) as problem:
+                raise httpcore.ConnectError(f"no address found for {host!r}: {problem}") from None
+        self._policy.check(host, addresses)
+        return addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response. `truncated` means that its body was longer than the caller's limit."""
+
+    status: int
+    headers: httpx.Headers
+    content: bytes
+    truncated: bool
+    redirects: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    method: str
+    url: httpx.URL
+    headers: httpx.Headers
+    content: bytes
+
+
+class Egress:
+    """Sends requests to the addresses that the policy allows.
+
+    Every request opens its own connection. So there is nothing to close, event loops share nothing, and no connection
+    is used longer than the check of its address is valid.
+    """
+
+    def __init__(
+        self, policy: EgressPolicy | None = None, *, resolve: Resolve = resolve, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self.policy = policy or EgressPolicy()
+        self._resolve = resolve
+        self._backend = _CheckedBackend(self.policy, resolve)
+        self._given_tls = tls
+
+    def with_tls(self, tls: ssl.SSLContext) -> Egress:
+        """Return a client with the same policy and other certificates."""
+        return Egress(self.policy, resolve=self._resolve, tls=tls)
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        return self._given_tls or httpx.create_ssl_context()
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        timeout: float = 30.0,
+        connect_timeout: float = 10.0,
+        max_response: int = 1 << 20,
+        redirects: int = 0,
+    ) -> Answer:
+        """Send one request and return the response, whatever its status, with at most `max_response` bytes of its body.
+        `timeout` is the number of seconds for everything: name lookup, connection, redirects and the last byte. Raises
+        `EgressRefused`, `EgressFailed` and `EgressTimedOut`."""
+        check_headers(headers or {})
+        sent = httpx.Headers({name: value.strip() for name, value in (headers or {}).items()}, encoding="utf-8")
+        sent.setdefault("User-Agent", f"ostinato/{__version__}")
+        sent.setdefault("Accept", "*/*")
+        # Decoding is where a small answer becomes a huge one, so none is asked for and none is done.
+        sent.setdefault("Accept-Encoding", "identity")
+        hop = first = _Hop(method, read_url(url), sent, content)
+        try:
+            async with asyncio.timeout(timeout):
+                for followed in range(redirects + 1):
+                    answer = await self._send(hop, min(connect_timeout, timeout), max_response, followed)
+                    following = _next_hop(hop, answer) if redirects else None
+                    if following is None:
+                        return answer
+                    hop = following
+                raise EgressFailed(f"{hop.url.host!r} is one redirect too many; {redirects} are followed")
+        except TimeoutError:
+            raise EgressTimedOut(f"no whole answer from {hop.url.host!r} within {timeout:g} s") from None
+        except httpcore.TimeoutException:  # the only one that it is given is for the connection
+            late = EgressConnectTimedOut if hop is first else EgressTimedOut
+            raise late(f"no connection to {hop.url.host!r} within {connect_timeout:g} s") from None
+        except httpcore.LocalProtocolError:
+            raise OstinatoError("the request cannot be written as HTTP") from None  # its words would show a header
+        except (httpcore.NetworkError, httpcore.ProtocolError) as problem:
+            said = str(problem).partition(": bytearray")[0] or type(problem).__name__  # without what the server sent
+            unsent = isinstance(problem, httpcore.ConnectError) and hop is first
+            kind = EgressUnconnected if unsent else EgressFailed
+            raise kind(f"no answer from {hop.url.host!r}: {said}") from None
+
+    async def _send(self, hop: _Hop, connect: float, most: int, followed: int) -> Answer:
+        url = hop.url
+        request = httpcore.Request(
+            hop.method,
+            httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=_port(url), target=url.raw_path),
+            headers=[(b"Host", url.netloc), *hop.headers.raw, *_length(hop)],
+            content=hop.content,
+            extensions={"timeout": {"connect": connect}},
+        )
+        tls = self._tls if url.scheme == "https" else None
+        async with httpcore.AsyncConnectionPool(tls, network_backend=self._backend) as pool:
+            response = await pool.handle_async_request(request)
+            try:
+                content = bytearray()
+                async for part in response.aiter_stream():
+                    content += part
+                    if len(content) > most:
+                        break
+            finally:
+                await response.aclose()
+        headers = httpx.Headers(response.headers)
+        return Answer(response.status, headers, bytes(content[:most]), len(content) > most, followed)
+
+
+def read_url(url: str) -> httpx.URL:
+    """Parse an absolute http or https URL. Raises `EgressRefused` for any other URL, and for one with a user or a
+    password."""
+    try:
+        parsed = httpx.URL(url)
+    except (httpx.InvalidURL, TypeError, UnicodeError) as problem:
+        raise EgressRefused("the URL", f"it cannot be read ({problem})") from None
+    if parsed.scheme not in _PORTS:
+        scheme = f"its scheme is {parsed.scheme!r}" if parsed.scheme else "it has no scheme"
+        raise EgressRefused("the URL", f"{scheme}, and only http and https are called", host=parsed.host)
+    if not parsed.host:
+        raise EgressRefused("the URL", "it names no host")
+    if not 1 <= _port(parsed) <= 65535:
+        raise EgressRefused("the URL", f"its port is {parsed.port}, and ports are from 1 to 65535", host=parsed.host)
+    if parsed.userinfo:
+        rule = "it has a user or a password in it, which logs would show; send an Authorization header"
+        raise EgressRefused("the URL", rule, host=parsed.host)
+    return parsed
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Raise `OstinatoError` for a header with an invalid name or value, or one that the connection sets itself. The
+    error does not show the value, which may be a secret."""
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _TOKEN.fullmatch(name):
+            raise OstinatoError(f"{short_repr(name)} is not the name of a header; it is letters, digits and hyphens")
+        if name.lower() in _OWN:
+            raise OstinatoError(f"the header {name!r} is set by the connection itself; leave it out")
+        if not isinstance(value, str) or _NOT_IN_A_VALUE.search(value):
+            raise OstinatoError(f"the value of the header {name!r} is not one line of text")
+
+
+def _next_hop(hop: _Hop, answer: Answer) -> _Hop | None:
+    """Return the request that follows a redirect, with the headers and the body that may be sent there. Returns None if
+    the response is to be returned as it is."""
+    location = answer.headers.get("location")
+    if answer.status not in _MOVED or not location:
+        return None
+    try:
+        url = read_url(str(hop.url.join(location)))
+    except httpx.InvalidURL as problem:
+        raise EgressRefused("the URL of a redirect", f"it cannot be read ({problem})") from None
+    method, content, headers = hop.method, hop.content, hop.headers.copy()
+    if (answer.status == 303 and method != "HEAD") or (answer.status in (301, 302) and method == "POST"):
+        method, content = "GET", b""
+        headers.pop("content-type", None)
+    if not _same_trust(hop.url, url):
+        if content:
+            return None  # a body may hold secrets, and none of its headers can go along to vouch for it
+        kept = {name: value for name, value in headers.items() if name in _HARMLESS}
+        headers = httpx.Headers(kept, encoding="utf-8")
+    return _Hop(method, url, headers, content)
+
+
+def _same_trust(first: httpx.URL, other: httpx.URL) -> bool:
+    """Return whether two URLs have the same origin, or differ only by an upgrade from http to https."""
+    if first.host != other.host:
+        return False
+    upgrade = (first.scheme, _port(first), other.scheme, _port(other)) == ("http", 80, "https", 443)
+    return upgrade or (first.scheme, _port(first)) == (other.scheme, _port(other))
+
+
+def _port(url: httpx.URL) -> int:
+    return _PORTS[url.scheme] if url.port is None else url.port
+
+
+def _length(hop: _Hop) -> list[tuple[bytes, bytes]]:
+    if not hop.content and hop.method not in ("POST", "PUT", "PATCH"):
+        return []
+    return [(b"Content-Length", str(len(hop.content)).encode())]

@@ -1,0 +1,103 @@
+"""Do a change once per request id: the transaction of the change also stores its answer under that id."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import orjson
+
+from ostinato.errors import Conflict
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.instants import Micros
+
+T = TypeVar("T")
+# A dataclass may hold derived values; `_as_json` leaves them out.
+_PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
+
+
+def call_id() -> str:
+    """Return a request id for a call that came without one, so that a retry of its transaction finds an earlier
+    commit."""
+    return secrets.token_hex(16)
+
+
+def digest(*asked: Any) -> str:
+    """Return a short digest of a call's arguments, which shows whether a request id is used again for another call."""
+    try:
+        written = orjson.dumps(asked, default=_as_json, option=_PLAIN)
+    except TypeError:  # the call refuses it later, with a better error
+        written = repr(asked).encode("utf-8", "replace")
+    return hashlib.sha256(written).hexdigest()[:32]
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value as JSON that is the same in every process. The repr of an object with its address would not be."""
+    return value.to_json() if hasattr(value, "to_json") else getattr(value, "__qualname__", None) or repr(value)
+
+
+async def run_once(
+    store: Store, namespace: str, request: str | None, what: str, now: Micros, work: Callable[[], Operation[T]]
+) -> T:
+    """Run a change in one transaction, and return its answer. The change is made once, even if the store retries the
+    transaction, and, with a request id, even if the caller repeats the request. `work` returns the operation of one
+    try; its answer is JSON."""
+    id = request or call_id()
+    return await store.run(lambda _: once(namespace, id, what, now, work()))
+
+
+def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T]) -> Operation[T]:
+    """Do the work, unless the same request was done before: then return its stored answer. The answer is JSON. Raises
+    `Conflict` if the request id was used for another call; `what` identifies the call."""
+    if (yield from _enter(namespace, request, what, now)):
+        answer = yield from work
+        yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
+        return answer
+    answer = yield from find_answer(namespace, request, what)
+    return answer
+
+
+def begin(namespace: str, request: str, what: str, now: Micros) -> Operation[Any]:
+    """Begin work of several transactions. Returns the stored answer, or None if the work is still to be done."""
+    if (yield from _enter(namespace, request, what, now)):
+        return None
+    return (yield from find_answer(namespace, request, what))
+
+
+def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[Any]:
+    """End work of several transactions: store the answer, unless one is stored already. Returns the stored answer."""
+    yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
+    stored = yield from find_answer(namespace, request, what)
+    return answer if stored is None else stored
+
+
+class Unkept(Generic[T]):
+    """A call whose answer is not JSON and is not stored. It is done once, even if the store retries its transaction.
+    Create an object for each call, and an operation with `once` for each try."""
+
+    def __init__(self, namespace: str, verb: str, now: Micros) -> None:
+        self._request = (namespace, call_id(), verb, now)
+        self._answers: list[T] = []
+
+    def once(self, work: Operation[T]) -> Operation[T]:
+        if not (yield from _enter(*self._request)):
+            return self._answers[-1]  # of the try before, which was committed although its answer was lost
+        answer = yield from work
+        self._answers.append(answer)
+        return answer
+
+
+def _enter(namespace: str, request: str, what: str, now: Micros) -> Operation[bool]:
+    """Record a request. Returns whether it is new."""
+    return bool((yield sql("make_request", [(namespace, request, now, what)])))
+
+
+def find_answer(namespace: str, request: str, what: str) -> Operation[Any]:
+    """Return the answer of a request, or None if it has none. Raises `Conflict` if the request id was used for another
+    call."""
+    rows = yield sql("request", namespace=namespace, id=request)
+    if rows and rows[0][0] != what:
+        raise Conflict(f"the request id {request!r} was used for another call; take a new one")
+    return None if not rows or rows[0][1] is None else orjson.loads(rows[0][1])

@@ -1,0 +1,147 @@
+"""Renew a node's lease, even while the node's event loop is blocked.
+
+On a real clock a thread renews the lease; it has its own event loop and its own connection. So a job that computes
+without awaiting, or a large request, delays only its own loop, and other nodes do not take over its runs. A loop that
+does not respond for `PATIENCE` counts as hung: its lease is no longer renewed, so that another node takes over. On a
+virtual clock there are no threads, and the lease is renewed on the node's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from ostinato.clock import SharedClock
+from ostinato.engine import nodes
+from ostinato.engine.log import log
+from ostinato.engine.timekeeping import Timekeeper
+from ostinato.store.contract import Store
+from ostinato.when.instants import SECOND, Micros
+
+PATIENCE: Micros = 60 * SECOND
+
+
+class LeaseKeeper:
+    """Renews the lease of a node five times per lease. `node` returns the node's id.
+
+    `on_renewal` is called after each renewal, with the ticks at which it was requested; `lost` is called with the id of
+    a node that others have given up. Both run on the home loop, which is the loop that created this keeper. `blocker`
+    names what blocks that loop, if it is known.
+    """
+
+    def __init__(
+        self,
+        clock: SharedClock,
+        lease: Micros,
+        node: Callable[[], str],
+        *,
+        on_renewal: Callable[[nodes.Pulse, Micros], None],
+        lost: Callable[[str], Awaitable[None]],
+        stopping: Callable[[], bool],
+        blocker: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._clock = clock
+        self._lease = lease
+        self._node = node
+        self._on_renewal = on_renewal
+        self._lost = lost
+        self._stopping = stopping
+        self._blocker = blocker
+        self._patience = max(PATIENCE, lease)
+        self._home = asyncio.get_running_loop()
+        self._alive_at = clock.local.ticks()  # when the home loop last responded
+        self._hung = False
+
+    async def renew(self, store: Store, time: Timekeeper) -> None:
+        """Renew the lease until cancelled, or until the node is lost while it stops. `time` measures the clock of
+        `store`; both belong to the running loop. Raises the store's errors."""
+        while True:
+            self.call_home(self._mark_alive)
+            if self._is_hung():
+                await asyncio.sleep(self._lease / 5 / SECOND)
+                continue
+            await time.refresh()
+            node, ticks = self._node(), self._clock.local.ticks()
+            pulse = await store.run(lambda _, node=node: nodes.heartbeat(node, self._clock.now, self._lease))  # type: ignore[misc]
+            if not pulse.alive:
+                await self._report_loss(node)
+                if self._stopping():
+                    return
+                continue
+            self.call_home(lambda pulse=pulse, ticks=ticks: self._on_renewal(pulse, ticks))  # type: ignore[misc]
+            if self._clock.now() - pulse.at < self._lease // 5:  # else the renewal took so long that the next is due
+                await asyncio.sleep(self._lease / 5 / SECOND)
+
+    def call_home(self, action: Callable[[], None]) -> None:
+        """Call `action` on the home loop. If that loop is closed, its node is gone, and this raises `CancelledError` to
+        end the renewals."""
+        if self._home.is_closed():
+            raise asyncio.CancelledError
+        if self._home is asyncio.get_running_loop():
+            action()
+        else:
+            self._home.call_soon_threadsafe(action)
+
+    async def _report_loss(self, node: str) -> None:
+        if self._home is asyncio.get_running_loop():
+            await self._lost(node)
+        else:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(_as_coroutine(self._lost, node), self._home))
+
+    def _mark_alive(self) -> None:
+        self._alive_at = self._clock.local.ticks()
+
+    def _is_hung(self) -> bool:
+        """Whether the home loop has not responded for too long. Logs an error when that begins."""
+        silence = self._clock.local.ticks() - self._alive_at
+        hung = silence > self._patience
+        if hung and not self._hung:
+            blocker = self._blocker()
+            log.error(
+                f"the event loop has been blocked for {silence // SECOND} s{f' by {blocker}' if blocker else ''}: the"
+                " lease is not renewed any more, so that other nodes take over",
+                action="lease_let_go",
+                node=self._node(),
+            )
+        self._hung = hung
+        return hung
+
+
+async def _as_coroutine(action: Callable[[str], Awaitable[None]], node: str) -> None:
+    await action(node)
+
+
+async def run_on_own_loop(work: Callable[[], Awaitable[None]], name: str) -> None:
+    """Run `work` on a new event loop in a new thread, and wait until it ends. If this is cancelled, it cancels `work`
+    and waits for its end. Raises what `work` raises."""
+    home = asyncio.get_running_loop()
+    ended: asyncio.Future[BaseException | None] = home.create_future()
+    begun: asyncio.Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = home.create_future()
+
+    async def main() -> None:
+        home.call_soon_threadsafe(begun.set_result, (asyncio.get_running_loop(), asyncio.current_task()))
+        await work()
+
+    def run() -> None:
+        problem: BaseException | None = None
+        try:
+            asyncio.run(main())
+        except BaseException as raised:
+            problem = raised
+        with suppress(RuntimeError):  # the home loop is closed, so nothing awaits `ended`
+            home.call_soon_threadsafe(ended.set_result, problem)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    try:
+        problem = await asyncio.shield(ended)
+    except asyncio.CancelledError:
+        loop, task = await begun
+        assert task is not None
+        with suppress(RuntimeError):  # it has ended meanwhile
+            loop.call_soon_threadsafe(task.cancel)
+        await ended
+        raise
+    if problem is not None:
+        raise problem

@@ -1,0 +1,207 @@
+"""Decide which runs become ready: serial keys (one chain at a time) and limits (concurrency, rate, fair shares).
+
+A run is `ready` only if its keys allow it; the others are `buffered`, in the queue of their key. So a claim need not
+look at keys. Ready runs are claimed in the order in which they became ready, and each key has only a few of them, which
+makes the shares fair. The row of a key is locked in the transaction that changes a run with that key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import starmap
+from operator import itemgetter
+from typing import NamedTuple
+
+from ostinato.engine.rows import read_options, timer_row
+from ostinato.model import Limit, Run, Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+
+FAIR_WINDOW = 100  # ready runs of a key without concurrency or rate, for each unit of its weight
+# Each further run of a key is claimed as if it had become ready this much later. So the second run of a key comes after
+# the first run of every other key that arrives within this time.
+TURN: Micros = SECOND
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The state of one limit. `used` counts its ready and active runs. `arrival` is when the next run would start at an
+    even pace (the generic cell rate algorithm)."""
+
+    namespace: str
+    key: str
+    most: int | None
+    rate: int | None
+    per: Micros
+    weight: int
+    used: int
+    arrival: Micros
+
+
+class Head(NamedTuple):
+    """The first run in the queue of a serial key."""
+
+    namespace: str
+    serial_key: str
+    id: str
+    root_id: str
+    concurrency_key: str | None
+    options: str | None
+
+
+def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
+    """Admit up to `wanted` runs. Returns how many may start now, the gate afterwards, and when to try again if the rate
+    was the reason for less."""
+    most = gate.most
+    if most is None:
+        most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
+    room = min(wanted, most - gate.used)
+    if gate.rate is None:
+        return max(0, room), replace(gate, used=gate.used + max(0, room)), None
+    admitted = 0
+    arrival, again = gate.arrival, None
+    pace = gate.per // gate.rate
+    while admitted < room:
+        earliest = arrival - (gate.per - pace)  # the runs of a whole period may start at once
+        if earliest > now:
+            again = earliest
+            break
+        arrival = max(arrival, now) + pace
+        admitted += 1
+    return admitted, replace(gate, used=gate.used + admitted, arrival=arrival), again
+
+
+def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
+    """Queue runs, which are stored as `buffered`, for their keys. Those that their keys allow become ready."""
+    holders = yield from _take_serials(runs)
+    yield from _take_limits(holders, now)
+
+
+def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
+    """Take serial keys that are free. Returns the runs that hold their key, or have none."""
+    keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
+    if not keyed:
+        return list(runs)
+    first: dict[Key, Run] = {}
+    for run in keyed:
+        first.setdefault((run.namespace, run.serial_key or ""), run)
+    taken = yield sql("take_serials", sorted((ns, key, run.root_id) for (ns, key), run in first.items()))
+    holders = {(ns, key): holder for ns, key, holder in taken}
+    # A chain has only one attempt at a time, so the holder's root id identifies the run.
+    return [r for r in runs if r.serial_key is None or holders[r.namespace, r.serial_key] == r.root_id]
+
+
+def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
+    """Make runs without a limit ready. Queue the others at their limits, and make as many ready as these allow."""
+    free = [r.id for r in runs if r.concurrency_key is None]
+    limited = [r for r in runs if r.concurrency_key is not None]
+    if limited:
+        declared: dict[Key, Limit] = {}
+        for run in limited:
+            limit = read_options(run.options).limit or Limit(run.concurrency_key or "")
+            declared[run.namespace, run.concurrency_key or ""] = limit
+        gates = yield sql("open_limits", _limit_rows(declared))
+        # They join the end of the queue; `_open_gates` starts at its head.
+        yield sql("set_buffered", [(r.id, "limit", f"limit {r.concurrency_key}") for r in limited])
+        yield from _open_gates([Gate(*row) for row in gates], now)
+    if free:
+        yield sql("set_ready", [(id, now) for id in free])
+
+
+def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
+    """Make the first runs in the queue of each limit ready, as many as it allows. Only runs that became ready count:
+    some may have been cancelled after the queue was read."""
+    wanted = [(g.namespace, g.key, room) for g in gates if (room := admit(g, 1 << 30, now)[0]) > 0]
+    heads: dict[Key, list[str]] = {}
+    if wanted:
+        for namespace, key, id in (yield sql("limit_heads", wanted)):
+            heads.setdefault((namespace, key), []).append(id)
+    ready = [
+        (id, now + (gate.used + n) * TURN // gate.weight)
+        for gate in gates
+        for n, id in enumerate(heads.get((gate.namespace, gate.key), ()))
+    ]
+    now_ready = {row[0] for row in (yield sql("set_ready", ready))} if ready else set()
+    saved: list[Row] = []
+    timers: list[Row] = []
+    for gate in gates:
+        queue = heads.get((gate.namespace, gate.key), ())
+        _, after, again = admit(gate, sum(id in now_ready for id in queue), now)
+        if again is None and gate.rate is not None:
+            again = admit(after, 1, now)[2]
+        saved.append((gate.namespace, gate.key, after.used, after.arrival))
+        if again is not None:
+            timers.append(
+                timer_row(Timer("limit", f"{gate.namespace}/{gate.key}", "rate", again, gate.namespace, gate.key))
+            )
+    yield sql("save_limits", saved)
+    if timers:
+        yield sql("set_timers", timers)
+
+
+def open_by_rate(keys: Sequence[Key], now: Micros) -> Operation[None]:
+    """Make queued runs ready whose limits allow more now, because time has passed or the count of a limit was
+    corrected."""
+    rows = yield sql("lock_limits", sorted(set(keys)))
+    yield from _open_gates([Gate(*row) for row in rows], now)
+
+
+def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Operation[None]:
+    """Pass on the keys of ended runs: `serials` give up their serial keys, `limits` their slots of limits. The next
+    runs in the queues become ready."""
+    heads: list[Head] = []
+    if serials:
+        wanted = sorted({(r.namespace, r.serial_key or "") for r in serials})
+        # Lock first, then read the queue: so a start that got the lock before is committed, and its run is seen.
+        locked = yield sql("lock_serials", wanted)
+        roots = {r.root_id for r in serials}
+        freed = [(ns, key) for ns, key, holder in locked if holder in roots]
+        if freed:
+            heads = list(starmap(Head, (yield sql("serial_heads", freed))))
+            passed = {(head.namespace, head.serial_key) for head in heads}
+            if heads:
+                yield sql("pass_serials", [(head.namespace, head.serial_key, head.root_id) for head in heads])
+            empty = [key for key in freed if key not in passed]
+            if empty:
+                yield sql("free_serials", empty)
+    plain = [(head.id, now) for head in heads if head.concurrency_key is None]
+    if plain:
+        yield sql("set_ready", plain)
+    yield from _pass_limits(heads, limits, now)
+
+
+def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
+    """Queue `heads`, which have got their serial key, at their limits, and free the slots of `limits`. Then make runs
+    ready as far as the limits allow."""
+    arriving = [head for head in heads if head.concurrency_key is not None]
+    if not arriving and not limits:
+        return
+    gates: dict[Key, Gate] = {}
+    if arriving:
+        declared: dict[Key, Limit] = {}
+        for head in arriving:
+            key = head.concurrency_key or ""
+            declared[head.namespace, key] = read_options(head.options).limit or Limit(key)
+        for gate in starmap(Gate, (yield sql("open_limits", _limit_rows(declared)))):
+            gates[gate.namespace, gate.key] = gate
+        yield sql("set_buffered", [(head.id, "limit", f"limit {head.concurrency_key}") for head in arriving])
+    leaving = sorted({(r.namespace, r.concurrency_key or "") for r in limits})
+    if leaving:
+        for gate in starmap(Gate, (yield sql("lock_limits", leaving))):
+            gates[gate.namespace, gate.key] = gate
+        for run in limits:
+            limit_key = run.namespace, run.concurrency_key or ""
+            if limit_key in gates:
+                gates[limit_key] = replace(gates[limit_key], used=max(0, gates[limit_key].used - 1))
+    yield from _open_gates(list(gates.values()), now)
+
+
+def _limit_rows(limits: Mapping[Key, Limit]) -> list[Row]:
+    """Return the rows of limits, sorted by key: every transaction locks them in this order, so there are no
+    deadlocks."""
+    return [
+        (namespace, key, limit.most, limit.rate, limit.period, limit.weight)
+        for (namespace, key), limit in sorted(limits.items(), key=itemgetter(0))
+    ]

@@ -1,0 +1,92 @@
+"""Decide what follows a failed or crashed attempt: a retry, or the end of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ostinato.engine.kinds import JOB, Kinds
+from ostinato.engine.reporting import report_ends
+from ostinato.engine.rows import read_options
+from ostinato.engine.runs import End, end
+from ostinato.model import Retry, Run, Status
+from ostinato.store.contract import Operation
+from ostinato.when.instants import Micros
+
+CRASHES = 3  # the crash of a chain with this number fails the chain
+
+
+def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
+    """Return the next attempt of the same chain."""
+    return replace(
+        run,
+        id=id,
+        key=None,
+        status=Status.WAITING,
+        reason=None,
+        due=due,
+        ready_at=None,
+        created=now,
+        started=None,
+        finished=None,
+        retry_of=run.id,
+        number=run.number + 1,
+        node=None,
+        claim=0,
+        hold=None,
+        result=None,
+        error=None,
+        progress=None,
+        cancel_requested=None,
+    )
+
+
+def after_failure(
+    run: Run, status: Status, reason: str | None, error: str | None, retry: Retry, id: str, chance: float, now: Micros
+) -> End:
+    """Return the end of a failed or timed-out attempt: with another attempt after a pause, if any are left."""
+    failures = run.number - run.crashes
+    if failures >= retry.attempts:
+        return End(run, status, reason, error=error)
+    pause = retry.backoff(failures, chance)
+    following = next_attempt(run, id, now + pause, now)
+    return End(run, status, reason, error=error, following=following, event="run:retrying")
+
+
+NODE_LOST = "node lost"
+THREAD_LEFT = "it was still in its thread when its node stopped, after the grace"
+
+
+def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
+    """Return the end of an attempt whose node or child process is gone. Another attempt follows at once, whatever the
+    retry policy is; but not after `CRASHES` crashes, and not for a run with `at_most_once`."""
+    if run.cancel_requested is not None:
+        return End(run, Status.CANCELLED, run.reason or "cancelled")
+    if read_options(run.options).at_most_once:
+        return End(run, Status.FAILED, "crashed, and it must be tried at most once")
+    if run.crashes + 1 >= CRASHES:
+        return End(run, Status.FAILED, "crash_loop")
+    following = next_attempt(run, id, now, now)
+    following.crashes = run.crashes + 1
+    return End(run, Status.CRASHED, reason, following=following)
+
+
+def recover(
+    runs: Sequence[Run],
+    node: str,
+    now: Micros,
+    new_id: Callable[[Micros], str],
+    kinds: Kinds,
+    reason: str = NODE_LOST,
+) -> Operation[None]:
+    """Resume or end the runs of a dead node, by the rules of their kinds. Runs of unknown kinds are not changed.
+    `reason` is stored with crashed attempts of jobs."""
+    jobs = [run for run in runs if run.kind == JOB]
+    if jobs:
+        ends = [after_crash(run, new_id(now), now, reason) for run in jobs]
+        yield from end(ends, node, now, kinds)
+        report_ends(ends, now)
+    for name, kind in kinds.runs.items():
+        runs_of_kind = [run for run in runs if run.kind == name]
+        if runs_of_kind:
+            yield from kind.recover(runs_of_kind, node, now, kinds)

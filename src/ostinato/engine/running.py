@@ -1,0 +1,365 @@
+"""The bodies that run on this node: begin them, stop them, and commit their outcomes.
+
+A body is the code of a claimed run: the function of a job, or the work of another kind of run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from opentelemetry.trace import StatusCode
+
+from ostinato.clock import Clock
+from ostinato.engine import job_logging
+from ostinato.engine.context import Context, clean
+from ostinato.engine.executor import Executor, Outcome, Stop
+from ostinato.engine.group_commit import Committer
+from ostinato.engine.jobs import Handler
+from ostinato.engine.kinds import JOB, Body, Kinds
+from ostinato.engine.log import log
+from ostinato.engine.reporting import report_start
+from ostinato.engine.retries import after_crash, after_failure
+from ostinato.engine.rows import read_options
+from ostinato.engine.runs import End, end
+from ostinato.engine.telemetry import Metrics, Spans
+from ostinato.errors import OstinatoError
+from ostinato.ids import Ids
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when.instants import SECOND, Micros
+
+
+class _Task:
+    """A body that is running on this node."""
+
+    __slots__ = ("begun", "helper", "run", "stop", "task")
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.task: asyncio.Task[None] | None = None
+        self.helper: asyncio.Task[Any] | None = None  # in which the body runs the code of a user
+        self.stop: Stop | None = None
+        self.begun = False
+
+    def cancel(self, why: Stop) -> None:
+        """Cancel the body. `why` decides what is written about the run."""
+        self.stop = why
+        # A task that is cancelled before its first step never runs, and nothing would write the end of its run. Such a
+        # task finds `stop` at its first step instead.
+        if self.begun and self.task is not None:
+            self.task.cancel()
+
+
+class Bodies:
+    """The bodies of one node.
+
+    `on_written` is called with ends after they are committed, and `trouble` with errors of the store. `lapsed` says
+    whether the lease may have expired, and `renewed` waits until it is renewed: a node whose loop was blocked for long
+    may have lost the runs that it claimed, and must not begin them before it knows.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        handlers: Mapping[str, Handler],
+        node: Callable[[], str],
+        *,
+        threads: int,
+        grace: Micros,
+        ids: Ids,
+        dice: random.Random,
+        metrics: Metrics,
+        kinds: Kinds,
+        on_written: Callable[[Sequence[End]], None],
+        trouble: Callable[[Exception], None],
+        lapsed: Callable[[], bool],
+        renewed: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.of_kind: dict[str, Body] = {}  # the bodies of runs that are not jobs, by kind
+        self.kinds = kinds
+        self.running: dict[str, _Task] = {}
+        self.begun: dict[str, int] = {}  # runs that began here and whose end is not committed: id and claim
+        self.room = asyncio.Event()
+        self.spans = Spans()
+        self.executor = Executor(threads)
+        self._store = store
+        self._clock = clock
+        self._handlers = handlers
+        self._node = node
+        self._grace = grace
+        self._ids = ids
+        self._dice = dice
+        self._metrics = metrics
+        self._on_written = on_written
+        self._lapsed = lapsed
+        self._renewed = renewed
+        self.ends: Committer[End, None] = Committer(self._commit_ends, trouble, instead=self._replace_unwritable)
+        self.saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, trouble)
+
+    def run_of(self, task: asyncio.Task[Any] | None) -> Run | None:
+        """Return the run whose body this task executes. Safe to call from another thread."""
+        if task is None:
+            return None
+        return next((one.run for one in list(self.running.values()) if task in (one.task, one.helper)), None)
+
+    def note_helper(self, run_id: str, task: asyncio.Task[Any]) -> None:
+        """Note that a task works for the body of a run."""
+        if run_id in self.running:
+            self.running[run_id].helper = task
+
+    def tasks(self) -> list[asyncio.Task[None]]:
+        return [one.task for one in self.running.values() if one.task is not None]
+
+    def hand_back(self, runs: Sequence[Run]) -> None:
+        """Make claimed runs that have not begun ready again, for any node."""
+        for run in runs:
+            self.ends.put(_end_as_handed_back(run))
+
+    async def abandon(self, why: Stop) -> None:
+        """Stop every body. Waits for them, but no longer than the grace: a body may ignore its cancellation."""
+        tasks = self.tasks()
+        if why.status is Status.READY and self.running:
+            names = sorted({one.run.name for one in self.running.values()})
+            jobs = ", ".join(map(repr, names[:10]))
+            words = f"the grace is over: runs of {jobs} are cancelled and handed to other nodes"
+            log.warning(words, action="runs_handed_back", count=len(self.running))
+        for running in list(self.running.values()):
+            running.cancel(why)
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._grace / SECOND)
+
+    def begin(self, run: Run) -> None:
+        """Start the body of a claimed run."""
+        self.begun[run.id] = run.claim
+        report_start(run)
+        if run.kind in self.of_kind:
+            running = self.running[run.id] = _Task(run)
+            running.task = asyncio.get_running_loop().create_task(self._body_of_kind(running, self.of_kind[run.kind]))
+            return
+        if run.kind != JOB:  # of a kind that this node does not know: it should not have been claimed
+            self.hand_back([run])
+            return
+        handler = self._handlers.get(run.name)
+        if handler is None:
+            self.ends.put(End(run, Status.WAITING, "no_handler", finished=False, event="run:parked"))
+            return
+        running = self.running[run.id] = _Task(run)
+        running.task = asyncio.get_running_loop().create_task(self._body(running, handler))
+
+    async def _body(self, running: _Task, handler: Handler) -> None:
+        """Run the body of a job once, and queue its outcome to be written. Whatever happens, exactly one outcome is
+        queued, except where `_end_of_stopped` returns none."""
+        run = running.run
+        context = Context(run, self._clock, self._save)
+        job_logging.current.set(context.log)  # for this task, and for tasks and threads that the job starts
+        ending: End | None
+        running.begun = True
+        try:
+            if running.stop is not None:
+                raise asyncio.CancelledError
+            if self._lapsed():
+                await self._renewed()
+            timeout = handler.timeout if run.options is None else read_options(run.options).timeout or handler.timeout
+            if self.spans.on:
+                outcome = await self._execute_traced(run, handler, context, timeout)
+            else:
+                outcome = await self.executor.execute(run, handler, context, timeout)
+            if running.stop is not None and outcome.status is not Status.SUCCEEDED:
+                ending = self._end_of_stopped(run, running.stop)  # it raised its own error when it was cancelled
+            else:
+                ending = self._decide(run, handler, outcome)
+        except asyncio.CancelledError:
+            ending = self._end_of_stopped(run, running.stop)
+        except Exception as problem:
+            log.exception("a run could not be executed", action="execution_failed", run=run.id)
+            ending = End(run, Status.FAILED, _reason_not_executed(problem))
+        if ending is not None:
+            if context.has_lines:
+                ending.lines = context.lines()
+            self.ends.put(ending)
+        context.close()
+        del self.running[run.id]
+        self.room.set()
+
+    async def _body_of_kind(self, running: _Task, body: Body) -> None:
+        """Run the body of a run that is not a job. The body writes the outcome itself, unless it fails."""
+        run = running.run
+        ending: End | None = None
+        running.begun = True
+        try:
+            if running.stop is not None:
+                raise asyncio.CancelledError
+            if self._lapsed():
+                await self._renewed()
+            with self.spans.of(f"run {run.name}", run_id=run.root_id):
+                await body(run)
+        except asyncio.CancelledError:
+            if running.stop is not None and running.stop.status is Status.READY:
+                ending = self._end_of_stopped(run, running.stop)
+        except Exception as problem:
+            log.exception("a run could not be executed", action="execution_failed", run=run.id)
+            ending = End(run, Status.FAILED, _reason_not_executed(problem))
+        if ending is not None:
+            self.ends.put(ending)
+        else:
+            self._remove_begun(run)
+        if self.running.get(run.id) is running:  # it may have been claimed again meanwhile
+            del self.running[run.id]
+        self.room.set()
+
+    def _remove_begun(self, run: Run) -> None:
+        if self.begun.get(run.id) == run.claim:
+            del self.begun[run.id]
+
+    @asynccontextmanager
+    async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
+        """Wrap a transaction that claims a run for this node; call the yielded function with the run to begin it. If it
+        is unknown whether the claim was committed, `_check_held` of the node finds the run later."""
+        has_begun = False
+
+        def begin(run: Run) -> None:
+            nonlocal has_begun
+            has_begun = True
+            self.begin(run)
+
+        before = self.begun.get(run_id)
+        self.begun[run_id] = run_claim
+        try:
+            yield begin
+        finally:
+            # The claim loop may have claimed the run meanwhile; then `begun` is right.
+            if not has_begun and run_id not in self.running and self.begun.get(run_id) == run_claim:
+                if before is None:
+                    del self.begun[run_id]
+                else:
+                    self.begun[run_id] = before
+
+    async def _execute_traced(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
+        with self.spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
+            outcome = await self.executor.execute(run, handler, context, timeout)
+            if span is not None and outcome.status is not Status.SUCCEEDED:
+                span.set_status(StatusCode.ERROR, outcome.reason)
+        return outcome
+
+    def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
+        """Return the end that follows from an outcome. If the retry policy cannot be applied, the run fails, and the
+        error is its reason."""
+        if outcome.status is Status.SUCCEEDED:
+            return End(run, outcome.status, result=outcome.result)
+        try:
+            return self._apply_retry(run, handler, outcome)
+        except Exception as problem:
+            log.exception("a policy could not be applied", action="policy_failed", job=run.name)
+            return End(run, Status.FAILED, f"its policy could not be applied: {problem}", error=outcome.error)
+
+    def _apply_retry(self, run: Run, handler: Handler, outcome: Outcome) -> End:
+        options = read_options(run.options)
+        retry = options.retry or handler.retry
+        if self._at_most_once(run) or outcome.retry is False:
+            status = Status.FAILED if outcome.status is Status.CRASHED else outcome.status
+            return End(run, status, outcome.reason, error=outcome.error)
+        now = self._clock.now()
+        if outcome.status is Status.CRASHED:
+            return after_crash(run, self._ids.new(now), now, outcome.reason or "")
+        ending = after_failure(
+            run, outcome.status, outcome.reason, outcome.error, retry, self._ids.new(now), self._dice.random(), now
+        )
+        if outcome.retry is not None and ending.following is not None:
+            ending.following.due = now + int(outcome.retry)
+        return ending
+
+    def _at_most_once(self, run: Run) -> bool:
+        if run.kind in self.of_kind:
+            return False
+        option = read_options(run.options).at_most_once
+        return self._handlers[run.name].at_most_once if option is None else option
+
+    def _end_of_stopped(self, run: Run, why: Stop | None) -> End | None:
+        """Return the end of a body that was stopped. None if nothing is to be written."""
+        if why is None:
+            return End(run, Status.CANCELLED, "cancelled from within")
+        if why.status is Status.READY and self._at_most_once(run):
+            return End(run, Status.FAILED, "stopped with its node, and it must be tried at most once")
+        if why.status is Status.READY and (run.id, run.claim) in self.executor.in_thread:
+            return None  # a thread cannot be stopped: the run stays in `begun`, and crashes when the node leaves
+        if why.status is Status.READY:
+            return _end_as_handed_back(run)
+        if why.status is Status.CRASHED:  # the claim is lost, and nothing could be written
+            self.begun.pop(run.id, None)
+            return None
+        return End(run, why.status, why.reason)
+
+    def cancel_here(self, run_id: str, why: Stop) -> bool:
+        """Stop the body of a run. Returns whether it runs on this node."""
+        running = self.running.get(run_id)
+        if running is None or running.task is None:
+            return False
+        # Cancel only once for each status: a second cancellation would interrupt the clean-up of the body.
+        if running.stop is None or running.stop.status is not why.status:
+            running.cancel(why)
+        return True
+
+    # Writing
+
+    async def _commit_ends(self, ends: Sequence[End]) -> list[None]:
+        now = self._clock.now()
+        begin = asyncio.get_running_loop().time()
+        refused: list[End] = []
+        holders = {e.run.node or "" for e in ends}
+        for node in holders:  # one, except while a lost node joins again under a new id
+            held = ends if len(holders) == 1 else [e for e in ends if (e.run.node or "") == node]
+            refused += await self._store.run(lambda _, held=held, node=node: end(held, node, now, self.kinds))  # type: ignore[misc]
+        self._metrics.commit.observe(asyncio.get_running_loop().time() - begin)
+        refused_ids = {e.run.id for e in refused}
+        if refused_ids:
+            self._metrics.refused.inc(len(refused_ids))
+            log.warning("late outcomes were refused", action="writes_refused", count=len(refused_ids))
+        for e in ends:
+            self._remove_begun(e.run)
+        self._on_written([e for e in ends if e.run.id not in refused_ids] if refused_ids else ends)
+        return [None] * len(ends)
+
+    def _replace_unwritable(self, ending: End, problem: Exception) -> End | None:
+        """Return a failure to write instead of an outcome that the store refuses. None if that was refused, too."""
+        reason = clean(f"its outcome could not be stored: {problem}")[:500]
+        if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
+            return None
+        return End(ending.run, Status.FAILED, reason)
+
+    async def _save(self, run: Run, checkpoint: str | None, progress: str | None) -> None:
+        await self.saves.write((run, checkpoint, progress))
+
+    async def _commit_saves(self, saves: Sequence[tuple[Run, str | None, str | None]]) -> list[None]:
+        latest: dict[str, Row] = {}
+        for run, checkpoint, progress in saves:
+            _, _, old_checkpoint, old_progress = latest.get(run.id, (run.id, run.claim, None, None))
+            latest[run.id] = (run.id, run.claim, checkpoint or old_checkpoint, progress or old_progress)
+        node = self._node()
+
+        def save(_: int) -> Operation[set[str]]:
+            rows = yield sql("save_checkpoints", list(latest.values()), node=node)
+            return {row[0] for row in rows}
+
+        saved = await self._store.run(save)
+        for run, checkpoint, _ in saves:
+            if run.id in saved and checkpoint is not None:
+                run.checkpoint = checkpoint  # the next attempt begins with it
+        for run_id in latest.keys() - saved:  # the claim is lost
+            self._metrics.refused.inc()
+            self.cancel_here(run_id, Stop(Status.CRASHED, None))
+        return [None] * len(saves)
+
+
+def _end_as_handed_back(run: Run) -> End:
+    return End(run, Status.READY, finished=False, event="run:handed_back")
+
+
+def _reason_not_executed(problem: Exception) -> str:
+    """Return the message of an error of Ostinato; for any other error, its type and message."""
+    message = str(problem) if isinstance(problem, OstinatoError) else repr(problem)
+    return clean(f"it could not be executed: {message}")

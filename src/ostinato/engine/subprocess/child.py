@@ -1,0 +1,168 @@
+"""The child's side of a job in a child process. It runs as a program; the parent never imports it."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import importlib
+import inspect
+import json
+import logging
+import os
+import queue
+import runpy
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from ostinato.engine.application_errors import application_error
+from ostinato.engine.context import Occurrence
+from ostinato.engine.inputs import input_types
+from ostinato.engine.job_logging import Forward
+from ostinato.engine.tracebacks import job_traceback
+
+_PR_SET_PDEATHSIG = 1
+_ORPHANED = 3  # exit code
+
+
+class Parent:
+    """Reads the lines that the parent sends. When the parent is gone, the child ends: another node takes over the run,
+    which must not be executed twice. On Linux the kernel kills the child at once; elsewhere the child ends when it sees
+    the end of the pipe, as soon as the function releases the interpreter."""
+
+    def __init__(self, pid: int) -> None:
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != pid:  # it died before
+                os._exit(_ORPHANED)
+        threading.Thread(target=self._listen, name="ostinato-parent", daemon=True).start()
+
+    def hear(self) -> Any:
+        """Wait for the next line, and return its value."""
+        return json.loads(self._lines.get())
+
+    def _listen(self) -> None:
+        """Read lines from the pipe. It bypasses `sys.stdin`, because a thread that waits there keeps the interpreter
+        from ending."""
+        rest = b""
+        while said := os.read(0, 65_536):
+            *lines, rest = (rest + said).split(b"\n")
+            for line in lines:
+                self._lines.put(line)
+        os._exit(_ORPHANED)
+
+
+class ChildContext(Occurrence):
+    """The `ctx` argument of a function in a child process: the methods of `Context`. Each call waits for the parent's
+    reply, except `log`."""
+
+    def __init__(self, out: Any, parent: Parent, saved: Any, facts: dict[str, Any]) -> None:
+        self._out = out
+        self._parent = parent
+        self._turn = threading.Lock()
+        self.saved = saved
+        self.run_id: str = facts["run_id"]
+        self.attempt: int = facts["attempt"]
+        self.name: str = facts["name"]
+        self.due = datetime.fromisoformat(facts["due"])
+        self.namespace: str = facts["namespace"]
+        self._detail: dict[str, Any] = facts["detail"]
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        return self._detail
+
+    def _say(self, wait: bool = True, **message: Any) -> None:
+        with self._turn:
+            self._out.write(json.dumps(message) + "\n")
+            self._out.flush()
+            if wait:
+                self._parent.hear()
+
+    def checkpoint(self, value: Any) -> None:
+        self._say(checkpoint=value)
+        self.saved = value
+
+    def progress(self, done: float, note: str = "") -> None:
+        self._say(progress=done, note=note)
+
+    def heartbeat(self) -> None:
+        self._say(heartbeat=True)
+
+    def log(self, message: str, level: str = "info") -> None:
+        self._say(wait=False, log=str(message), level=level)
+
+    def forward(self, **record: Any) -> None:
+        """Send a record of standard `logging` to the parent."""
+        self._say(wait=False, **record)
+
+
+def _forward_logs(context: ChildContext, level: int) -> None:
+    """Send log lines to the parent, which stores them and writes them in its own format."""
+    root = logging.getLogger()
+    root.handlers = [Forward(context.forward)]
+    root.setLevel(level)
+    logging.captureWarnings(True)
+
+
+def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
+    if path:
+        value: Any = runpy.run_path(path, run_name="__ostinato_child__")[qualname]
+        return value  # type: ignore[no-any-return]
+    value = importlib.import_module(module)
+    for part in qualname.split("."):
+        value = getattr(value, part)
+    return value  # type: ignore[no-any-return]
+
+
+def _leave_stopping_to_the_node() -> None:
+    """Do nothing on SIGINT and SIGTERM. A service manager that stops a node signals its children, too, but the node
+    gives them its grace to finish. The signals get an empty handler and are not ignored, because an ignored signal
+    stays ignored in programs that the function starts."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: None)
+
+
+def main() -> None:
+    module, qualname, path, parent_pid = sys.argv[1:5]
+    _leave_stopping_to_the_node()
+    parent = Parent(int(parent_pid))
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what the function prints goes to standard error, not between the lines to the parent
+    start = parent.hear()
+    try:
+        context = ChildContext(out, parent, start["saved"], start["known"])
+        _forward_logs(context, start["log_level"])
+        function = find(module, qualname, path)
+        _forward_logs(context, start["log_level"])  # again, because importing the module may have set up logging
+        arguments = start["input"]
+        types = input_types(function, start["context"]) if arguments else None
+        if types is not None:
+            arguments = types.read(json.dumps(arguments), qualname)
+        if start["context"]:
+            arguments[start["context"]] = context
+        value = function(**arguments)
+        if inspect.iscoroutine(value):
+            value = asyncio.run(value)
+        answer = json.dumps({"result": value})
+    except BaseException as problem:
+        application = application_error(problem)
+        answer = json.dumps(
+            {
+                "application": application,
+                "error": str(problem),
+                "type": type(problem).__name__,
+                "traceback": job_traceback(problem)[-8000:],
+                "seconds": application.get("seconds", getattr(problem, "seconds", None)),
+            }
+        )
+    out.write(answer + "\n")
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Run a function in a child process, which can be killed: the parent's side.
+
+Parent and child exchange lines of JSON: the parent sends the input, the child sends log lines, checkpoints and the
+result. Nothing is pickled; the child imports the function by its module and name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ostinato.engine.job_logging import write_forwarded
+
+if TYPE_CHECKING:
+    from ostinato.engine.context import Context
+    from ostinato.engine.jobs import Handler
+
+_LINE = 8 << 20
+_STOPS = (-signal.SIGINT, -signal.SIGTERM)  # exit codes of a child that got a signal before it had its handlers
+
+
+class ChildDied(Exception):
+    """Raised if the child process ended without an answer."""
+
+
+class ChildStopped(ChildDied):
+    """Raised if a signal ended the child, most likely together with its node. The function did not cause it."""
+
+
+class ChildFailed(Exception):
+    """Raised if the function raised an error in the child. `kind` is the type of that error, `trace` its traceback as
+    text."""
+
+    def __init__(self, message: str, kind: str, trace: str, seconds: float | None, application: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.application = application  # the result of `application_error` in the child
+        self.kind = kind
+        self.trace = trace
+        self.seconds = seconds
+
+
+async def run_in_child(handler: Handler, context: Context, arguments: dict[str, Any]) -> Any:
+    """Call a job's function in a new child process, and return its result. Raises `ChildFailed`, `ChildStopped` and
+    `ChildDied`. When cancelled, it kills the child."""
+    module, name = handler.function.__module__, handler.function.__qualname__
+    path = getattr(sys.modules.get("__main__"), "__file__", "") or "" if module == "__main__" else ""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "ostinato.engine.subprocess.child",
+        module,
+        name,
+        path,
+        str(os.getpid()),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        limit=_LINE,
+        start_new_session=True,  # else Ctrl-C in a terminal would end the child before its node stops it
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        facts = {name: getattr(context, name) for name in ("run_id", "attempt", "name", "namespace", "detail")}
+        facts["due"] = context.due.isoformat()
+        start = {"input": arguments, "context": handler.context, "saved": context.saved, "known": facts}
+        start["log_level"] = logging.getLogger().getEffectiveLevel()
+        process.stdin.write(json.dumps(start).encode() + b"\n")
+        await process.stdin.drain()
+        while line := await process.stdout.readline():
+            message = json.loads(line)
+            if "result" in message:
+                return message["result"]
+            if "error" in message:
+                parts = [message[part] for part in ("error", "type", "traceback", "seconds", "application")]
+                raise ChildFailed(*parts)
+            if "logger" in message:
+                write_forwarded(message)
+                continue
+            if "log" in message:
+                context.log(message["log"], message["level"])
+                continue
+            if "checkpoint" in message:
+                await context.checkpoint(message["checkpoint"])
+            elif "progress" in message:
+                await context.progress(message["progress"], message["note"])
+            else:
+                await context.heartbeat()
+            process.stdin.write(b"{}\n")
+            await process.stdin.drain()
+        code = await process.wait()
+        if code in _STOPS:
+            raise ChildStopped(f"the child process was ended by {signal.Signals(-code).name}")
+        raise ChildDied(f"the child process ended with exit code {code} and no result")
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await asyncio.shield(process.wait())

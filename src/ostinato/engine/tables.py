@@ -1,0 +1,57 @@
+"""The engine's own tables, and the deletion of a namespace from the tables of all ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ostinato.engine.ways import Table
+from ostinato.store.contract import Operation
+from ostinato.store.sql import Statements
+
+TABLES = (
+    Table("ostinato_runs", "restrict", "runs"),
+    Table("ostinato_timers", "cascade"),
+    Table("ostinato_serials", "cascade"),
+    Table("ostinato_limits", "cascade"),
+    Table("ostinato_requests", "cascade"),
+    Table("ostinato_tokens", "cascade"),
+    Table("ostinato_namespaces"),
+    Table("ostinato_jobs"),
+    Table("ostinato_nodes"),
+    Table("ostinato_logs"),
+    Table("ostinato_events"),  # the history stays
+    Table("ostinato_drafts"),
+    Table("ostinato_cursors"),
+    Table("ostinato_meta"),
+)
+
+
+class NamespaceTables:
+    """The tables whose rows belong to namespaces."""
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        tables = list(tables)
+        self._restrict = [table for table in tables if table.namespace == "restrict"]
+        self._cascade = [table for table in tables if table.namespace == "cascade"]
+        first = [
+            f"-- first_of_{table.name}: any row.\nSELECT 1 FROM {table.name} WHERE namespace = :namespace LIMIT 1"
+            for table in self._restrict
+        ]
+        drop = [
+            f"-- drop_{table.name}: all rows.\nDELETE FROM {table.name} WHERE namespace = :namespace"
+            for table in self._cascade
+        ]
+        self._statement = Statements("\n\n".join(first + drop))
+
+    def left(self, namespace: str) -> Operation[list[str]]:
+        """Return what a namespace still contains that prevents its deletion, such as "runs"."""
+        words = []
+        for table in self._restrict:
+            if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):
+                words.append(table.words or table.name)
+        return words
+
+    def drop(self, namespace: str) -> Operation[None]:
+        """Delete the rows that are deleted together with a namespace."""
+        for table in self._cascade:
+            yield self._statement(f"drop_{table.name}", namespace=namespace)

@@ -1,0 +1,247 @@
+"""A way to use the engine is one value of the class `Way`.
+
+`ostinato.ways` lists the ways that come with Ostinato; `Ostinato(ways=[…])` adds more. A `Way` is cheap to import: the
+command line reads its commands and settings without importing its code. An app imports that code, its `Runtime`, when
+the app is created. `docs/how-to/write-a-way.md` shows how to write a way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from ostinato.errors import OstinatoError
+
+if TYPE_CHECKING:  # what only an app loads
+    from ostinato.engine.computing import Computing
+    from ostinato.engine.http.egress import Egress
+    from ostinato.engine.jobs import Handler
+    from ostinato.engine.kinds import Body, RunKind
+    from ostinato.engine.node import Engine
+    from ostinato.engine.timers import Fire, Park
+    from ostinato.event_names import EventNames
+    from ostinato.store.contract import Store
+    from ostinato.store.migrate import Migration
+    from ostinato.when.instants import Micros
+
+T = TypeVar("T")
+Loop: TypeAlias = Callable[[], Awaitable[None]]
+
+
+class Table(NamedTuple):
+    """A table that a way owns.
+
+    `namespace` says what the deletion of a namespace does. "restrict": the namespace cannot be deleted while the table
+    has rows of it. "cascade": the rows are deleted, too. None: nothing, because the rows have no namespace, or belong
+    to rows of another table that have one. `words` is the name of the rows in errors.
+    """
+
+    name: str
+    namespace: Literal["restrict", "cascade"] | None = None
+    words: str = ""
+
+
+class Command(NamedTuple):
+    """A command of the command line, or a group of commands: `module:name`, and its help text."""
+
+    place: str
+    help: str
+
+
+class Problem(NamedTuple):
+    """The HTTP status and title of an error. An error may have a method `problem_members`, which returns further
+    members of the response body."""
+
+    status: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a way. It is a keyword of `Ostinato(…)`; the way's `Part` finds the value in `Host.settings`.
+
+    With `read`, operators can set it, too: by an option of `ostinato serve` and `worker`, an environment variable, or a
+    key of the configuration file. `read` takes the raw value and its place, for errors, and returns the value of the
+    setting; it may be given as `module:name`. `many` allows the option several times.
+    """
+
+    name: str
+    help: str = ""
+    read: str | Callable[[Any, str], Any] | None = None
+    many: bool = False
+
+
+class Action(Protocol):
+    """A kind of action that schedules can start. Implement it with `schedules.actions.ActionKind`."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Api(Protocol):
+    """The object that an app offers to users under the way's name: `app.` and that name."""
+
+    def within(self, namespace: str, actor: str | None) -> Any:
+        """Return the same object for another namespace or another actor."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What an app provides to a way. `engine` raises while the app is closed. `node` returns the id of the node in this
+    process, or None if it has none. `virtual` means that the app runs on virtual time, in tests. `actions` are the
+    kinds of actions of all ways."""
+
+    store: Store
+    engine: Callable[[], Engine]
+    node: Callable[[], str | None]
+    new_id: Callable[[Micros], str]
+    egress: Egress
+    computing: Computing
+    event_names: EventNames
+    virtual: bool
+    namespace: str
+    actor: str | None
+    settings: Mapping[str, Any]
+    actions: Mapping[str, Action] = field(default_factory=dict)
+
+
+class Part:
+    """The part of a way that belongs to one app. A subclass sets `api` and `jobs` and overrides the methods that it
+    needs."""
+
+    api: Api | None = None
+    jobs: Sequence[Handler] = ()
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def take_over(self, before: Part) -> None:
+        """Called with the part that this one replaces, when the app gets another store or other settings before it
+        runs: keep what was declared there."""
+
+    def begin(self, engine: Engine) -> Mapping[str, Body]:
+        """Prepare for the opening of the store. Returns, for each kind of run of the way, the body that a node calls
+        with claimed runs."""
+        return {}
+
+    async def prepare(self) -> None:
+        """Prepare the way's data. Called on a node before it fires timers or claims runs."""
+
+    def loops(self) -> Mapping[str, Loop]:
+        """Return functions that run in the background while the app is a node. A function that fails is called
+        again."""
+        return {}
+
+    async def close(self) -> None:
+        """Release what the part holds. Called after the engine has stopped."""
+
+    async def abandon(self) -> None:
+        """Release what this process holds, and write nothing. Called instead of `close` if the app could not be opened,
+        or if its node was killed."""
+        await self.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """The code of a way: its kinds of runs, its timers by (kind, purpose), functions that park the owners of its
+    timers, the actions that it adds to schedules, and its `Part`."""
+
+    part: Callable[[Host], Part] = Part
+    kinds: Mapping[str, RunKind] = field(default_factory=dict)
+    timers: Mapping[tuple[str, str], Fire] = field(default_factory=dict)
+    parks: Mapping[tuple[str, str], Park] = field(default_factory=dict)
+    actions: Sequence[Action] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A way to use the engine.
+
+    `runtime` and `migrations` may be given as `module:NAME`. `routers` are HTTP routers by the first segment of their
+    paths, `commands` are commands by name, and `problems` map classes of errors to HTTP; all three are given as
+    `module:name`, and the faces import them when they need them. `events` are the verbs of the way's events, by
+    subject.
+    """
+
+    name: str
+    runtime: str | Runtime
+    tables: tuple[Table, ...] = ()
+    migrations: str | tuple[Migration, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    events: Mapping[str, str] = field(default_factory=dict)
+    routers: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    problems: Mapping[str, Problem] = field(default_factory=dict)
+
+    @cached_property
+    def loaded(self) -> Runtime:
+        runtime: Runtime = load(self.runtime)
+        return runtime
+
+    @property
+    def loaded_migrations(self) -> tuple[Migration, ...]:
+        migrations: tuple[Migration, ...] = load(self.migrations)
+        return migrations
+
+
+def load(named: Any) -> Any:
+    """Import and return the object that `module:name` names. Anything but a text is returned as it is."""
+    if not isinstance(named, str):
+        return named
+    module, _, name = named.partition(":")
+    return getattr(import_module(module), name)
+
+
+class Ways:
+    """The ways of one app. Raises `OstinatoError` if two of them use the same name."""
+
+    def __init__(self, ways: Iterable[Way]) -> None:
+        self._all = tuple(ways)
+        self._merged("way", lambda way: {way.name: way})
+        self.settings = self._merged("setting", lambda way: {one.name: one for one in way.settings})
+        self.tables = self._merged("table", lambda way: {table.name: table for table in way.tables})
+        self.events = self._merged("subject of events", lambda way: way.events)
+        self.routers = self._merged("path", lambda way: way.routers)
+        self.commands = self._merged("command", lambda way: way.commands)
+        self.problems = self._merged("problem", lambda way: way.problems)
+
+    def __iter__(self) -> Iterator[Way]:
+        return iter(self._all)
+
+    def _merged(self, what: str, part: Callable[[Way], Mapping[Any, T]]) -> dict[Any, T]:
+        merged: dict[Any, T] = {}
+        for way in self._all:
+            for key, value in part(way).items():
+                if key in merged:
+                    raise OstinatoError(f"two ways have a {what} called {key!r}; rename that of {way.name!r}")
+                merged[key] = value
+        return merged
+
+    @cached_property
+    def kinds(self) -> dict[str, RunKind]:
+        return self._merged("kind of run", lambda way: way.loaded.kinds)
+
+    @cached_property
+    def timers(self) -> dict[tuple[str, str], Fire]:
+        return self._merged("timer", lambda way: way.loaded.timers)
+
+    @cached_property
+    def parks(self) -> dict[tuple[str, str], Park]:
+        return self._merged("timer", lambda way: way.loaded.parks)
+
+    @cached_property
+    def actions(self) -> dict[str, Action]:
+        return self._merged("action", lambda way: {action.name: action for action in way.loaded.actions})
+
+    def problem_of(self, error: BaseException) -> Problem | None:
+        """Return the HTTP status and title of an error, by its class or the nearest base class that a way has
+        registered."""
+        for kind in type(error).__mro__:
+            problem = self.problems.get(f"{kind.__module__}:{kind.__qualname__}")
+            if problem is not None:
+                return problem
+        return None

@@ -1,0 +1,26 @@
+"""Read and write the files that commands name, with errors that name the file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ostinato.errors import OstinatoError
+
+
+def read_text(file: str) -> str:
+    """Return the text of a file in UTF-8; `-` is standard input."""
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as problem:
+        raise OstinatoError(f"{file} cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError as problem:
+        raise OstinatoError(f"{file} is not UTF-8: {problem.reason} at byte {problem.start}") from None
+
+
+def write_text(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise OstinatoError(f"{file} cannot be written: {problem.strerror}") from None

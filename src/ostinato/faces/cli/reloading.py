@@ -1,0 +1,134 @@
+"""`--reload`, for development: run the command in a child process, and restart it when a Python file in the folder of
+the app changes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+import typer
+
+from ostinato.errors import OstinatoError
+
+_LOOK = 0.3  # seconds between two looks at the files
+_SHOWN = 3  # files that a message names
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run_reloading(app: str | None, grace: float) -> None:
+    """Run this command without `--reload` in a child process, again and again, until a signal. A child that is to be
+    replaced has `grace` seconds to stop; then it is ended at once."""
+    if app is None:
+        raise OstinatoError("--reload starts again with the code of your app; name it with --app module:name")
+    folder = folder_of(app)
+    command = [sys.executable, "-m", "ostinato", *(word for word in sys.argv[1:] if word != "--reload")]
+    raise typer.Exit(_Reloader(command, folder, grace).run())
+
+
+def folder_of(app: str) -> Path:
+    """Return the folder whose files are watched: the one that contains the app's package or module."""
+    folder = Path.cwd()
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        spec = find_spec(app.partition(":")[0].partition(".")[0])
+    except (ImportError, ValueError):
+        spec = None
+    return folder if spec is None or not spec.origin else Path(spec.origin).resolve().parent
+
+
+def snapshot(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the modification time and the size of each Python file below a folder. Virtual environments and hidden
+    folders are left out."""
+    states: dict[Path, tuple[int, int]] = {}
+    for path, folders, files in os.walk(folder):
+        place = Path(path)
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and name != "__pycache__" and not (place / name / "pyvenv.cfg").exists()
+        ]
+        for name in files:
+            if name.endswith(".py"):
+                try:
+                    state = (place / name).stat()
+                except OSError:  # it was removed meanwhile
+                    continue
+                states[place / name] = state.st_mtime_ns, state.st_size
+    return states
+
+
+def changed(before: Mapping[Path, object], after: Mapping[Path, object]) -> list[Path]:
+    return sorted(one for one in before.keys() | after.keys() if before.get(one) != after.get(one))
+
+
+class _Reloader:
+    def __init__(self, command: list[str], folder: Path, grace: float) -> None:
+        self._command = command
+        self._folder = folder
+        self._grace = grace
+        self._child: subprocess.Popen[bytes] | None = None
+        self._stopping = threading.Event()
+
+    def run(self) -> int:
+        """Run children until a signal. Returns the exit code of the last one."""
+        for name in _SIGNALS:
+            signal.signal(name, self._signalled)
+        typer.echo(f"watching {self._folder} for changes of Python files")
+        while True:
+            seen = snapshot(self._folder)  # before the child reads them: a change from now on is not missed
+            self._child = subprocess.Popen(self._command, start_new_session=True)
+            if self._stopping.is_set():  # the signal came before there was a child to tell
+                self._child.terminate()
+            code = self._until_change(seen)
+            if code is not None:
+                return code
+
+    def _signalled(self, number: int, _: object) -> None:
+        """Pass a signal on to the child. The child has its own session, so that it gets each signal once."""
+        self._stopping.set()
+        if self._child is not None and self._child.poll() is None:
+            self._child.send_signal(number)
+
+    def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
+        """Wait for a change and stop the child, or return its exit code if the command is to end."""
+        child = self._child
+        assert child is not None
+        ended = False
+        while True:
+            if self._stopping.is_set():
+                return child.wait()
+            if not ended and child.poll() is not None:
+                if child.returncode == 0:
+                    return 0
+                ended = True
+                typer.echo(f"it ended with code {child.returncode}; waiting for a change in {self._folder}", err=True)
+            now = snapshot(self._folder)
+            if files := changed(seen, now):
+                self._say(files)
+                self._stop(child)
+                return None if not self._stopping.is_set() else child.returncode
+            self._stopping.wait(_LOOK)
+
+    def _say(self, files: list[Path]) -> None:
+        named = ", ".join(str(one.relative_to(self._folder)) for one in files[:_SHOWN])
+        more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+        typer.echo(f"changed: {named}{more}; starting again")
+
+    def _stop(self, child: subprocess.Popen[bytes]) -> None:
+        """Stop the child: gracefully, then at once, then by kill."""
+        for end in (child.terminate, child.terminate, child.kill):
+            if child.poll() is None:
+                end()
+            try:
+                child.wait(self._grace)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+        child.wait()

@@ -1,0 +1,319 @@
+"""The store or server that a command works on, and the decorators that turn a function into a command.
+
+A command reaches both through one client, so it is written once, and its JSON is the API's answer either way. On a
+store, `store_reads` answers most reads quickly; all other calls use the API's own functions, in this process and
+without a web framework.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import logging
+import os
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from ostinato.client import Client, Json
+from ostinato.client.calling import Calling, content_of, error_by_status, headers_of, query_of, without_none
+from ostinato.errors import OstinatoError, StoreUnavailable
+from ostinato.faces.cli.output import Output
+
+DEFAULT_STORE = "sqlite:///ostinato.db"
+PATIENCE = 10.0  # seconds to retry while a server does not answer
+_POLL = 0.3  # seconds between two reads of a store whose events are followed
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A server, or a store."""
+
+    store: str
+    server: str | None = None
+    token: str | None = None
+    namespace: str | None = None
+    ca: str | None = None
+
+    def require_store(self, command: str) -> str:
+        """Return the store. Raises if the place is a server."""
+        if self.server is not None:
+            raise OstinatoError(f"{command} works on the store itself; run it where the store is, with --store")
+        return self.store
+
+
+def read_place(
+    store: str | None, server: str | None, token: str | None, namespace: str | None, ca: str | None = None
+) -> Place:
+    """Return the place that options and environment name; an option wins over its variable."""
+    if store is not None and server is not None:
+        raise OstinatoError("--store and --server are two places; name one")
+    if store is None:
+        server = server or os.environ.get("OSTINATO_SERVER") or None
+    return Place(
+        store=store or os.environ.get("OSTINATO_STORE") or DEFAULT_STORE,
+        server=server,
+        token=token or os.environ.get("OSTINATO_TOKEN") or None,
+        namespace=namespace or os.environ.get("OSTINATO_NAMESPACE") or None,
+        ca=ca or os.environ.get("OSTINATO_CA") or None,
+    )
+
+
+@asynccontextmanager
+async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
+    """Open a client for the place. With `create`, a missing store is created and an older one migrated. A database with
+    tables of another application is refused: only a node and `migrate` create Ostinato's tables there."""
+    if place.server is not None:
+        verify: Any = True
+        if place.ca is not None:
+            try:
+                verify = ssl.create_default_context(cafile=place.ca)
+            except OSError as problem:
+                raise OstinatoError(f"the certificates {place.ca} cannot be read: {problem}") from None
+        async with Client(
+            place.server, token=place.token, namespace=place.namespace, patience=PATIENCE, verify=verify
+        ) as client:
+            yield client
+        return
+    from ostinato.store.version import check_usable
+
+    if not create:
+        require_existing(place.store)
+    await check_usable(place.store, create=create)
+    async with AsyncExitStack() as opened:
+        yield _StoreClient(place, opened)
+
+
+def require_existing(store: str) -> None:
+    """Raise if the store is a file that does not exist, so that a mistyped name creates no empty store."""
+    if not store_exists(store):
+        raise StoreUnavailable(
+            f"there is no store {store}; name one with --store or OSTINATO_STORE, or a server with --server"
+        )
+
+
+def store_exists(store: str) -> bool:
+    """Return whether a file store exists. Returns True for any other store, because only opening it can tell."""
+    path = store.removeprefix("sqlite:///")
+    return "://" in path or Path(path).exists()
+
+
+class _StoreCalls(Calling):
+    """Calls on a store in this process. `store_reads` answers reads, the API's own functions all other calls; each
+    module is imported when it is first needed."""
+
+    def __init__(self, place: Place, opened: AsyncExitStack) -> None:
+        self.server = place.store
+        self.patience = 0.0
+        self._place = place
+        self._opened = opened
+        self._reader: Any = None
+        self._direct: Any = None
+
+    async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
+        if method == "GET" and self._direct is None:
+            from ostinato.faces.cli.store_reads import NeedsApi, StoreReader, answer_for
+
+            match = answer_for(path)
+            if match is not None:
+                if self._reader is None:
+                    self._reader = StoreReader(self._place.store, self._place.namespace)
+                    self._opened.push_async_callback(self._reader.close)
+                    await self._reader.open()
+                answer, names = match
+                with suppress(NeedsApi):
+                    return await answer(self._reader, *names, **without_none(**how))
+        return await super().call(method, path, body, **how)
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        key: str | None = None,
+        once: bool = True,
+        if_match: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        **params: Any,
+    ) -> Any:
+        from ostinato.faces.http.direct import Failed
+
+        if self._direct is None:
+            self._direct = await self._open()
+        sent = headers_of(method, body, key, if_match, headers)
+        try:
+            answer = await self._direct.ask(method, path, content_of(body), query_of(params), sent)
+        except Failed as problem:
+            fault = problem.fault
+            error = error_by_status(fault.status, fault.body["detail"], fault.body)
+            raise error from error.__cause__
+        return _Response(answer.status, answer.body)
+
+    async def _open(self) -> Any:
+        from ostinato.app import Ostinato
+        from ostinato.faces.cli.named_ways import more_ways
+        from ostinato.faces.http.direct import Direct
+
+        app = Ostinato(self._place.store, ways=more_ways())
+        app.computing.alone = True
+        await self._opened.enter_async_context(app.connected())
+        return Direct(app, self._place.namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """A response with the part of httpx's interface that `Calling` uses."""
+
+    status_code: int
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        return self.content.decode()
+
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+
+class _StoreClient(Client):
+    """The client of a store in this process. It has no stream of events, so `follow` polls."""
+
+    def __init__(self, place: Place, opened: AsyncExitStack) -> None:
+        self.server = place.store
+        self._use(_StoreCalls(place, opened))
+
+    async def follow(
+        self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
+    ) -> AsyncIterator[Json]:
+        from fnmatch import fnmatchcase
+
+        if after is None:
+            newest = await self.events(newest=True, limit=1)
+            after = int(newest[-1]["seq"]) if newest else 0
+        while True:
+            for event in await self.events(after=after, subject=subject, limit=500):
+                after = int(event["seq"])
+                if fnmatchcase(event["name"], pattern):
+                    yield event
+            await asyncio.sleep(_POLL)
+
+
+# The options that every command has, after its own.
+
+_STORE = Annotated[str | None, typer.Option(help="A store. [env: OSTINATO_STORE] [default: sqlite:///ostinato.db]")]
+_SERVER = Annotated[str | None, typer.Option(help="A server instead, as http://…. [env: OSTINATO_SERVER]")]
+_TOKEN = Annotated[str | None, typer.Option(help="For the server. [env: OSTINATO_TOKEN]")]
+_NAMESPACE = Annotated[str | None, typer.Option(help="[env: OSTINATO_NAMESPACE] [default: the token's, or default]")]
+_CA = Annotated[str | None, typer.Option(help="PEM file to check the server's certificate by. [env: OSTINATO_CA]")]
+_JSON = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+_SHARED = {"store": _STORE, "server": _SERVER, "token": _TOKEN, "namespace": _NAMESPACE, "ca": _CA}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The arguments of a command: a client, the output, and the place that the client is connected to."""
+
+    client: Client
+    out: Output
+    place: Place
+
+
+Command = Callable[..., Awaitable[None]]
+
+
+@contextmanager
+def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
+    """Yield the place. For a plan on a store that does not exist yet, yield an empty temporary store instead."""
+    if not only_a_plan or place.server is not None or store_exists(place.store):
+        yield place
+        return
+    typer.echo(f"note: there is no store {place.store} yet; {otherwise} it is created", err=True)
+    with empty_store(place) as empty:
+        yield empty
+
+
+@contextmanager
+def empty_store(place: Place) -> Iterator[Place]:
+    """Yield the place with an empty store that is removed afterwards."""
+    with TemporaryDirectory() as folder:
+        yield replace(place, store=f"sqlite:///{folder}/empty.db")
+
+
+def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
+    """Register an async function `(session, …)` as a command, with the options that name the place."""
+
+    async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
+        async with connect(place, create=creates) as client:
+            await function(Session(client, out, place), **options)
+
+    return lambda function: _register(group, name, function, run, skip=1)
+
+
+def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
+    """Register an async function `(place, out, …)` as a command that connects to the place itself, or does not
+    connect."""
+
+    async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
+        await function(place, out, **options)
+
+    return lambda function: _register(group, name, function, run, skip=2)
+
+
+def _register(group: typer.Typer, name: str | None, function: Command, run: Any, *, skip: int) -> Command:
+    """Add a command to a group. Its parameters are those of the function, except the first `skip` ones, plus the
+    parameters that every command has. A parameter that is a dataclass becomes several options, one for each field."""
+    parameters = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
+    groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
+
+    def start(*, as_json: bool, **options: Any) -> None:
+        shared = [options.pop(name) for name in _SHARED]
+        for group_name, kind in groups.items():
+            options[group_name] = kind(**{part.name: options.pop(part.name) for part in fields(kind)})
+        run_quietly(run(function, read_place(*shared), Output(as_json), options))
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    taken = [part.replace(kind=keyword) for one in parameters for part in _options(one)]
+    names = {one.name for one in taken}
+    shared = [
+        inspect.Parameter(name, keyword, default=None, annotation=annotation)
+        for name, annotation in _SHARED.items()
+        if name not in names
+    ]
+    last = inspect.Parameter("as_json", keyword, default=False, annotation=_JSON)
+    start.__signature__ = inspect.Signature([*taken, *shared, last])  # type: ignore[attr-defined]
+    start.__annotations__ = {}
+    start.__doc__ = function.__doc__
+    start.__name__ = function.__name__
+    group.command(name or function.__name__.replace("_", "-"))(start)
+    return function
+
+
+def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    if not is_dataclass(parameter.annotation):
+        return [parameter]
+    hints = get_type_hints(parameter.annotation, include_extras=True)
+    return [
+        inspect.Parameter(part.name, parameter.kind, default=part.default, annotation=hints[part.name])
+        for part in fields(parameter.annotation)
+    ]
+
+
+def run_quietly(work: Any) -> None:
+    """Run a coroutine without log lines, because a command prints its own answer. Ctrl-C exits with 130."""
+    logger = logging.getLogger("ostinato")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        asyncio.run(work)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,278 @@
+"""Answer `GET` requests of the API from a store, without loading the API: most commands only read, and so start faster.
+
+Each answer is the same as that of `GET` of the same path, and is built from the same calls; `test_store_reads.py`
+compares the two. The API's own functions, called in this process, answer any other path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+from ostinato.app_queries import AppQueries
+from ostinato.clock import SharedClock, SystemClock
+from ostinato.engine import access
+from ostinato.engine.computing import Computing
+from ostinato.engine.timekeeping import Timekeeper
+from ostinato.errors import NotFound
+from ostinato.faces.related_runs import journeys_of_run
+from ostinato.model import DEFAULT_NAMESPACE
+from ostinato.schedules.api.queries import ScheduleQueries, Surroundings
+from ostinato.schedules.model import Policies
+from ostinato.schedules.views import policies_json
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.sqlite import SqliteStore
+from ostinato.store.urls import open_url
+from ostinato.views import RunInfo
+from ostinato.when import Spec
+from ostinato.when.instants import read_instant, to_datetime
+
+Json: TypeAlias = dict[str, Any]
+_LIMIT = 100
+
+
+class NeedsApi(Exception):
+    """Raised if only the API's own functions can answer, because a journey's read guard must be asked."""
+
+
+class StoreReader(AppQueries):
+    """A store that is opened to read one namespace."""
+
+    def __init__(self, url: str, namespace: str | None) -> None:
+        self.store = open_url(url)
+        if isinstance(self.store, SqliteStore):
+            self.store.check_on_open = False  # too slow for a large store; reading a damaged page fails anyway
+        self.namespace = namespace or DEFAULT_NAMESPACE
+        self.clock = SharedClock(SystemClock())
+        self.computing = Computing(alone=True)
+        unused: Any = None  # only changes need it
+        around = Surroundings(
+            self.store,
+            self.clock.now,
+            new_id=unused,
+            doors=unused,
+            nudge=unused,
+            namespace=self.namespace,
+            declarations=unused,
+            computing=self.computing,
+        )
+        self.schedules = ScheduleQueries(around)
+
+    async def open(self) -> None:
+        """Open the store. Raises `NotFound` if it has no such namespace."""
+        await self.store.open()
+        await Timekeeper(self.store, self.clock, lambda: None).measure(looking=True)
+        if self.namespace != DEFAULT_NAMESPACE:
+            namespaces = await self.store.read(lambda _: access.list_namespaces())
+            if self.namespace not in {one.name for one in namespaces}:
+                raise NotFound(f"there is no namespace {self.namespace!r}")
+
+    async def close(self) -> None:
+        await self.store.close()
+
+
+Answer: TypeAlias = Callable[..., Awaitable[Json]]
+
+
+def answer_for(path: str) -> tuple[Answer, list[str]] | None:
+    """Return the function that answers `GET` of a path, and the names in the path; None if only the API can answer."""
+    parts = [unquote(part) for part in path.strip("/").split("/")]
+    answer = ANSWERS.get("/".join("*" if at == 1 else part for at, part in enumerate(parts)))
+    return None if answer is None else (answer, parts[1:2])
+
+
+# Schedules. Filters and cursors are those of the query, and go to the call as they are.
+
+
+async def _schedules(reader: StoreReader, limit: int = _LIMIT, **filters: Any) -> Json:
+    schedules = await reader.schedules.list(limit=limit, **filters)
+    if any(one.last_failure or one.running for one in schedules):
+        await _check_no_journeys(reader)
+    return _page(schedules, limit, lambda last: last.name)
+
+
+async def _schedule(reader: StoreReader, name: str, recent: int = 10) -> Json:
+    schedule = await reader.schedules.get(name, recent=recent)
+    if schedule.recent or schedule.running or schedule.last_failure:
+        await _check_no_journeys(reader)
+    return dict(as_json(schedule))
+
+
+async def _history(reader: StoreReader, name: str, limit: int = _LIMIT, **filters: Any) -> Json:
+    occurrences = await reader.schedules.history(name, limit=limit, **filters)
+    if occurrences:
+        await _check_no_journeys(reader)
+    return _page(occurrences, limit, lambda last: last.cursor)
+
+
+async def _times(reader: StoreReader, name: str, first: Any, last: Any, after: Any = None, limit: int = 1000) -> Json:
+    begin = to_datetime(read_instant(first, "first"))
+    if after is not None:
+        begin = max(begin, to_datetime(read_instant(after, "after")) + timedelta(microseconds=1))
+    return _page(await reader.schedules.times(name, begin, last, limit=limit), limit, as_json)
+
+
+async def _explain(reader: StoreReader, name: str, at: Any) -> Json:
+    explanation = await reader.schedules.explain(name, at)
+    if explanation.records:
+        await _check_no_journeys(reader)
+    names = ("outcome", "reason", "nominal", "sentences", "records")
+    return {name: as_json(getattr(explanation, name)) for name in names}
+
+
+async def _backfills(reader: StoreReader, name: str, limit: int = _LIMIT, **filters: Any) -> Json:
+    return _page(await reader.schedules.backfills(name, limit=limit, **filters), limit, lambda last: last.id)
+
+
+async def _upcoming(reader: StoreReader, limit: int = 50, each: int | None = None) -> Json:
+    return {"items": as_json(await reader.schedules.upcoming(limit, each=each))}
+
+
+# Runs
+
+
+async def _runs(reader: StoreReader, limit: int = _LIMIT, **filters: Any) -> Json:
+    runs = await _check_jobs(reader, await reader.runs(limit=limit, **filters))
+    return _page(runs, limit, lambda last: last.run_id)
+
+
+async def _run(reader: StoreReader, id: str) -> Json:
+    (run,) = await _check_jobs(reader, [await reader.get(id)])
+    return dict(as_json(run))
+
+
+async def _attempts(reader: StoreReader, id: str, after: int | None = None, limit: int = _LIMIT) -> Json:
+    attempts = await _check_jobs(reader, await reader.attempts(id))
+    return _first(map(as_json, attempts), "attempt", after, limit)
+
+
+async def _log(reader: StoreReader, id: str, after: int = 0, limit: int = 1000) -> Json:
+    await _check_jobs(reader, [await reader.get(id)])
+    lines = (await reader.logs(id))[after:]
+    return {"items": as_json(lines[:limit]), "next": after + limit if len(lines) > limit else None}
+
+
+async def _check_no_journeys(reader: StoreReader) -> None:
+    """Raise `NeedsApi` if the store has any journey. For occurrences and deliveries, which do not say whether they are
+    about a job or a journey."""
+
+    def any_journey(_: int) -> Operation[bool]:
+        return bool((yield sql("any_journey")))
+
+    if await reader.store.read(any_journey):
+        raise NeedsApi
+
+
+async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
+    """Return the runs. Raises `NeedsApi` if one is a journey, or the delivery of an event about one: read guards may
+    hide those."""
+    if any(run.kind != "job" for run in runs):
+        raise NeedsApi
+    if any(journeys_of_run(run.id, run.kind, run.name, run.input) for run in runs):
+        await _check_no_journeys(reader)
+    return runs
+
+
+async def _jobs(reader: StoreReader, after: str | None = None, limit: int = _LIMIT) -> Json:
+    def declared(_: int) -> Operation[list[Row]]:
+        return (yield sql("declared_jobs"))
+
+    from ostinato.engine.jobs import Declaration
+
+    built_in = {job.name: job for job in (Declaration("http"), Declaration("webhook", priority=-10))}
+    jobs = {name: Declaration.read(name, text) for name, text in await reader.store.read(declared)} | built_in
+    names = ("name", "queue", "priority", "serial_key", "at_most_once")
+    items = [{**{name: getattr(job, name) for name in names}, "here": job.name in built_in} for job in jobs.values()]
+    return _first(items, "name", after, limit)
+
+
+# Namespaces, tokens, nodes
+
+
+async def _namespaces(reader: StoreReader, after: str | None = None, limit: int = _LIMIT) -> Json:
+    namespaces = await reader.store.read(lambda _: access.list_namespaces())
+    return _first((_with_times(one, "created") for one in namespaces), "name", after, limit)
+
+
+async def _tokens(reader: StoreReader, after: str | None = None, limit: int = _LIMIT) -> Json:
+    tokens = await reader.store.read(lambda _: access.list_tokens())
+    items = [_with_times(token, "created", "expires", "used", "revoked") for token in tokens]
+    for item in items:
+        del item["bound"]
+    return _first(items, "id", after, limit)
+
+
+async def _nodes(reader: StoreReader, after: str | None = None, limit: int = _LIMIT) -> Json:
+    items = []
+    for node in await reader.nodes():
+        item = {**_with_times(node, "started", "lease_until"), "alive": node.lease_until >= reader.clock.now()}
+        item["jobs"] = item.pop("handlers")
+        items.append(item)
+    return _first(items, "id", after, limit)
+
+
+ANSWERS: dict[str, Answer] = {
+    "schedules": _schedules,
+    "schedules/*": _schedule,
+    "schedules/*/history": _history,
+    "schedules/*/times": _times,
+    "schedules/*/explain": _explain,
+    "schedules/*/backfills": _backfills,
+    "upcoming": _upcoming,
+    "runs": _runs,
+    "runs/*": _run,
+    "runs/*/attempts": _attempts,
+    "runs/*/log": _log,
+    "jobs": _jobs,
+    "namespaces": _namespaces,
+    "tokens": _tokens,
+    "nodes": _nodes,
+}
+
+
+# Values as JSON
+
+
+def as_json(value: Any) -> Any:
+    """Return a value in the JSON form of the API."""
+    match value:
+        case Enum():
+            return value.value
+        case str() | int() | float() | None:
+            return value
+        case datetime():
+            return value.isoformat().replace("+00:00", "Z")
+        case Spec():
+            return value.to_json()
+        case Policies():
+            return policies_json(value)
+        case Mapping():
+            return {name: as_json(part) for name, part in value.items()}
+        case list() | tuple():
+            return [as_json(part) for part in value]
+        case _ if is_dataclass(value):
+            return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+        case _:
+            raise TypeError(f"{value!r} has no form as JSON")
+
+
+def _with_times(value: Any, *names: str) -> Json:
+    """Return a value as JSON, with the microseconds in the fields of these names written as times; 0 becomes null."""
+    times = {name: getattr(value, name) for name in names}
+    return {**as_json(value), **{name: as_json(to_datetime(at)) if at else None for name, at in times.items()}}
+
+
+def _page(items: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
+    """Return a page of items that were read up to the limit, so more may follow."""
+    return {"items": as_json(items), "next": cursor(items[-1]) if items and len(items) == limit else None}
+
+
+def _first(items: Iterable[Json], key: str, after: Any, limit: int) -> Json:
+    """Return a page of items that were all read: those whose key is greater than `after`, in the order of their
+    keys."""
+    rest = sorted((one for one in items if after is None or one[key] > after), key=lambda one: one[key])
+    return {"items": rest[:limit], "next": rest[limit - 1][key] if len(rest) > limit else None}

@@ -1,0 +1,103 @@
+"""Authentication over HTTP: the role that a call needs, and how the caller's token is read.
+
+A journey may require its own credentials in the Authorization header. On calls of journeys, a bearer token that is not
+an Ostinato token is left to the journey, and an Ostinato token may be sent as `Ostinato-Token` instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ostinato.engine.access import PREFIX, Role
+from ostinato.faces.auth import Door, Who
+from ostinato.faces.http.proxies import Proxies
+from ostinato.faces.http.validation_errors import ANY_QUERY, Mistaken
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
+    from starlette.requests import HTTPConnection
+
+OWN_HEADER = "ostinato-token"
+_LONGEST = 63  # characters of a namespace
+# Parameters of every call that needs a role. They are read by hand below, because FastAPI would take longer than many
+# calls themselves.
+SCHEMES = {
+    "HTTPBearer": {"type": "http", "scheme": "bearer", "description": "A token made with `ostinato token create`."}
+}
+_NAMESPACE = {
+    "name": "namespace",
+    "in": "query",
+    "required": False,
+    "description": "Which namespace; the token's own, else `default`.",
+    "schema": {
+        "anyOf": [{"type": "string", "maxLength": _LONGEST}, {"type": "null"}],
+        "title": "Namespace",
+        "description": "Which namespace; the token's own, else `default`.",
+    },
+}
+
+
+def is_ours(credentials: str) -> bool:
+    """Return whether credentials look like a token of this server, valid or not."""
+    return credentials.startswith(PREFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The least role that a call needs. `shared` means that the Authorization header may contain other credentials."""
+
+    role: Role
+    shared: bool = False
+
+
+async def authorize(request: Request, needs: Needs) -> Who:
+    """Return the caller, if the caller has the role that a call needs. Raises `Refused`."""
+    door: Door = request.app.state.door
+    token = _token_for_us(request) if needs.shared else _bearer(request.headers.get("authorization"))
+    return await door.admit(token, _client(request), needs.role, _namespace(request))
+
+
+async def authenticate(request: HTTPConnection) -> None:
+    """Raise `Refused` for a caller without a valid token, before the body is read."""
+    door: Door = request.app.state.door
+    await door.identify(_token_for_us(request), _client(request))
+
+
+def _token_for_us(request: HTTPConnection) -> str | None:
+    """Return the token for this server, if the headers contain one."""
+    token = _bearer(request.headers.get("authorization"))
+    return request.headers.get(OWN_HEADER) or (token if token is not None and is_ours(token) else None)
+
+
+def _client(request: HTTPConnection) -> str:
+    proxies: Proxies = request.app.state.proxies
+    peer = request.client.host if request.client else None
+    return proxies.client_of(peer, request.headers.getlist("x-forwarded-for"))
+
+
+def _bearer(header: str | None) -> str | None:
+    scheme, _, credentials = (header or "").partition(" ")
+    return credentials.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _namespace(request: Request) -> str | None:
+    namespace = request.query_params.get("namespace")
+    if namespace is not None and len(namespace) > _LONGEST:
+        words = f"a namespace has at most {_LONGEST} characters"
+        raise Mistaken([{"loc": ("query", "namespace"), "msg": words, "input": namespace}])
+    return namespace
+
+
+def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
+    """Return the options of a route that needs a role, for the description of the API. `any_query` allows unknown
+    parameters, because a journey also reads the query."""
+    extra: dict[str, Any] = {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}
+    return {"openapi_extra": {**extra, ANY_QUERY: True} if any_query else extra}
+
+
+Reader = Annotated[Who, Needs(Role.READER)]
+Operator = Annotated[Who, Needs(Role.OPERATOR)]
+Admin = Annotated[Who, Needs(Role.ADMIN)]
+JourneyReader = Annotated[Who, Needs(Role.READER, shared=True)]
+JourneyOperator = Annotated[Who, Needs(Role.OPERATOR, shared=True)]

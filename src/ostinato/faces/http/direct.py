@@ -1,0 +1,249 @@
+"""Call the API's functions in this process: the same checks, answers and errors as over HTTP, without a server and
+without a web framework. `test_direct.py` compares the two."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import NoneType, SimpleNamespace
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from urllib.parse import unquote
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from ostinato.app import Ostinato
+from ostinato.engine.ways import Ways, load
+from ostinato.errors import OstinatoError
+from ostinato.faces.auth import Door
+from ostinato.faces.http.authentication import Needs, authorize
+from ostinato.faces.http.bodies import NotJson, most_of, read_body, too_large
+from ostinato.faces.http.problem_details import Fault, fault, fault_of, invalid, not_json
+from ostinato.faces.http.proxies import Proxies
+from ostinato.faces.http.routing import Answer, Call, Place
+from ostinato.faces.http.validation_errors import Mistaken, mistakes
+
+# The modules of the calls, by the first word of the path; a module is loaded when it is needed. Those of ways come
+# with the app.
+_MODULES = {
+    "schedules": ("schedules", "backfills", "declared"),
+    "upcoming": ("schedules",),
+    "simulate": ("simulation",),
+    "runs": ("runs",),
+    "jobs": ("runs",),
+    "events": ("events",),
+    "namespaces": ("admin",),
+    "tokens": ("admin",),
+    "nodes": ("admin",),
+    "diagnosis": ("admin",),
+}
+_PEER = "127.0.0.1"
+
+
+class Failed(Exception):
+    """Raised if a call failed. `fault` is the answer that the API would give."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.body["detail"])
+        self.fault = fault
+
+
+class _Headers(dict[str, str]):
+    """Headers by lower-case name, with the part of Starlette's interface that the calls use."""
+
+    def getlist(self, name: str) -> list[str]:
+        return [self[name]] if name in self else []
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The part of a request that the calls use."""
+
+    app: Any
+    headers: _Headers
+    query_params: dict[str, str]
+    cookies: dict[str, str] = field(default_factory=dict)
+    client: Any = field(default_factory=lambda: SimpleNamespace(host=_PEER))
+    scope: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Response:
+    """The headers and the status that a call sets."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    status_code: int = 200
+
+
+class Direct:
+    """Calls on an open app, as the store's own user."""
+
+    def __init__(self, app: Ostinato, namespace: str | None) -> None:
+        state = SimpleNamespace(door=Door(app, open_on_loopback=True), proxies=Proxies(), inside=True)
+        self._app = SimpleNamespace(state=state)
+        self._ways = app.ways
+        self._namespace = {} if namespace is None else {"namespace": namespace}
+
+    async def ask(
+        self, method: str, path: str, content: bytes | None, params: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> Answer:
+        """Make a call. Raises `Failed` with the answer that the API would give."""
+        match = _find(method, path, self._ways)
+        if match is None:
+            raise Failed(fault(404, "not found", "Not Found"))
+        bound, names = match
+        query = {**self._namespace, **{name: _text(value) for name, value in params.items()}}
+        seen = _Headers({name.lower(): value for name, value in headers.items()})
+        seen.setdefault("host", "localhost")
+        request = _Request(self._app, seen, query)
+        try:
+            return await _make(bound, path, names, content, request)
+        except NotJson as problem:
+            raise Failed(not_json(problem)) from None
+        except Mistaken as problem:
+            raise Failed(invalid(mistakes(problem.errors, bound.body))) from None
+        except OstinatoError as problem:
+            raise Failed(fault_of(problem, self._ways, inside=True)) from problem
+
+
+def _text(value: Any) -> Any:
+    """Return a value of the query as text."""
+    if isinstance(value, list | tuple):
+        return [_text(one) for one in value]
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    name: str
+    source: str  # path, query, header, body, request, response or who
+    key: str  # its name there
+    required: bool = False
+    default: Callable[[], Any] = lambda: None
+    reader: TypeAdapter[Any] | None = None
+    needs: Needs | None = None
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A call with the readers of its parameters."""
+
+    call: Call
+    parameters: tuple[_Parameter, ...]
+    body: Any  # the model of the body
+
+
+async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: bytes | None, request: _Request) -> Answer:
+    if content is not None and len(content) > most_of(path):
+        raise Failed(fault(413, "too large", too_large(most_of(path))))
+    body = [] if content is None else [read_body(content)]
+    response = _Response(status_code=bound.call.options.get("status_code", 200))
+    arguments: dict[str, Any] = {}
+    errors: list[Any] = []
+    for parameter in bound.parameters:
+        match parameter.source:
+            case "who":
+                assert parameter.needs is not None
+                arguments[parameter.name] = await authorize(request, parameter.needs)  # type: ignore[arg-type]
+            case "request":
+                arguments[parameter.name] = request
+            case "response":
+                arguments[parameter.name] = response
+    for parameter in bound.parameters:
+        if parameter.reader is not None:
+            values = list(_values(parameter, names, request, body))
+            arguments[parameter.name] = _read(parameter, values, errors)
+    if errors:
+        raise Mistaken(errors)
+    answer = await bound.call.function(**arguments)
+    if isinstance(answer, Answer):
+        return answer
+    if answer is None:
+        return Answer(b"", 204)
+    text = answer.model_dump_json(by_alias=True) if isinstance(answer, BaseModel) else json.dumps(answer)
+    return Answer(text.encode(), response.status_code, headers=response.headers)
+
+
+def _values(parameter: _Parameter, names: Mapping[str, str], request: _Request, body: list[Any]) -> Iterator[Any]:
+    """Yield the value of a parameter, if it has one."""
+    sources: dict[str, Mapping[str, Any]] = {"path": names, "query": request.query_params, "header": request.headers}
+    if parameter.source == "body":
+        yield from body
+    elif parameter.key in sources[parameter.source]:
+        yield sources[parameter.source][parameter.key]
+
+
+def _read(parameter: _Parameter, values: list[Any], errors: list[Any]) -> Any:
+    place = ("body",) if parameter.source == "body" else (parameter.source, parameter.key)
+    if not values or (parameter.source == "body" and values[0] is None):
+        if parameter.required:
+            errors.append({"type": "missing", "loc": place, "msg": "Field required", "input": None})
+        return parameter.default()
+    assert parameter.reader is not None
+    try:
+        return parameter.reader.validate_python(values[0], from_attributes=True)  # as FastAPI does
+    except ValidationError as problem:
+        errors += [{**error, "loc": (*place, *error["loc"])} for error in problem.errors(include_url=False)]
+    return None
+
+
+def _find(method: str, path: str, ways: Ways) -> tuple[_Bound, dict[str, str]] | None:
+    """Return the call of a path, and the names in the path; None if there is no such call."""
+    parts = path.strip("/").split("/")
+    word = parts[0].partition(":")[0].partition(".")[0]
+    places = [f"ostinato.faces.http.{module}:router" for module in _MODULES.get(word, ())]
+    if word in ways.routers:
+        places.append(ways.routers[word])
+    for place in places:
+        for call in load(place).calls:
+            pattern = call.path.strip("/").split("/")
+            if call.method != method or len(pattern) != len(parts):
+                continue
+            pairs = list(zip(pattern, parts, strict=True))
+            if all(one == part or one.startswith("{") for one, part in pairs):
+                names = {one[1:-1]: unquote(part) for one, part in pairs if one.startswith("{")}
+                return _bound(call), names
+    return None
+
+
+def _bound(call: Call) -> _Bound:
+    # Signatures name classes that are not loaded here.
+    names = {"Request": _Request, "Response": _Response, "StreamingResponse": _Response}
+    hints = get_type_hints(call.function, localns=names, include_extras=True)
+    signature = inspect.signature(call.function)
+    parameters = tuple(_parameter(name, hints[name], one.default) for name, one in signature.parameters.items())
+    # In the order in which FastAPI reads them, which is the order of their mistakes.
+    order = ("who", "request", "response", "path", "query", "header", "body")
+    models = [_model(hints[one.name]) for one in parameters if one.source == "body"]
+    return _Bound(call, tuple(sorted(parameters, key=lambda one: order.index(one.source))), *(models or [None]))
+
+
+def _parameter(name: str, hint: Any, default: Any) -> _Parameter:
+    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    if kind in (_Request, _Response):
+        return _Parameter(name, "request" if kind is _Request else "response", name)
+    for note in notes:
+        if isinstance(note, Needs):
+            return _Parameter(name, "who", name, needs=note)
+    place = next((note for note in notes if isinstance(note, Place)), Place("body" if name == "body" else "query", {}))
+    options = {key: value for key, value in place.options.items() if key not in ("alias", "default_factory")}
+    rest = [note for note in notes if note is not place]
+    shape: Any = Annotated[kind, *rest, Field(**options)]
+    reader: TypeAdapter[Any] = TypeAdapter(shape)
+    key = place.options.get("alias") or (name.replace("_", "-") if place.source == "header" else name)
+    factory = place.options.get("default_factory")
+    required = default is inspect.Parameter.empty and factory is None
+    return _Parameter(
+        name,
+        place.source,
+        key.lower() if place.source == "header" else key,
+        required,
+        factory or (lambda: None if required else default),
+        reader,
+    )
+
+
+def _model(hint: Any) -> Any:
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return next((one for one in get_args(kind) if one is not NoneType), kind) if get_args(kind) else kind

@@ -1,0 +1,83 @@
+"""Turn errors into responses. `problem_details` builds their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from ostinato.engine.log import log
+from ostinato.errors import OstinatoError
+from ostinato.faces.http import problem_details
+from ostinato.faces.http.framework import NotJsonResponse
+from ostinato.faces.http.problem_details import Fault, fault, fault_of
+from ostinato.faces.http.validation_errors import Mistaken, mistakes
+
+MEDIA = "application/problem+json"
+
+
+class Problem(BaseModel):
+    """The body of an error."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+    value: Any = None
+    current: str | None = None
+    problems: list[dict[str, Any]] | None = None
+    plan: dict[str, Any] | None = None
+
+
+def problem(status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> JSONResponse:
+    return _response(fault(status, title, detail, headers, **more))
+
+
+def of_error(error: OstinatoError, app: FastAPI) -> JSONResponse:
+    """Return an error as a response of this application."""
+    return _response(fault_of(error, app.state.door.app.ways, inside=app.state.inside))
+
+
+def _response(fault: Fault) -> JSONResponse:
+    return JSONResponse(fault.body, fault.status, fault.headers, MEDIA)
+
+
+def _invalid(request: Request, errors: Iterable[Mapping[str, Any]]) -> JSONResponse:
+    route = request.scope.get("route")
+    body = route.body_field if isinstance(route, APIRoute) else None
+    model = getattr(getattr(body, "field_info", None), "annotation", None)
+    return _response(problem_details.invalid(mistakes(errors, model)))
+
+
+def install(app: FastAPI) -> None:
+    @app.exception_handler(OstinatoError)
+    async def ours(request: Request, error: OstinatoError) -> JSONResponse:
+        return of_error(error, request.app)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        return _invalid(request, error.errors())
+
+    @app.exception_handler(Mistaken)
+    async def mistaken(request: Request, error: Mistaken) -> JSONResponse:
+        return _invalid(request, error.errors)
+
+    @app.exception_handler(HTTPException)
+    async def http(_: Request, error: HTTPException) -> JSONResponse:
+        headers = dict(error.headers) if error.headers else None
+        title = "not json" if isinstance(error, NotJsonResponse) else HTTPStatus(error.status_code).phrase.lower()
+        return problem(error.status_code, title, str(error.detail), headers)
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        log.exception("a request failed", action="request_failed", method=request.method, path=request.url.path)
+        words = "something went wrong here; the server's log has the details"
+        return problem(500, "internal error", words, {"Connection": "close"})  # as the server will do

@@ -1,0 +1,119 @@
+"""Build FastAPI routes from the calls that `routing` declares."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import fastapi
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from ostinato.faces.http.authentication import Needs, authorize
+from ostinato.faces.http.bodies import SLASH, NotJson, read_body
+from ostinato.faces.http.routing import Answer, Call, Place, Router
+
+_PLACES = {"path": fastapi.Path, "query": fastapi.Query, "header": fastapi.Header, "body": fastapi.Body}
+# Names in signatures whose modules the declarations do not load.
+_NAMES = {"Request": Request, "Response": Response, "StreamingResponse": StreamingResponse}
+
+
+class NotJsonResponse(HTTPException):
+    """Raised for a body that is not JSON. It is an HTTPException, because FastAPI would replace any other error by its
+    own message."""
+
+
+class _Request(Request):
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            try:
+                self._json = read_body(await self.body())
+            except NotJson as problem:
+                raise NotJsonResponse(400, str(problem)) from None
+        return self._json
+
+
+class Route(APIRoute):
+    """A route that reads bodies with `read_body`, and restores the slashes in the names of a path."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def read(request: Request) -> Response:
+            names = {
+                key: name.replace(SLASH, "/") if isinstance(name, str) else name
+                for key, name in request.path_params.items()
+            }
+            return await handler(_Request({**request.scope, "path_params": names}, request.receive))
+
+        return read
+
+
+def fastapi_router(router: Router) -> APIRouter:
+    api_router = APIRouter(route_class=Route, tags=list(router.tags) if router.tags else None)
+    for call in router.calls:
+        options = dict(call.options)
+        if isinstance(options.get("response_class"), str):
+            options["response_class"] = _NAMES[options["response_class"]]
+        api_router.add_api_route(call.path, _endpoint(call), methods=[call.method], **options)
+    return api_router
+
+
+def _endpoint(call: Call) -> Callable[..., Any]:
+    """Return the function with FastAPI's own types in its signature."""
+    function = call.function
+    hints = get_type_hints(function, localns=_NAMES, include_extras=True)
+
+    @wraps(function)
+    async def endpoint(*args: Any, **kwargs: Any) -> Any:
+        answer = await function(*args, **kwargs)
+        return _response(answer) if isinstance(answer, Answer) else answer
+
+    signature = inspect.signature(function)
+    parameters = [one.replace(annotation=_parameter_type(hints[name])) for name, one in signature.parameters.items()]
+    returned = _return_type(hints.get("return"))
+    del endpoint.__wrapped__
+    endpoint.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=returned
+    )
+    return endpoint
+
+
+def _return_type(hint: Any) -> Any:
+    """Return the return type for FastAPI: `Response` for a call that writes its own answer."""
+    parts = get_args(hint) or (hint,)
+    if Answer in parts:
+        return Response
+    return None if hint is type(None) else hint
+
+
+def _parameter_type(annotation: Any) -> Any:
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *notes = get_args(annotation)
+    return Annotated[kind, *(_note(one) for one in notes)]
+
+
+def _note(note: Any) -> Any:
+    match note:
+        case Place():
+            return _PLACES[note.source](**note.options)
+        case Needs():
+
+            async def who(request: Request) -> Any:
+                return await authorize(request, note)
+
+            return Depends(who)
+        case _:
+            return note
+
+
+def _response(answer: Answer) -> Response:
+    response = Response(answer.body, answer.status, answer.headers, answer.media_type)
+    for line in answer.cookies:
+        response.headers.append("set-cookie", line)
+    return response

@@ -1,0 +1,180 @@
+"""Durable functions over HTTP: start them, send them messages, watch and stop them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+from ostinato.engine.access import Role
+from ostinato.engine.idempotency import digest
+from ostinato.errors import Conflict, InputError, RunEnded
+from ostinato.faces.auth import Who
+from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key, answer_once
+from ostinato.faces.http.pagination import AfterNumber, BeforeRun, Limit, listing, page
+from ostinato.faces.http.read_guard import visible_steps
+from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.shapes.common import NO_NUL, Stop
+from ostinato.faces.http.shapes.functions import (
+    DeclaredFunctions,
+    DeclaredShown,
+    DrainList,
+    DrainShown,
+    FunctionOutcome,
+    FunctionShown,
+    FunctionsShown,
+    FunctionStarted,
+    MessageTaken,
+    SendMessage,
+    StartFunction,
+    StepShown,
+    StepsShown,
+)
+from ostinato.faces.http.shapes.runs import Stopped
+from ostinato.faces.http.validation_errors import BodyError, mistake_in_body
+from ostinato.functions.drawing import draw_steps
+from ostinato.functions.views import FunctionInfo, StepInfo
+from ostinato.model import Status, StatusName
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request, Response
+
+router = Router(tags=["functions"])
+READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+Id = Annotated[
+    str, Path(min_length=1, max_length=600, pattern=NO_NUL, description="A run's id, or the id it was started with.")
+]
+_LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
+
+
+@router.post("/functions", status_code=201, **WRITE)
+async def start_function(who: Operator, body: StartFunction, response: Response, key: Key = None) -> FunctionStarted:
+    """Start a function, now or later, with messages in its mailbox if `send` has some."""
+    try:
+        handle = await who.app.functions.start(
+            body.function, body.input, id=body.id, at=body.at, send=body.send, request_id=key, **body.options()
+        )
+    except InputError as problem:
+        fields = body.model_dump()
+        mistakes = [mistake_in_body(fields, ("input", *path), words) for path, words in problem.faults]
+        raise BodyError("invalid", str(problem), mistakes) if mistakes else problem from None
+    response.headers["Location"] = f"/api/v1/functions/{handle.id}"
+    return FunctionStarted(id=handle.id, new=handle.new)
+
+
+@router.get("/functions", response_model=FunctionsShown, **READ)
+async def list_functions(
+    who: Reader,
+    name: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
+    status: Status | None = None,
+    before: BeforeRun = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List runs of functions, the newest first."""
+    wanted: StatusName | None = None if status is None else status.value
+
+    async def fetch(before: str | None, limit: int) -> Sequence[FunctionInfo]:
+        return await who.app.functions.list(name=name, status=wanted, before=before, limit=limit)
+
+    return await listing(who, before, limit, fetch, lambda run: run.id, FunctionShown.model_validate)
+
+
+@router.get("/functions/declared", **READ)
+async def list_declared_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DeclaredFunctions:
+    """List the functions that nodes have declared, by name and version."""
+    codes, more = page(enumerate(await who.app.functions.declared(), 1), lambda numbered: numbered[0], after, limit)
+    return DeclaredFunctions(items=[DeclaredShown.model_validate(code) for _, code in codes], next=more)
+
+
+@router.get("/functions/drain", **READ)
+async def drain_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DrainList:
+    """List the code that runs which are not over began with: what must stay deployed for them."""
+    codes, more = page(enumerate(await who.app.functions.drain(), 1), lambda numbered: numbered[0], after, limit)
+    return DrainList(items=[DrainShown.model_validate(code) for _, code in codes], next=more)
+
+
+@router.get("/functions/{id}", **READ)
+async def read_function(who: Reader, id: Id) -> FunctionShown:
+    """Read a run of a function: its status, what it waits for, and what its code shows."""
+    return FunctionShown.model_validate(await who.app.functions.get(id))
+
+
+@router.get("/functions/{id}/result", **READ)
+async def read_function_result(
+    who: Reader,
+    id: Id,
+    wait: Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
+) -> FunctionOutcome:
+    """Read how a run ended; a conflict while it is not over."""
+    functions = who.app.functions
+    info = await functions.get(id)
+    if not info.over and wait:
+        with suppress(RunEnded, TimeoutError):  # the answer says so
+            await functions.result(info.id, wait)
+        info = await functions.get(info.id)
+    if not info.over:
+        words = f"{info.status}, it waits for {info.waits_for}" if info.waits_for else info.status
+        raise Conflict(f"function run {id!r} is not over: {words}")
+    return FunctionOutcome.model_validate(info)
+
+
+@router.get("/functions/{id}/steps", response_model=StepsShown, **READ)
+async def list_function_steps(
+    request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 100
+) -> Answer:
+    """List the recorded operations of a run, in the order in which they began."""
+    steps = list(enumerate(await _steps(request, who, id), 1))
+
+    async def fetch(after: int | None, limit: int) -> Sequence[tuple[int, StepInfo]]:
+        return steps[after or 0 :][:limit]
+
+    return await listing(
+        who, after, limit, fetch, lambda numbered: numbered[0], lambda numbered: StepShown.model_validate(numbered[1])
+    )
+
+
+@router.get(
+    "/functions/{id}/timeline.svg",
+    response_class="Response",
+    responses={200: {"content": {"image/svg+xml": {}}}},
+    **READ,
+)
+async def draw_function(request: Request, who: JourneyReader, id: Id) -> Answer:
+    """Draw the steps of a run as a timeline."""
+    info = await who.app.functions.get(id)
+    picture = draw_steps(info, await _steps(request, who, info.id), who.app.engine.clock.now())
+    return Answer(picture.encode(), media_type="image/svg+xml")
+
+
+@router.post("/functions/{id}/messages", status_code=202, **WRITE)
+async def send_message(who: Operator, id: Id, body: SendMessage, key: Key = None) -> MessageTaken:
+    """Send a message to a run. A run that is over is a conflict; too many messages that it has not received are 429."""
+    message_id = body.id or (None if key is None else digest("message", key))
+
+    async def send() -> MessageTaken:
+        await who.app.functions.send(id, body.name, body.payload, id=message_id)
+        return MessageTaken(run_id=(await who.app.functions.get(id)).id, name=body.name)
+
+    what = f"send message {digest(id, body.name, body.payload, body.id)}"
+    return await answer_once(who.app, key, what, MessageTaken, send)
+
+
+@router.post("/functions/{id}/cancel", **WRITE)
+async def cancel_function(
+    who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
+) -> Stopped:
+    """Cancel a run: its code gets `Cancelled` where it waits, and may clean up. Doing it again changes nothing."""
+    return Stopped(status=await who.app.functions.cancel(id, body.reason, request_id=key))
+
+
+@router.post("/functions/{id}/terminate", **WRITE)
+async def terminate_function(
+    who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
+) -> Stopped:
+    """End a run at once; its code does not hear of it. Doing it again changes nothing."""
+    return Stopped(status=await who.app.functions.terminate(id, body.reason, request_id=key))
+
+
+async def _steps(request: Request, who: Who, id: str) -> Sequence[StepInfo]:
+    return await visible_steps(request, who, await who.app.functions.steps(id))

@@ -1,0 +1,40 @@
+"""The Idempotency-Key header, and changes of several transactions that are made once per key."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel
+
+from ostinato.app import Ostinato
+from ostinato.engine.idempotency import begin, finish
+from ostinato.faces.http.routing import Header
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        description="The same key does the same thing once, for a day, and is answered as it was then.",
+    ),
+]
+
+
+async def answer_once(
+    app: Ostinato, key: str | None, what: str, shape: type[Answer], work: Callable[[], Awaitable[Answer]]
+) -> Answer:
+    """Do the work and store its answer under the key, or return the stored answer. After a crash in between, the work
+    is done again, so each of its parts must be idempotent."""
+    if key is None:
+        return await work()
+    now = app.engine.clock.now()
+    before = await app.store.run(lambda _: begin(app.namespace, key, what, now))
+    if before is not None:
+        return shape.model_validate(before)
+    answer = await work()
+    kept = await app.store.run(lambda _: finish(app.namespace, key, what, answer.model_dump(mode="json")))
+    return shape.model_validate(kept)

@@ -1,0 +1,79 @@
+"""Pages. Each list has a maximum size and a cursor: `next` of one page is `after` or `before` of the next. A page that
+has become large ends early, and has a cursor nevertheless."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Annotated, TypeVar
+
+import orjson
+from pydantic import BaseModel
+
+from ostinato.faces.auth import Who
+from ostinato.faces.http.routing import Answer, Query
+from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
+from ostinato.faces.http.validation_errors import LARGEST_LIMIT
+
+T = TypeVar("T")
+K = TypeVar("K", int, str)
+Limit = Annotated[int, Query(ge=1, le=LARGEST_LIMIT, description="The size of a page.")]
+After = Annotated[str | None, Query(max_length=512, pattern=NO_NUL, description="`next` of the page before.")]
+Before = Annotated[str | None, Query(max_length=600, pattern=NO_NUL, description="`next` of the page before.")]
+BeforeRun = Annotated[
+    str | None,
+    Query(max_length=64, pattern=RUN_CURSOR, description="`next` of the page before."),
+]
+AfterNumber = Annotated[int | None, Query(ge=0, le=1 << 62, description="`next` of the page before.")]
+
+
+STEP = 16  # items that are read at once: each may hold a MiB of input and one of result
+LARGEST_PAGE = 4 << 20  # bytes after which a page ends
+
+
+async def listing(
+    who: Who,
+    cursor: K | None,
+    limit: int,
+    fetch: Callable[[K | None, int], Awaitable[Sequence[T]]],
+    key: Callable[[T], K],
+    show: Callable[[T], BaseModel],
+    visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
+) -> Answer:
+    """Return a page as JSON, `{"items": […], "next": …}`. It is read a few items at a time and written one by one, with
+    pauses for other requests. `fetch` returns a number of items after a cursor, `visible` those of them that the caller
+    may see."""
+    items: list[bytes] = []
+    size = count = 0
+    while count < limit:
+        wanted = min(STEP, limit - count)
+        fetched = await fetch(cursor, wanted)
+        count += len(fetched)
+        visible_items = fetched if visible is None else await visible(fetched)
+        cursor = key(fetched[-1]) if len(fetched) == wanted else None
+        room = LARGEST_PAGE - size
+        written = await who.app.computing.each(who.namespace, _write_items(visible_items, show, room))
+        items += written
+        size += sum(map(len, written))
+        if len(written) < len(visible_items):  # it has become large
+            cursor = key(visible_items[len(written) - 1])
+            break
+        if cursor is None or size > LARGEST_PAGE:
+            break
+    body = b'{"items":[%s],"next":%s}' % (b",".join(items), orjson.dumps(cursor))
+    return Answer(body)
+
+
+def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) -> Iterator[bytes]:
+    """Yield items as JSON until there is no more room. The first item is always written."""
+    for item in items:
+        text = show(item).model_dump_json().encode()
+        yield text
+        room -= len(text)
+        if room < 0:
+            return
+
+
+def page(items: Iterable[T], key: Callable[[T], K], after: K | None, limit: int) -> tuple[list[T], K | None]:
+    """Return a page of a short list, in the order of its keys, and the cursor of the next page."""
+    rest = sorted((one for one in items if after is None or key(one) > after), key=key)
+    return rest[:limit], key(rest[limit - 1]) if len(rest) > limit else None

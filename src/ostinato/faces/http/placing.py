@@ -1,0 +1,59 @@
+"""Find the place of a mistake in the body of a schedule, for mistakes that are found after the check of its form: in a
+spec, an action, or an input that its job refuses. The checks are those of a file of schedules, so both name the same
+places."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from ostinato.app import Ostinato
+from ostinato.errors import InputError, OstinatoError, SpecError
+from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body
+from ostinato.schedules.declared.files import find_mistakes
+
+
+@asynccontextmanager
+async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> AsyncIterator[None]:
+    """Add places to the mistakes in the definition of a schedule that the block raises. Raises `BodyError`, or the
+    original error if no place is known."""
+    try:
+        yield
+    except OstinatoError as problem:
+        if not isinstance(problem, SpecError | InputError) and type(problem) is not OstinatoError:
+            raise
+        mistakes = await _mistakes(app, name, body, problem)
+        if not mistakes:
+            raise
+        title = "invalid spec" if isinstance(problem, SpecError) else "invalid"
+        words = mistakes[0].message if len(mistakes) == 1 else "; ".join(map(str, mistakes))
+        raise BodyError(title, str(problem) if isinstance(problem, InputError) else words, mistakes) from None
+
+
+@contextmanager
+def naming_input_places(input: Mapping[str, Any]) -> Iterator[None]:
+    """Name the places of what is wrong with the input of a start. Raises `BodyError`."""
+    try:
+        yield
+    except InputError as problem:
+        body = {"input": input}
+        mistakes = [mistake_in_body(body, ("input", *path), words) for path, words in problem.faults]
+        raise BodyError("invalid", str(problem), mistakes) from None
+
+
+async def _mistakes(app: Ostinato, name: str, body: Mapping[str, Any], problem: OstinatoError) -> Sequence[Mistake]:
+    if isinstance(problem, InputError):
+        base = _place_of_input(body)
+        return [mistake_in_body(body, (*base, *path), words) for path, words in problem.faults]
+    # In a thread: a large spec takes a while.
+    mistakes = await asyncio.to_thread(find_mistakes, name, body, app.action_kinds)
+    return [mistake_in_body(body, path, words.removeprefix("spec: ")) for path, words in mistakes]
+
+
+def _place_of_input(body: Mapping[str, Any]) -> tuple[str, ...]:
+    action = body.get("action")
+    if body.get("input") is None and isinstance(action, Mapping):
+        return ("action", "http") if "http" in action else ("action", "input")
+    return ("input",)

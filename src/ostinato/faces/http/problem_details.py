@@ -1,0 +1,119 @@
+"""Describe errors as problem details (RFC 9457): what went wrong, in which field, with which value, and what would be
+right. This module loads no web framework."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ostinato.engine.computing import Busy, TooMuch
+from ostinato.engine.log import log
+from ostinato.engine.ways import Ways
+from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreRefused, StoreUnavailable
+from ostinato.faces.auth import Refused
+from ostinato.faces.http.bodies import NotJson
+from ostinato.faces.http.validation_errors import BodyError, Mistake, as_json
+from ostinato.schedules.declared.plan import DeclaredElsewhere
+from ostinato.schedules.declared.problems import FileError
+from ostinato.schedules.operations.edit import AlreadyExists, TokenMismatch
+
+_SAY_AGAIN = 10.0  # seconds between two lines in the log about the same trouble
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    status: int
+    body: dict[str, Any]
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def fault(status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> Fault:
+    body = {"type": f"urn:ostinato:{title.replace(' ', '-')}", "title": title, "status": status, "detail": detail}
+    fields = {**body, **{name: value for name, value in more.items() if value is not None}}
+    return Fault(status, fields, headers or {})
+
+
+def not_json(error: NotJson) -> Fault:
+    return fault(400, "not json", str(error))
+
+
+def invalid(mistakes: list[Mistake]) -> Fault:
+    """Return the problem of an invalid request, with all its mistakes."""
+    return fault(
+        422,
+        "invalid",
+        "; ".join(map(str, mistakes)),
+        field=mistakes[0].field,
+        value=mistakes[0].value,
+        problems=[one.as_dict() for one in mistakes],
+    )
+
+
+def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault:
+    """Return the problem for an error. Only a caller `inside` this process sees the text of store errors, because it
+    contains the address of the store."""
+    problem = ways.problem_of(error)
+    if problem is not None:
+        return fault(problem.status, problem.title, str(error), **_members(error))
+    match error:
+        case Refused():
+            return fault(error.status, error.title, str(error), error.headers)
+        case Busy():
+            return fault(503, "busy", str(error), {"Retry-After": "2"})
+        case TooMuch():
+            return fault(422, "too much", str(error))
+        case NotFound():
+            return fault(404, "not found", str(error))
+        case TokenMismatch():
+            return fault(412, "conflict token mismatch", str(error), current=f'"{error.current}"')
+        case DeclaredElsewhere():
+            return fault(409, "declared elsewhere", str(error), plan=error.plan.as_dict())
+        case AlreadyExists():
+            return fault(409, "already exists", str(error), field="name", value=error.name)
+        case Conflict():
+            return fault(409, "conflict", str(error))
+        case StoreRefused():
+            return fault(422, "invalid", str(error) if inside else "the store will not take a value of this call")
+        case StoreError():
+            words = str(error) if inside else _store_trouble(error)
+            return fault(503, "store unavailable", words, {"Retry-After": "1"})
+        case BodyError():
+            mistakes = error.mistakes
+            problems = [one.as_dict() for one in mistakes]
+            return fault(
+                422, error.title, str(error), field=mistakes[0].field, value=mistakes[0].value, problems=problems
+            )
+        case FileError():
+            return fault(422, "invalid file", str(error), problems=[one.as_dict() for one in error.problems])
+        case SpecError():
+            return fault(422, "invalid spec", str(error), field=error.field or None, value=as_json(error.value))
+        case _:
+            return fault(422, "invalid", str(error))
+
+
+def _members(error: OstinatoError) -> dict[str, Any]:
+    """Return the fields that an error of a way adds to the body, with long values shortened."""
+    members: dict[str, Any] = getattr(error, "problem_members", dict)()
+    if "problems" not in members:
+        return members
+    return {**members, "problems": [_shortened(one) for one in members["problems"]]}
+
+
+def _shortened(problem: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: as_json(part) if name == "value" else part for name, part in problem.items()}
+
+
+_last_said = -float("inf")
+
+
+def _store_trouble(error: StoreError) -> str:
+    """Return the text for callers, and log the error itself, at most every `_SAY_AGAIN` seconds."""
+    global _last_said
+    now = time.monotonic()
+    if now - _last_said > _SAY_AGAIN:
+        _last_said = now
+        log.warning("requests fail: the store is in trouble", action="store_trouble", problem=str(error))
+    again = "try again" if isinstance(error, StoreUnavailable) else "the server's log says why"
+    return f"the store does not answer; {again}"

@@ -1,0 +1,131 @@
+"""Leave out everything that a journey's read guard hides from the caller: runs, deliveries, events, schedules,
+bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ostinato.errors import NotFound
+from ostinato.faces.auth import Who
+from ostinato.faces.http.inbound import inbound
+from ostinato.faces.related_runs import journeys_of_run, runs_of_event
+from ostinato.functions.views import StepInfo
+from ostinato.journeys.bindings import BindingInfo
+from ostinato.journeys.rows import KIND as JOURNEY
+from ostinato.journeys.task_kind import Request as Inbound
+from ostinato.model import Event
+from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
+from ostinato.views import RunInfo
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
+
+_NEVER_RAN = ("skipped", "missed")
+
+
+def seen_by(request: Request, who: Who) -> Inbound:
+    """Return the request as a guard sees it."""
+    return inbound(request, who.app.journeys.settings)
+
+
+async def visible_runs(request: Request, who: Who, runs: Sequence[RunInfo]) -> list[RunInfo]:
+    """Return the runs that the caller may see: no hidden journey, and no delivery of an event about one."""
+    about = [journeys_of_run(run.id, run.kind, run.name, run.input) for run in runs]
+    names = {id: name for run_names in about for id, name in run_names.items()}
+    if not names:
+        return list(runs)
+    hidden = await who.app.journeys.hidden(names, seen_by(request, who), names)
+    return [run for run, run_names in zip(runs, about, strict=True) if not hidden.intersection(run_names)]
+
+
+async def visible_run(request: Request, who: Who, id: str) -> RunInfo:
+    """Return a run. Raises `NotFound` if there is none, or if the caller may not see it."""
+    run = await who.app.get(id)
+    if not await visible_runs(request, who, [run]):
+        raise NotFound(f"there is no run {id!r} in namespace {who.app.namespace!r}")
+    return run
+
+
+async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -> list[StepInfo]:
+    """The steps of a function, without what came of child journeys that the caller may not see."""
+    hidden = await _hidden(request, who, {step.child_id for step in steps if step.child_id is not None})
+    return [
+        replace(step, child_id=None, result=None, error=None) if step.child_id in hidden else step for step in steps
+    ]
+
+
+async def visible_bindings(request: Request, who: Who, bindings: Sequence[BindingInfo]) -> list[BindingInfo]:
+    """Return the bindings that the caller may see. A binding names a subject, which is a value of its context."""
+    hidden = await who.app.journeys.hidden_bindings(bindings, seen_by(request, who))
+    return [one for one in bindings if one.id not in hidden]
+
+
+async def visible_binding(request: Request, who: Who, id: str) -> BindingInfo:
+    """Return a binding. Raises `NotFound` if there is none, or if the caller may not see it."""
+    binding = await who.app.journeys.binding(id)
+    if not await visible_bindings(request, who, [binding]):
+        raise NotFound(f"there is no binding {id!r} in namespace {who.app.namespace!r}")
+    return binding
+
+
+async def _hidden(request: Request, who: Who, ids: Iterable[str]) -> set[str]:
+    wanted = list(ids)
+    return await who.app.journeys.hidden(wanted, seen_by(request, who)) if wanted else set()
+
+
+async def visible_occurrences(
+    request: Request, who: Who, occurrences: Sequence[OccurrenceInfo]
+) -> list[OccurrenceInfo]:
+    """Return the occurrences that the caller may see. An occurrence that never ran is always visible, but without the
+    id of a hidden run that blocked it."""
+    ran = {occurrence.run_id for occurrence in occurrences if occurrence.status not in _NEVER_RAN}
+    hidden = await _hidden(
+        request, who, ran | {occurrence.blocked_by for occurrence in occurrences if occurrence.blocked_by is not None}
+    )
+    return [
+        replace(occurrence, blocked_by=None) if occurrence.blocked_by in hidden else occurrence
+        for occurrence in occurrences
+        if occurrence.run_id not in hidden or occurrence.run_id not in ran
+    ]
+
+
+async def visible_schedules(request: Request, who: Who, schedules: Sequence[ScheduleInfo]) -> list[ScheduleInfo]:
+    """Return the schedules, without hidden runs in `running` and `last_failure`."""
+    names: dict[str, str] = {}
+    for schedule in schedules:
+        name = str(schedule.input.get(JOURNEY, "")) if schedule.job == JOURNEY else ""
+        names |= dict.fromkeys((*schedule.running, *_failed(schedule)), name)
+    if not names:
+        return list(schedules)
+    hidden = await who.app.journeys.hidden(
+        names, seen_by(request, who), {id: name for id, name in names.items() if name}
+    )
+    return [
+        replace(
+            schedule,
+            running=tuple(id for id in schedule.running if id not in hidden),
+            last_failure=None if hidden.intersection(_failed(schedule)) else schedule.last_failure,
+        )
+        for schedule in schedules
+    ]
+
+
+def _failed(schedule: ScheduleInfo) -> list[str]:
+    """Return the id of the run of the last failure in a list, which is empty if there was none."""
+    return [] if schedule.last_failure is None else [schedule.last_failure["run_id"]]
+
+
+async def visible_events(who: Who, seen: Inbound, events: Sequence[Event]) -> list[Event]:
+    """Return the events that the caller may see. Events about a hidden run are left out, whether their subject is the
+    run or its schedule."""
+    about = [runs_of_event(event.name, event.subject, event.data) for event in events]
+    names: dict[str, str] = {}
+    for run_names in about:
+        for id, name in run_names.items():
+            names.setdefault(id, name)
+    if not names:
+        return list(events)
+    hidden = await who.app.journeys.hidden(names, seen, names)
+    return [event for event, run_names in zip(events, about, strict=True) if not hidden.intersection(run_names)]

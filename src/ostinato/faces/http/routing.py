@@ -1,0 +1,95 @@
+"""Declare calls of the API: a path, a function, and where each parameter comes from. This module loads no web
+framework: `framework` builds FastAPI routes from the declarations, and `direct` calls the functions in this process,
+for commands on a store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+Source = Literal["path", "query", "header", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The source of a parameter, with bounds and description under the names of FastAPI and pydantic."""
+
+    source: Source
+    options: dict[str, Any]
+
+
+def Path(**options: Any) -> Place:
+    return Place("path", options)
+
+
+def Query(**options: Any) -> Place:
+    return Place("query", options)
+
+
+def Header(**options: Any) -> Place:
+    return Place("header", options)
+
+
+def Body(**options: Any) -> Place:
+    return Place("body", options)
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer that a call writes itself. `cookies` are `Set-Cookie` lines."""
+
+    body: bytes
+    status: int = 200
+    media_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    cookies: list[str] = field(default_factory=list)
+
+
+def json_answer(value: Any, status: int = 200, media_type: str = "application/json") -> Answer:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Answer(text.encode(), status, media_type)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A declared call. `options` are those of `fastapi.APIRouter`, with the response class by its name."""
+
+    method: str
+    path: str
+    function: Callable[..., Any]
+    options: dict[str, Any]
+
+
+class Router:
+    """Collects calls. `tags` group them in the description of the API. `install` is called with each application that
+    serves them."""
+
+    def __init__(self, *, tags: list[str] | None = None, install: Callable[[Any], None] | None = None) -> None:
+        self.tags = tags
+        self.install = install
+        self.calls: list[Call] = []
+
+    def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[F], F]:
+        def register(function: F) -> F:
+            self.calls.append(Call(method, path, function, options))
+            return function
+
+        return register
+
+    def get(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._add("GET", path, options)
+
+    def post(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._add("POST", path, options)
+
+    def put(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._add("PUT", path, options)
+
+    def patch(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._add("PATCH", path, options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._add("DELETE", path, options)

@@ -1,0 +1,141 @@
+"""Durable functions: bodies and answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+from ostinato.errors import OstinatoError, is_text
+from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
+from ostinato.faces.options import FUNCTION_OPTIONS
+from ostinato.functions.views import DeclaredInfo, DrainInfo, FunctionInfo, StepInfo
+from ostinato.start_checks import read_limit, read_positive_length
+
+_NEXT_AFTER = "Pass as `after` for the next page; null on the last."
+
+
+class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
+    """Start a function. With an `id` it is started once, however often this is sent."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"function": "onboard", "input": {"user": "ada"}}]}
+    )
+
+    function: Text
+    input: Object = Field(default_factory=dict)
+    id: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+    at: Moment | None = None
+    send: Object = Field(
+        default_factory=dict,
+        description="Messages by name. They are in its mailbox from the beginning, or sent if the run exists already.",
+    )
+    parent: Text | None = None
+
+    @field_validator("deadline", "concurrency")
+    @classmethod
+    def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse what the start would refuse, so that all errors of a body are reported together."""
+        try:
+            if info.field_name == "concurrency":
+                read_limit(value, "function")
+            else:
+                read_positive_length(value, "deadline")
+        except (OstinatoError, TypeError) as problem:
+            raise ValueError(str(problem)) from None
+        return value
+
+    @field_validator("send")
+    @classmethod
+    def _names_messages(cls, value: Object) -> Object:
+        for name in value:
+            if not is_text(name):
+                raise ValueError(f"the name of a message {name!r} is not a text of at least one character without NUL")
+        return value
+
+    def options(self) -> Object:
+        """The options that are not left out."""
+        fields = self.model_dump(exclude={"function", "input", "id", "at", "send"})
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+class SendMessage(RequestBody):
+    """Send a message. With an `id`, a message that was sent before is not sent again."""
+
+    name: Text
+    payload: Any = None
+    id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+class FunctionStarted(BaseModel):
+    id: str
+    new: bool = Field(description="False where the id was taken before.")
+
+
+class MessageTaken(BaseModel):
+    run_id: str
+    name: str
+
+
+class FunctionShown(Shown, view=FunctionInfo):
+    """A run of a function."""
+
+    status: str
+    waits_for: str | None = Field(description="What it waits for, in words.")
+    state: Any = Field(description="What its code shows by `ctx.set_state`.")
+    version: int | None = Field(description="The version of the code it began with; null until it has begun.")
+    code: str | None = Field(description="A digest of the code it began with; null until it has begun.")
+    generation: int = Field(description="How often it continued with an empty history.")
+
+
+class FunctionsShown(BaseModel):
+    items: list[FunctionShown]
+    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+
+
+class FunctionOutcome(Shown):
+    """How a run ended."""
+
+    id: str
+    name: str
+    status: str
+    reason: str | None
+    result: Any
+    error: Any
+    finished: datetime
+
+
+class StepShown(Shown, view=StepInfo):
+    """One recorded operation of a run."""
+
+    position: str = Field(description="Its number in the code, or in its branch of a gather: `3.1.0`.")
+    seq: int | None = Field(description="Its place in the order of outcomes.")
+    due: datetime | None = Field(description="When it wakes up, times out or is tried again.")
+
+
+class StepsShown(BaseModel):
+    items: list[StepShown]
+    next: int | None = Field(description=_NEXT_AFTER)
+
+
+class DeclaredShown(Shown, view=DeclaredInfo):
+    """A version of a function that a node has declared."""
+
+
+class DeclaredFunctions(BaseModel):
+    items: list[DeclaredShown]
+    next: int | None = Field(description=_NEXT_AFTER)
+
+
+class DrainShown(Shown, view=DrainInfo):
+    """The runs that are not over and began with one version of a function's code."""
+
+    pinned: bool = Field(description="No other version goes on with them.")
+    declared: bool = Field(description="A node has declared this version with the same code.")
+    current: bool = Field(description="It is the newest version, too.")
+
+
+class DrainList(BaseModel):
+    items: list[DrainShown]
+    next: int | None = Field(description=_NEXT_AFTER)

@@ -1,0 +1,37 @@
+"""Write a simulation as JSON or SVG, in the worker process that made it: 100,000 occurrences take a while."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import orjson
+
+from ostinato.schedules.simulate import Simulation
+from ostinato.schedules.timeline import timeline
+from ostinato.when.instants import Micros, to_datetime
+
+
+def as_json(simulation: Simulation) -> bytes:
+    """Return a simulation as JSON, as `shapes.simulation.SimulationShown` describes it."""
+    items = [
+        {
+            "nominal": _moment(occurrence.nominal),
+            "due": _moment(occurrence.actual),
+            "outcome": occurrence.outcome,
+            "reason": None if occurrence.reason is None else occurrence.reason.value,
+            "started": _moment(occurrence.started),
+            "ended": _moment(occurrence.ended),
+            "blocked_by": _moment(occurrence.blocked_by),
+            "stands_for": occurrence.stands_for,
+        }
+        for occurrence in simulation.occurrences
+    ]
+    return orjson.dumps({"counts": simulation.counts(), "items": items}, option=orjson.OPT_UTC_Z)
+
+
+def as_svg(title: str, simulation: Simulation) -> bytes:
+    return timeline(simulation, UTC, title).encode()
+
+
+def _moment(at: Micros | None) -> datetime | None:
+    return None if at is None else to_datetime(at)

@@ -1,0 +1,153 @@
+"""Collect all mistakes of a request: each with its field, its value as JSON, and what would be right."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, short_repr
+from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
+
+ANY_QUERY = "x-any-query"  # on a route that hands the query to a journey, which may read any name of it
+LARGEST_LIMIT = 1000  # items of a page
+_LONGEST_VALUE = 200  # characters of a value that an error repeats
+_BLANK_OFFSET = re.compile(r" \d\d:?\d\d$")  # of a time whose `+` was read as a blank
+_ENUMERATED = re.compile(r"'([^']*)'")
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    field: str
+    message: str
+    value: Any = None
+    has_value: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+    def as_dict(self) -> dict[str, Any]:
+        fields = {"field": self.field, "message": self.message}
+        return {**fields, "value": self.value} if self.has_value else fields
+
+
+class Mistaken(Exception):
+    """Raised for a request with mistakes, listed as pydantic lists errors."""
+
+    def __init__(self, errors: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(f"{len(errors)} mistakes")
+        self.errors = errors
+
+
+class BodyError(OstinatoError):
+    """Raised for a body that has the right form and a wrong content. Each mistake has its place."""
+
+    def __init__(self, title: str, message: str, mistakes: Sequence[Mistake]) -> None:
+        super().__init__(message)
+        self.title = title
+        self.mistakes = mistakes
+
+
+def place_in_body(path: Sequence[str | int]) -> str:
+    """Return a path as text: `body.spec.cron[2]`."""
+    return "body" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mistake:
+    """Return a mistake at a place of a body, with the value there, if there is one. A place inside a text is reported
+    at the text."""
+    value = body
+    for number, step in enumerate(path):
+        if isinstance(value, str):
+            path = path[:number]
+            break
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return Mistake(place_in_body(path), message)
+    return Mistake(place_in_body(path), message, as_json(value), has_value=True)
+
+
+def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:
+    """Turn pydantic's errors into mistakes; `body` is the model of the body."""
+    return list(_one_per_field(_mistake(one, body) for one in errors))
+
+
+def _one_per_field(mistakes: Iterable[Mistake]) -> Iterator[Mistake]:
+    """Keep the first mistake of each field: pydantic lists one for every type that the field could have."""
+    seen: set[str] = set()
+    for mistake in mistakes:
+        if mistake.field not in seen:
+            seen.add(mistake.field)
+            yield mistake
+
+
+def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
+    place, kind, value = _named_place(error["loc"], body), error.get("type"), error.get("input")
+    field = ".".join(str(part) for part in place)
+    match kind:
+        case "missing":
+            return Mistake(field, "it is missing")
+        case "extra_forbidden":
+            names = _fields(body, place[1:-1])
+            hint = did_you_mean(str(place[-1]), names) or (list_choices(names) if names else "leave it out")
+            message = f"there is no such field; {hint}"
+        case "string_pattern_mismatch" if error.get("ctx", {}).get("pattern") == NO_NUL:
+            message = "no text may have a NUL in it"
+        case "string_pattern_mismatch" if error.get("ctx", {}).get("pattern") == RUN_CURSOR:
+            message = "this is not `next` of a page"
+        case "timezone_aware":
+            message = f"a time without an offset; write '{value}Z' for UTC, or '{value}+01:00'"
+        case "datetime_from_date_parsing" | "datetime_parsing" if place[0] == "query" and _BLANK_OFFSET.search(
+            str(value)
+        ):
+            message = "not a time; a `+` means a blank in a query: write the offset as %2B01:00, or use Z"
+        case "enum" | "literal_error":
+            words = _ENUMERATED.findall(str(error.get("ctx", {}).get("expected")))
+            hint = did_you_mean(value, words) if isinstance(value, str) else ""
+            message = f"{error['msg']}; {hint}" if hint else str(error["msg"])
+        case _ if place == ("query", "limit"):
+            message = limit_rule(LARGEST_LIMIT)
+        case _:
+            message = str(error["msg"]).removeprefix("Value error, ")
+    return Mistake(field, message, as_json(value), has_value=True)
+
+
+def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:
+    """Return the place of a mistake, without the type that pydantic adds for a field of several types:
+    `body.retry.int`."""
+    if len(place) > 2 and _is_model(body) and (field := body.model_fields.get(place[1])) is not None:
+        kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
+        if len(kinds) > 1 and isinstance(place[2], str):
+            return (*place[:2], *place[3:])
+    return tuple(place)
+
+
+def _fields(model: Any, place: Sequence[Any]) -> list[str]:
+    """Return the names of the fields at a place of the body, if a model describes it."""
+    for part in place:
+        if not _is_model(model) or part not in model.model_fields:
+            return []
+        model = model.model_fields[part].annotation
+        if not _is_model(model):
+            model = next(filter(_is_model, getattr(model, "__args__", ())), None)
+    return list(model.model_fields) if _is_model(model) else []
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseModel)
+
+
+def as_json(value: Any) -> Any:
+    """Return a value for an error message: unchanged, or shortened if it is long or not JSON."""
+    if isinstance(value, str | list | dict) and len(value) > _LONGEST_VALUE:
+        return short_repr(value)
+    try:
+        short = len(json.dumps(value, allow_nan=False)) <= _LONGEST_VALUE
+    except (TypeError, ValueError, RecursionError):
+        short = False
+    return value if short else short_repr(value)

@@ -1,0 +1,71 @@
+"""The options of a run and of a schedule: one table for the bodies of the HTTP API and the flags of the command line.
+
+`http.shapes.common.RequestBody` builds fields from its rows, `cli.options` builds flags.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import get_args
+
+from ostinato.schedules.model import OverlapName
+
+
+class Kind(Enum):
+    """The form of an option's value. On the command line, objects and JSON are written as JSON texts."""
+
+    TEXT = auto()
+    NOTES = auto()
+    WHOLE = auto()
+    LENGTH = auto()
+    FLAG = auto()
+    TEXTS = auto()
+    OVERLAP = auto()
+    CATCHUP = auto()
+    WHOLE_OR_OBJECT = auto()
+    OBJECT = auto()
+    JSON = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. `name` is the field of a request body. `flag` is set if the flag is not the name with two dashes.
+    `least` and `most` limit a whole number; the shell completes `choices`."""
+
+    name: str
+    kind: Kind
+    help: str
+    flag: str = ""
+    least: int = 1
+    most: int = 1 << 31
+    choices: tuple[str, ...] = ()
+
+
+RUN_OPTIONS = (
+    Option("queue", Kind.TEXT, "The queue its runs go to."),
+    Option("priority", Kind.WHOLE, "Higher goes first.", least=-(1 << 31), most=(1 << 31) - 1),
+    Option("retry", Kind.WHOLE_OR_OBJECT, 'Attempts in all, or JSON such as \'{"attempts": 5, "delay": "2s"}\'.'),
+    Option("timeout", Kind.LENGTH, "How long an attempt may take."),
+    Option("deadline", Kind.LENGTH, "How long a run may take in all, with waiting and retries."),
+    Option("serial_key", Kind.TEXT, "Runs with the same key run one after the other."),
+    Option(
+        "concurrency", Kind.WHOLE_OR_OBJECT, 'How many run at once, or JSON such as \'{"key": "mail", "most": 2}\'.'
+    ),
+    Option("at_most_once", Kind.FLAG, "Never try it again, whatever happens, or do.", "--at-most-once/--at-least-once"),
+)
+# Steps of a function have retries and timeouts, the function itself has not.
+FUNCTION_OPTIONS = tuple(option for option in RUN_OPTIONS if option.name not in ("retry", "timeout", "at_most_once"))
+SCHEDULE_OPTIONS = (
+    Option("input", Kind.OBJECT, "The job's input, a JSON object."),
+    Option("overlap", Kind.OVERLAP, f"{', '.join(get_args(OverlapName))}.", choices=get_args(OverlapName)),
+    Option("catchup", Kind.CATCHUP, "skip, latest, all, or a window such as 1h.", choices=("skip", "latest", "all")),
+    Option("pause_after_failures", Kind.WHOLE, "Pause it after this many failures in a row."),
+    Option("max_buffer", Kind.WHOLE, "How many occurrences may wait."),
+    Option("keep", Kind.WHOLE, "How many of its occurrences to keep."),
+    Option("remaining", Kind.WHOLE, "How many more times it runs before it is completed.", least=0, most=1 << 53),
+    Option("notes", Kind.NOTES, "Notes; kept with the schedule."),
+    Option("memo", Kind.JSON, "Anything to keep with the schedule, as JSON."),
+    Option("tags", Kind.TEXTS, "A tag; several times for several.", "--tag"),
+    Option("attributes", Kind.OBJECT, "Attributes to find it by, a JSON object."),
+)

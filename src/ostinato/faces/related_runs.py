@@ -1,0 +1,27 @@
+"""Find the runs that an event or a delivery is about. A read guard that hides such a run also hides the event or the
+delivery."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ostinato.webhooks import JOB as DELIVERY
+
+
+def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the ids of the runs that an event is about, each with its name in the event."""
+    called = str(data.get("name", ""))
+    if name.startswith("run:") or (name.startswith("journey:") and name != "journey:deployed"):
+        return {subject: called}
+    run = data.get("run_id")
+    return {run: called} if isinstance(run, str) else {}
+
+
+def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]:
+    """Return the runs whose read guards decide whether this run is visible, by id, each with its name: a journey
+    itself, or the run that a webhook delivery is about. Empty for other jobs."""
+    if kind != "job":
+        return {id: name}
+    event = input.get("event") if name == DELIVERY and isinstance(input, Mapping) else None
+    return {} if event is None else runs_of_event(event["name"], event["subject"], event["data"])

@@ -1,0 +1,288 @@
+"""Workflow executions: find, start and stop chains of attempts by the ids that Temporal clients use.
+
+A run that no Temporal client started has the id that it was started with as its workflow id, or else its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from temporalio.api.enums.v1 import WorkflowIdConflictPolicy, WorkflowIdReusePolicy
+from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
+
+from ostinato.app import Ostinato
+from ostinato.engine.context import to_json
+from ostinato.engine.executor import Stop
+from ostinato.engine.idempotency import call_id, digest, run_once
+from ostinato.engine.rows import whole_run
+from ostinato.engine.runs import stop
+from ostinato.errors import Conflict, NotFound
+from ostinato.faces.temporal.errors import AlreadyStarted
+from ostinato.faces.temporal.journeys import with_output
+from ostinato.faces.temporal.payloads import unpack
+from ostinato.functions.model import KIND as FUNCTION
+from ostinato.functions.model import Message
+from ostinato.functions.operations import Sending, refusal, send, start_with_messages
+from ostinato.ids import creation_time
+from ostinato.model import Run, Status, Timer
+from ostinato.schedules.api.queries import newest_attempts
+from ostinato.schedules.model import JOB
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+_OF_ONE_ID = 10_000
+_REUSE = WorkflowIdReusePolicy
+_CONFLICT = WorkflowIdConflictPolicy
+OVER = "workflow execution already completed"
+_REPLACED = "terminated by the start of another workflow with its id"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A chain as Temporal sees it. `id` is its workflow id, `first` its first attempt, `run` its newest, `form` the
+    message that started it."""
+
+    id: str
+    first: Run
+    run: Run
+    form: NewWorkflowExecutionInfo | None = None
+    request_id: str = ""
+
+    @property
+    def run_id(self) -> str:
+        return self.first.root_id
+
+    @property
+    def over(self) -> bool:
+        return self.run.status.over
+
+
+def is_execution(run: Run) -> bool:
+    """Return whether Temporal would have an execution for the run. It would not if the run never started, or waits for
+    earlier runs of its schedule."""
+    waits = run.status is Status.BUFFERED and run.hold == "overlap"
+    return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
+
+
+def executions_of(runs: Sequence[Run]) -> Operation[list[Execution]]:
+    """Return the executions of these runs, each of which is the newest attempt of its chain."""
+    roots = [(run.root_id,) for run in runs]
+    rows: dict[str, Row] = {row[0]: row for row in (yield sql("temporal_executions_of", roots))} if roots else {}
+    retried = [(run.root_id,) for run in runs if run.number > 1]
+    first = {run.id: run for run in map(whole_run, (yield sql("runs_by_ids", retried)))} if retried else {}
+    return [_execution(run, first.get(run.root_id, run), rows.get(run.root_id)) for run in runs]
+
+
+def _execution(run: Run, first: Run, row: Row | None) -> Execution:
+    if row is None:
+        key = first.key if first.schedule_id is None else None
+        return Execution(key or run.root_id, first, run)
+    _, workflow_id, request_id, action = row
+    return Execution(workflow_id, first, run, unpack(action, NewWorkflowExecutionInfo()), request_id)
+
+
+def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execution]:
+    """Return the newest execution with a workflow id, or the one with this run id. Raises NotFound."""
+    root = run_id
+    if not root:
+        rows = yield sql("temporal_execution_by_id", namespace=namespace, id=workflow_id)
+        rows = rows or (yield sql("run_by_key", namespace=namespace, key=workflow_id))
+        root = rows[0][0] if rows else workflow_id
+    rows = yield sql("run_of_chain", root=root)
+    runs = [run for run in map(whole_run, rows) if run.namespace == namespace and is_execution(run)]
+    executions = yield from executions_of(runs)
+    if not executions or executions[0].id != workflow_id or (run_id and executions[0].run_id != run_id):
+        raise not_found(workflow_id, run_id)
+    return executions[0]
+
+
+def find_all(namespace: str, workflow_id: str) -> Operation[list[Execution]]:
+    """Return all executions with a workflow id, newest first."""
+    rows = yield sql("temporal_executions_by_id", namespace=namespace, id=workflow_id, limit=_OF_ONE_ID)
+    if not rows:
+        execution = yield from _newest(namespace, workflow_id)
+        return [] if execution is None else [execution]
+    first = [whole_run(row) for row in (yield sql("runs_by_ids", [(row[0],) for row in rows]))]
+    runs = [run for run in (yield from newest_attempts(first)) if is_execution(run)]
+    return (yield from executions_of(sorted(runs, key=lambda run: run.root_id, reverse=True)))
+
+
+def _newest(namespace: str, workflow_id: str) -> Operation[Execution | None]:
+    try:
+        return (yield from find(namespace, workflow_id))
+    except NotFound:
+        return None
+
+
+def not_found(workflow_id: str, run_id: str) -> NotFound:
+    which = f" with run id {run_id!r}" if run_id else ""
+    return NotFound(f"workflow not found for ID: {workflow_id}{which}")
+
+
+async def read_execution(app: Ostinato, workflow_id: str, run_id: str = "") -> Execution:
+    """Read the newest execution with a workflow id, or the one with this run id. Raises NotFound."""
+    execution = await app.store.read(lambda _: find(app.namespace, workflow_id, run_id))
+    return replace(execution, run=await with_output(app, execution.run))
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """A start by a workflow id. It is done once for each `request_id`; `summary` identifies its arguments. `reuse` and
+    `conflict` are the policies for ids, `form` is the packed message."""
+
+    workflow_id: str
+    request_id: str
+    summary: str
+    reuse: int
+    conflict: int
+    form: str
+
+
+async def start_by_id(
+    app: Ostinato, request: StartRequest, run: Run, deadline: Timer | None, message: Message | None = None
+) -> tuple[str, bool]:
+    """Start an execution, in one transaction. Returns its run id, and False if the policies chose one that was running.
+    A `message` is in the mailbox of the function that is started, or is sent to the one that was running. Raises
+    AlreadyStarted if the policies refuse."""
+    now = app.engine.clock.now()
+    stopped: list[Run] = []
+
+    def work() -> Operation[list[Any]]:
+        stopped.clear()
+        yield sql("lock_temporal_execution", namespace=app.namespace, id=request.workflow_id)
+        before = yield from _newest(app.namespace, request.workflow_id)
+        if (
+            before is not None
+            and not before.over
+            and request.conflict == _CONFLICT.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
+        ):
+            if message is None or (yield from _send(app.namespace, before, message, now)):
+                return [before.run_id, False]
+            before = yield from _newest(app.namespace, request.workflow_id)  # it has ended before it was locked
+        if before is not None:
+            _check_policies(request, before)
+            if not before.over:
+                yield from stop(
+                    before.run_id, Status.TERMINATED, _REPLACED, now, app.engine.kinds, force=True, actor=app.actor
+                )
+                stopped.append(before.run)
+        next_run, timer = _sort_after(app, run, deadline, before)
+        started = yield from start_with_messages(next_run, timer, [message] if message is not None else [], now)
+        row = (started.id, app.namespace, request.workflow_id, request.request_id, request.form)
+        yield sql("put_temporal_executions", [row])
+        return [started.id, True]
+
+    id, new = await run_once(app.store, app.namespace, request.request_id, request.summary, now, work)
+    for stopped_run in stopped:
+        app.engine.bodies.cancel_here(stopped_run.id, Stop(Status.CRASHED, None))
+        await app.engine.waiters.look([stopped_run.root_id])
+    app.engine.nudge()
+    return id, new
+
+
+def _send(namespace: str, execution: Execution, message: Message, now: Micros) -> Operation[bool]:
+    """Send a message to a running execution. Returns False if it is over. Raises Conflict."""
+    run = execution.run
+    if run.kind != FUNCTION:
+        raise takes_no_signals(run, message.name)
+    (answer,) = yield from send([Sending(replace(message, run_id=run.id), namespace)], now)
+    if answer and not (answer in set(Status) and Status(answer).over):
+        raise refusal(execution.id, answer)
+    return not answer
+
+
+def takes_no_signals(run: Run, signal: str) -> Conflict:
+    return Conflict(
+        f"workflow type {run.name!r} is a {run.kind}, and a {run.kind} takes no signals; "
+        f"signal {signal!r} was not delivered"
+    )
+
+
+def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Execution | None) -> tuple[Run, Timer | None]:
+    """Give the run and its deadline a new id if its id does not sort after the id of the previous execution. The newest
+    execution is found by that order, and ids that were made in the same millisecond, or by different clocks, may sort
+    otherwise."""
+    if before is None or run.id > before.run_id:
+        return run, deadline
+    id = app._ids.new(max(run.created, creation_time(before.run_id) + 1000))
+    return replace(run, id=id, root_id=id), None if deadline is None else deadline._replace(owner=id)
+
+
+def _check_policies(request: StartRequest, before: Execution) -> None:
+    """Raise AlreadyStarted if the policies do not allow a start after the execution `before`."""
+    if not before.over:
+        terminates = (
+            request.conflict == _CONFLICT.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
+            or request.reuse == _REUSE.WORKFLOW_ID_REUSE_POLICY_TERMINATE_IF_RUNNING
+        )
+        if not terminates:
+            words = f"Workflow execution is already running. WorkflowId: {before.id}, RunId: {before.run_id}."
+            raise AlreadyStarted(words, before.run_id, before.request_id)
+        return
+    failed_only = request.reuse == _REUSE.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY
+    if request.reuse == _REUSE.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE or (
+        failed_only and before.run.status is Status.SUCCEEDED
+    ):
+        words = (
+            f"Workflow execution already finished{' successfully' if failed_only else ''}. "
+            f"WorkflowId: {before.id}, RunId: {before.run_id}. Workflow Id reuse policy: {_REUSE.Name(request.reuse)}."  # type: ignore[arg-type]
+        )
+        raise AlreadyStarted(words, before.run_id, before.request_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The execution that a call stops: the newest with a workflow id, or the one with `run_id`. If `first_run_id` is
+    given, it must be the run id of that execution."""
+
+    workflow_id: str
+    run_id: str = ""
+    first_run_id: str = ""
+
+
+async def stop_by_id(
+    app: Ostinato,
+    target: Target,
+    status: Status,
+    reason: str,
+    request_id: str | None = None,
+    *,
+    details: str | None = None,
+) -> None:
+    """Cancel or terminate an execution, once for each request id. Raises NotFound if it has ended.
+
+    The execution is looked up in the transaction that stops it, so that no other can take its id in between. `details`
+    are stored with a terminated execution.
+    """
+    now, force = app.engine.clock.now(), status is Status.TERMINATED
+
+    def work() -> Operation[list[Any]]:
+        yield sql("lock_temporal_execution", namespace=app.namespace, id=target.workflow_id)
+        execution = yield from find(app.namespace, target.workflow_id, target.run_id)
+        if target.first_run_id not in ("", execution.run_id):
+            raise NotFound(f"workflow not found for ID: {execution.id} with first run id {target.first_run_id!r}")
+        if execution.over:
+            raise NotFound(OVER)
+        root = execution.run_id
+        after, _ = yield from stop(
+            root, status, reason or status.value, now, app.engine.kinds, force=force, actor=app.actor
+        )
+        if after.over and after is not status:
+            raise NotFound(OVER)  # it ended by itself before it was locked
+        if details is not None:
+            yield sql("set_error", root=root, error=to_json({"details": details}, "the details"))
+        return [root, after.value]
+
+    summary = f"{status.value} workflow {digest(target.workflow_id, target.run_id, target.first_run_id, reason)}"
+    # Temporal's request ids of cancellations are unique within a workflow id only.
+    request = f"{request_id or call_id()}/{target.workflow_id}"
+    root, after = await run_once(app.store, app.namespace, request, summary, now, work)
+    newest = await app.get(root)
+    if force:
+        app.engine.bodies.cancel_here(newest.run_id, Stop(Status.CRASHED, None))
+    elif after == Status.ACTIVE.value and newest.kind == JOB:  # other kinds stop by themselves
+        app.engine.bodies.cancel_here(newest.run_id, Stop(status, reason or status.value))
+    await app.engine.waiters.look([root])
+    app.engine.nudge()

@@ -1,0 +1,30 @@
+"""What a workflow type is here: a function, a job, or a journey.
+
+A function of this process comes first, then a job that any node has declared, then a function that another node has
+declared. Any other name is that of a journey, or of a job that no node knows yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ostinato.app import Ostinato
+from ostinato.engine.jobs import Declaration, Handler
+from ostinato.functions.model import KIND as FUNCTION
+from ostinato.schedules.model import JOB
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowType:
+    """A workflow type by its name. `kind` is that of a schedule's action; `definition` is what is known of it."""
+
+    name: str
+    kind: str = JOB
+    definition: Handler | Declaration | None = None
+
+
+async def find_type(app: Ostinato, name: str) -> WorkflowType:
+    """Find what a workflow type is. A name that nobody knows is that of a job."""
+    job = None if name in app.functions.codes else app.engine.find_job(name)
+    function = None if job is not None else await app.functions.find(name)
+    return WorkflowType(name, JOB, job) if function is None else WorkflowType(name, FUNCTION, function)

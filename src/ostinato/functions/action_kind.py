@@ -1,0 +1,56 @@
+"""Functions as actions of schedules: `{"function": "onboard", "input": {…}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ostinato.engine.context import to_json
+from ostinato.engine.jobs import Declaration
+from ostinato.errors import OstinatoError
+from ostinato.functions.definition import as_function
+from ostinato.functions.model import KIND
+from ostinato.functions.store import statement
+from ostinato.model import Run
+from ostinato.schedules.actions import INPUT, ActionKind
+from ostinato.schedules.model import Action, Schedule
+from ostinato.store.contract import Operation
+
+
+def action_run(action: Action, namespace: str) -> Run:
+    """The run that a schedule starts, without its id and times."""
+    name, input = action.input.get(KIND), action.input.get(INPUT) or {}
+    if not isinstance(name, str) or not name or not isinstance(input, Mapping):
+        raise OstinatoError(
+            f"action {dict(action.input)!r} names no function; write {{'function': name, 'input': {{…}}}}"
+        )
+    return Run(
+        id="",
+        name=name,
+        kind=KIND,
+        namespace=namespace,
+        queue=action.options.get("queue") or "default",
+        priority=int(action.options.get("priority", 0)),
+        input=to_json(dict(input), "the input") if input else None,
+    )
+
+
+def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
+    """Return, by schedule id, why an input does not fit its function. A function that no node has declared is no
+    reason: its runs wait for a node that has it."""
+    declared: dict[str, Declaration | None] = {}
+    problems: dict[str, OstinatoError] = {}
+    for schedule in schedules:
+        name = str(schedule.action.input.get(KIND))
+        if name not in declared:
+            rows = yield statement("declared_code", name=name)
+            declared[name] = Declaration.read(name, rows[0][3]) if rows else None
+        declaration = declared[name]
+        if declaration is not None:
+            try:
+                declaration.check(schedule.action.input.get(INPUT) or {})
+            except OstinatoError as problem:
+                problems[schedule.id] = as_function(problem)
+    return problems
+
+
+ACTION = ActionKind(KIND, action_run, options=("queue", "priority", "deadline"), find_unfit=find_unfit, timed=True)

@@ -1,0 +1,476 @@
+"""`app.functions`: declare durable functions, start them, send them messages, watch and stop them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Generic, TypeVar, cast, overload
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.engine.group_commit import Committer
+from ostinato.engine.idempotency import digest, run_once
+from ostinato.engine.jobs import Declaration, Handler
+from ostinato.engine.rows import whole_run
+from ostinato.engine.runs import Started, stop
+from ostinato.engine.ways import Host
+from ostinato.errors import (
+    Conflict,
+    NotFound,
+    OstinatoError,
+    RunCancelled,
+    RunFailed,
+    check_limit,
+    check_text,
+    did_you_mean,
+    is_text,
+    short_repr,
+)
+from ostinato.functions.body import FunctionBody
+from ostinato.functions.children import Children, function_run
+from ostinato.functions.definition import Codes, make_code
+from ostinato.functions.drawing import draw_steps
+from ostinato.functions.model import KIND, FunctionRecord, Message, StepRecord
+from ostinato.functions.operations import Sending, refusal, start_with_messages
+from ostinato.functions.replay import replay
+from ostinato.functions.store import read_function, read_step, statement
+from ostinato.functions.views import (
+    DeclaredInfo,
+    DrainInfo,
+    FunctionInfo,
+    StepInfo,
+    function_info,
+    in_order,
+    step_info,
+)
+from ostinato.model import Run, Status, StatusName, Timer, read_length
+from ostinato.store.contract import Operation, sql
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, Micros, to_datetime
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_LAST = "\x7f"  # after every id
+
+
+class FunctionHandle(Generic[T]):
+    """A run of a function that was started. `new` is false where the id was taken before."""
+
+    __slots__ = ("_functions", "id", "new")
+
+    def __init__(self, functions: Functions, id: str, new: bool) -> None:
+        self._functions = functions
+        self.id = id
+        self.new = new
+
+    async def result(self, timeout: Length | None = None) -> Any:
+        """What the function returned, when it has. Raises `RunFailed` or `RunCancelled` if it did not succeed, and
+        `TimeoutError` if it is not over in time."""
+        return await self._functions.result(self.id, timeout)
+
+    async def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
+        """Send a message to it."""
+        await self._functions.send(self.id, name, payload, id=id)
+
+    async def info(self) -> FunctionInfo:
+        return await self._functions.get(self.id)
+
+    async def cancel(self, reason: str = "") -> str:
+        """Ask it to stop; returns its status after that."""
+        return await self._functions.cancel(self.id, reason)
+
+    def __repr__(self) -> str:
+        return f"<function run {self.id}>"
+
+
+@dataclass(slots=True)
+class Around:
+    """What all views of the functions of an app share."""
+
+    host: Host
+    codes: Codes
+    starts: Committer[tuple[Run, Timer | None], Started] | None = None
+    sends: Committer[Sending, str] | None = None
+    body: FunctionBody | None = None
+
+
+class Functions:
+    """Declare functions, start them, send them messages, watch and stop them."""
+
+    def __init__(self, around: Around, namespace: str, actor: str | None) -> None:
+        self._around = around
+        self._namespace = namespace
+        self._actor = actor
+
+    def within(self, namespace: str, actor: str | None) -> Functions:
+        return Functions(self._around, namespace, actor)
+
+    @property
+    def codes(self) -> Codes:
+        """The functions that this process has."""
+        return self._around.codes
+
+    # Declaring
+
+    @overload
+    def declare(self, function: F, /) -> F: ...
+
+    @overload
+    def declare(
+        self, /, *, name: str | None = None, version: int = 1, pinned: bool = False, **options: Any
+    ) -> Callable[[F], F]: ...
+
+    def declare(
+        self,
+        function: Any = None,
+        /,
+        *,
+        name: str | None = None,
+        version: int = 1,
+        pinned: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Declare a durable function. `version` tells versions of its code apart; with `pinned`, a run goes on with the
+        version that it began with. `options`: queue, priority, serial_key, concurrency."""
+
+        def add(function: F) -> F:
+            self._around.codes.add(make_code(function, name=name, version=version, pinned=pinned, options=options))
+            return function
+
+        if function is None:
+            return add
+        if not callable(function):
+            raise OstinatoError(
+                f"@app.function({function!r}) names no function; write @app.function(name={function!r})"
+            )
+        return add(function)
+
+    # Starting
+
+    async def start(
+        self,
+        function: str | Callable[..., Any],
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        send: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+        **options: Any,
+    ) -> FunctionHandle[Any]:
+        """Start a function, now or `at` a moment. With an `id` it is started once, however often this is called.
+
+        `send`: messages, by name, that are in its mailbox from the beginning; if the run exists already and is not
+        over, they are sent to it. `options`: queue, priority, deadline, serial_key, concurrency, parent, actor."""
+        name = self._around.codes.named(function)
+        run, deadline = await self.prepare(name, input, id=id, at=at, **options)
+        now = run.created
+        if send is not None and not isinstance(send, Mapping):
+            raise OstinatoError(f"send {short_repr(send)} is not an object; write {{'name': payload}}")
+        # A repeated start sends the same messages, with the same ids: they are taken once.
+        start = request_id or id
+        messages = [
+            self._message("", name, payload, None if start is None else digest(start, name, payload), now)
+            for name, payload in (send or {}).items()
+        ]
+        if request_id is not None:
+            started = await self._start_once(
+                run, deadline, messages, now, request_id, digest(id, at, input, options, send)
+            )
+        elif messages:
+            store = self._around.host.store
+            started = await store.run(lambda _: start_with_messages(replace(run), deadline, messages, now))
+        else:
+            starts = self._around.starts
+            if starts is None:
+                raise OstinatoError("the app is not running; use `async with app:` or `async with app.connected():`")
+            started = await starts.write((run, deadline))
+        self._around.host.engine().nudge(timers=deadline is not None or run.due > now)
+        if not started.new:
+            await self._check_same(started.id, name, id)
+            for message in messages:
+                await self._send(replace(message, run_id=started.id))
+        return FunctionHandle(self, started.id, started.new)
+
+    async def prepare(
+        self,
+        function: str | Callable[..., Any],
+        input: Mapping[str, Any] | None = None,
+        *,
+        id: str | None = None,
+        at: datetime | str | None = None,
+        **options: Any,
+    ) -> tuple[Run, Timer | None]:
+        """A run that is checked and not stored, for a face that has something to write beside it; and the timer of its
+        deadline, if it has one."""
+        name = self._around.codes.named(function)
+        definition = await self._find(name)
+        now = self._now()
+        return function_run(
+            name,
+            definition,
+            input,
+            options,
+            id=self._around.host.new_id(now),
+            key=id,
+            at=at,
+            namespace=self._namespace,
+            actor=self._actor,
+            now=now,
+        )
+
+    async def _start_once(
+        self,
+        run: Run,
+        deadline: Timer | None,
+        messages: Sequence[Message],
+        now: Micros,
+        request_id: str,
+        asked: str,
+    ) -> Started:
+        def work() -> Operation[Sequence[Any]]:
+            started = yield from start_with_messages(replace(run), deadline, messages, now)
+            return [started.id, started.new]
+
+        what = f"start function {run.name} {asked}"
+        id, new = await run_once(self._around.host.store, self._namespace, request_id, what, now, work)
+        return Started(id, new)
+
+    async def _check_same(self, run_id: str, name: str, id: str | None) -> None:
+        """Raise if an id belongs to a run of something else."""
+        rows = await self._around.host.store.read(lambda _: _one(run_id))
+        if rows and (run := whole_run(rows[0])) and (run.kind, run.name) != (KIND, name):
+            raise Conflict(f"the id {id!r} belongs to {run.kind} {run.name!r}; choose another")
+
+    async def find(self, name: str) -> Handler | Declaration | None:
+        """What is known of a function: its code here, or what another process has declared."""
+        code = self._around.codes.newest(name)
+        if code is not None:
+            return code.handler
+        rows = await self._around.host.store.read(lambda _: _declared(name))
+        return Declaration.read(name, rows[0][3]) if rows else None
+
+    async def _find(self, name: str) -> Handler | Declaration:
+        definition = await self.find(name)
+        if definition is not None:
+            return definition
+        rows = await self._around.host.store.read(lambda _: _all_declared())
+        names = {row[0] for row in rows} | {code.name for code in self._around.codes}
+        hint = did_you_mean(name, names) or "no node has declared it yet; declare it with @app.function()"
+        raise NotFound(f"there is no function {name!r}; {hint}")
+
+    # Messages
+
+    async def send(self, run_id: str, name: str, payload: Any = None, *, id: str | None = None) -> None:
+        """Send a message to a run; `ctx.receive(name)` returns the payload. With an `id`, a message that was sent
+        before is not sent again. Raises `NotFound`, `FunctionOver` or `MailboxFull`: then it was not taken."""
+        check_text(name, "the message's name")
+        if id is not None and (not is_text(id) or len(id) > 200):
+            raise OstinatoError(f"the message's id {short_repr(id)} is not a text of 1 to 200 characters")
+        now = self._now()
+        await self._send(self._message(run_id, name, payload, id, now))
+
+    async def _send(self, message: Message) -> None:
+        sends = self._around.sends
+        if sends is None:
+            raise OstinatoError("the app is not running; use `async with app:` or `async with app.connected():`")
+        answer = await sends.write(Sending(message, self._namespace))
+        if answer == "not_found":
+            run = await self._run(message.run_id)  # perhaps by the id that it was started with
+            if run.id != message.run_id:
+                message = replace(message, run_id=run.id)
+                answer = await sends.write(Sending(message, self._namespace))
+        if answer:
+            raise refusal(message.run_id, answer)
+
+    def _message(self, run_id: str, name: str, payload: Any, id: str | None, now: Micros) -> Message:
+        check_text(name, "the message's name")
+        text = None if payload is None else to_json(payload, "the message")
+        return Message(run_id, id or self._around.host.new_id(now), name, text, now, self._actor)
+
+    # Watching
+
+    async def get(self, id: str) -> FunctionInfo:
+        """A run of a function, by its id or the one that it was started with. Raises `NotFound`."""
+        run, function, _ = await self._load(id)
+        return function_info(run, function)
+
+    async def steps(self, id: str) -> Sequence[StepInfo]:
+        """The recorded operations of a run, in the order in which they began."""
+        _, _, steps = await self._load(id, steps=True)
+        return [step_info(step) for step in in_order(steps)]
+
+    async def draw(self, id: str) -> str:
+        """The steps of a run as a timeline, SVG."""
+        run, function, steps = await self._load(id, steps=True)
+        return draw_steps(function_info(run, function), [step_info(step) for step in in_order(steps)], self._now())
+
+    async def list(
+        self,
+        *,
+        name: str | None = None,
+        status: StatusName | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[FunctionInfo]:
+        """Runs of functions, the newest first. `before` is the id of the last one of the page before."""
+        check_limit(limit)
+        if status is not None and status not in set(Status):
+            hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
+            raise OstinatoError(f"status {status!r} is unknown; {hint}")
+
+        def page(_: int) -> Operation[Sequence[FunctionInfo]]:
+            rows = yield statement(
+                "list_functions",
+                namespace=self._namespace,
+                name=name or "",
+                status=status or "",
+                before=before or _LAST,
+                limit=limit,
+            )
+            runs = [whole_run(row) for row in rows]
+            kept = (yield statement("functions_by_ids", [(run.id,) for run in runs])) if runs else []
+            functions = {record.run_id: record for record in map(read_function, kept)}
+            return [function_info(run, functions.get(run.id)) for run in runs]
+
+        return await self._around.host.store.read(page)
+
+    async def declared(self) -> Sequence[DeclaredInfo]:
+        """The functions that nodes have declared, by name and version: what can be started."""
+        rows = await self._around.host.store.read(lambda _: _all_declared())
+        return tuple(
+            DeclaredInfo(name, version, code, to_datetime(updated)) for name, version, code, _, updated in rows
+        )
+
+    async def drain(self) -> Sequence[DrainInfo]:
+        """Which versions of which functions runs that are not over began with: what must be deployed for them."""
+
+        def look(_: int) -> Operation[tuple[Sequence[Any], Sequence[Any]]]:
+            counts = yield statement("unfinished_functions", namespace=self._namespace)
+            return counts, (yield statement("declared_codes"))
+
+        counts, declared = await self._around.host.store.read(look)
+        codes = {(name, version): code for name, version, code, _, _ in declared}
+        newest = {name: (version, code) for name, version, code, _, _ in declared}
+        drained: dict[tuple[Any, ...], DrainInfo] = {}
+        for name, version, code, pinned, status, count, oldest in counts:
+            key = (name, version, code, bool(pinned))
+            info = drained.get(key) or DrainInfo(
+                name,
+                version,
+                code,
+                bool(pinned),
+                newest.get(name) == (version, code),
+                codes.get((name, version)) == code,
+                0,
+                {},
+                to_datetime(oldest),
+            )
+            by_status = {**info.by_status, status: int(count)}
+            oldest_of_both = min(info.oldest, to_datetime(oldest))
+            drained[key] = replace(info, runs=info.runs + int(count), by_status=by_status, oldest=oldest_of_both)
+        return tuple(drained.values())
+
+    async def result(self, id: str, timeout: Length | None = None) -> Any:
+        """What a run returned, when it has ended. Raises as `FunctionHandle.result` does."""
+        run = await self._run(id)
+        seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
+        if seconds is not None and seconds < 0:
+            raise OstinatoError(f"timeout {timeout!r} is negative")
+        try:
+            async with asyncio.timeout(None if run.status.over else seconds):
+                ended = await self._around.host.engine().waiters.wait(run.root_id)
+        except TimeoutError:
+            info = await self.get(run.id)
+            words = f"{info.status}, it waits for {info.waits_for}" if info.waits_for else info.status
+            raise TimeoutError(f"function run {id} is not over: {words}") from None
+        if ended.status == "succeeded":
+            return None if ended.result is None else orjson.loads(ended.result)
+        error = None if ended.error is None else orjson.loads(ended.error)
+        kind = RunFailed if ended.status in ("failed", "timed_out", "crashed") else RunCancelled
+        raise kind(run.root_id, cast(StatusName, ended.status), ended.reason, error)
+
+    async def _run(self, id: str) -> Run:
+        rows = await self._around.host.store.read(lambda _: _find_run(self._namespace, id))
+        if not rows or (run := whole_run(rows[0])).namespace != self._namespace or run.kind != KIND:
+            raise NotFound(f"there is no function run {id!r} in namespace {self._namespace!r}")
+        return run
+
+    async def _load(self, id: str, *, steps: bool = False) -> tuple[Run, FunctionRecord | None, Sequence[StepRecord]]:
+        def look(_: int) -> Operation[tuple[Run, FunctionRecord | None, Sequence[StepRecord]]]:
+            rows = yield from _find_run(self._namespace, id)
+            if not rows or (run := whole_run(rows[0])).namespace != self._namespace or run.kind != KIND:
+                raise NotFound(f"there is no function run {id!r} in namespace {self._namespace!r}")
+            kept = yield statement("functions_by_ids", [(run.id,)])
+            records = (yield statement("steps_of", run=run.id)) if steps else []
+            return run, read_function(kept[0]) if kept else None, [read_step(row) for row in records]
+
+        return await self._around.host.store.read(look)
+
+    async def replay(self, id: str) -> Sequence[StepInfo]:
+        """Run the code that this process has against the record of a run, without any effect. Returns the operations
+        that the code waits for at the end of the record, none if it ended. Raises `Changed` if the code asks for
+        something else than the record has."""
+        run, function, steps = await self._load(id, steps=True)
+        codes, host = self._around.codes, self._around.host
+        code = codes.newest(run.name)
+        if function is not None:
+            code = codes.to_go_on(run.name, function.version, function.pinned) or code
+        if code is None:
+            raise NotFound(f"this process has no function {run.name!r}")
+        children = Children(host, codes)
+        return replay(code, run, function, steps, host.engine().clock, lambda target: children.named(target)[0])
+
+    # Stopping
+
+    async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
+        """Cancel a run: its code gets `Cancelled` where it waits, and may clean up within the grace. Returns its status
+        after that; it is over when the code has ended."""
+        return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id)
+
+    async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
+        """End a run at once. Its code does not hear of it."""
+        return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id)
+
+    async def _stop(self, id: str, status: Status, reason: str, request_id: str | None) -> str:
+        run = await self._run(id)
+        engine = self._around.host.engine()
+        now = engine.clock.now()
+        force = status is Status.TERMINATED
+
+        def work() -> Operation[str]:
+            after, _ = yield from stop(run.id, status, reason, now, engine.kinds, force=force, actor=self._actor)
+            return after.value
+
+        what = f"{status.value} function {run.id} {digest(reason)}"
+        after = await run_once(self._around.host.store, self._namespace, request_id, what, now, work)
+        await engine.waiters.look([run.root_id])
+        engine.nudge()
+        if self._around.body is not None:
+            self._around.body.poke(run.id)
+        return after
+
+    def _now(self) -> Micros:
+        return self._around.host.engine().clock.now()
+
+
+def _one(run_id: str) -> Operation[list[Any]]:
+    return (yield sql("runs_by_ids", [(run_id,)]))
+
+
+def _declared(name: str) -> Operation[list[Any]]:
+    return (yield statement("declared_code", name=name))
+
+
+def _all_declared() -> Operation[list[Any]]:
+    return (yield statement("declared_codes"))
+
+
+def _find_run(namespace: str, id: str) -> Operation[list[Any]]:
+    rows = yield sql("runs_by_ids", [(id,)])
+    if not rows:
+        rows = yield sql("run_by_key", namespace=namespace, key=id)
+    return rows

@@ -1,0 +1,120 @@
+"""Warn, where a function is declared, of calls in it that a replay would not repeat with the same outcome."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+CLOCK, CHANCE, OUTSIDE, TASKS = (
+    "use ctx.now()",
+    "use ctx.random() or ctx.uuid()",
+    "do it in a step: await ctx.step(…)",
+    "use ctx.gather, ctx.sleep or ctx.step",
+)
+_CALLS = {
+    "time.time": CLOCK,
+    "time.time_ns": CLOCK,
+    "time.monotonic": CLOCK,
+    "time.perf_counter": CLOCK,
+    "time.sleep": "use await ctx.sleep(…)",
+    "datetime.now": CLOCK,
+    "datetime.utcnow": CLOCK,
+    "datetime.today": CLOCK,
+    "date.today": CLOCK,
+    "datetime.datetime.now": CLOCK,
+    "datetime.datetime.utcnow": CLOCK,
+    "datetime.datetime.today": CLOCK,
+    "datetime.date.today": CLOCK,
+    "uuid.uuid1": CHANCE,
+    "uuid.uuid4": CHANCE,
+    "uuid4": CHANCE,
+    "uuid1": CHANCE,
+    "os.urandom": CHANCE,
+    "os.getpid": OUTSIDE,
+    "open": OUTSIDE,
+    "input": OUTSIDE,
+    "os.environ.get": OUTSIDE,
+    "os.getenv": OUTSIDE,
+    "asyncio.sleep": "use await ctx.sleep(…)",
+    "asyncio.gather": TASKS,
+    "asyncio.create_task": TASKS,
+    "asyncio.ensure_future": TASKS,
+    "asyncio.wait": TASKS,
+    "asyncio.wait_for": TASKS,
+    "asyncio.timeout": TASKS,
+    "asyncio.to_thread": TASKS,
+    "asyncio.TaskGroup": TASKS,
+}
+_MODULES = {
+    "random": CHANCE,
+    "secrets": CHANCE,
+    "requests": OUTSIDE,
+    "httpx": OUTSIDE,
+    "urllib": OUTSIDE,
+    "socket": OUTSIDE,
+    "subprocess": OUTSIDE,
+    "aiohttp": OUTSIDE,
+    "sqlite3": OUTSIDE,
+    "asyncpg": OUTSIDE,
+    "psycopg": OUTSIDE,
+}
+
+
+class NotDeterministic(UserWarning):
+    """A call in a durable function whose outcome a replay does not repeat."""
+
+
+def warn_of_undeterministic_calls(function: Callable[..., Any], name: str) -> None:
+    """Warn of each such call, at its own file and line. Code that is passed to a step is not looked at."""
+    for file, line, call, advice in find_calls(function):
+        warnings.warn_explicit(
+            f"function {name!r} calls {call}(…), whose outcome is not recorded; {advice}", NotDeterministic, file, line
+        )
+
+
+def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, str]]:
+    """Yield file, line, call and advice for each call that is not deterministic."""
+    function = inspect.unwrap(function)
+    try:
+        lines, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return
+    file = inspect.getsourcefile(function) or "<unknown>"
+    definition = next((node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)), None)
+    if definition is None:
+        return
+    nodes = [node for statement in definition.body for node in _own_nodes(statement)]
+    variables = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    variables |= {node.arg for node in ast.walk(definition.args) if isinstance(node, ast.arg)}
+    for node in nodes:
+        if isinstance(node, ast.Call) and (call := _dotted(node.func)) is not None:
+            root, _, rest = call.partition(".")
+            if root in variables:
+                continue
+            module = getattr(function, "__globals__", {}).get(root)
+            name = f"{module.__name__}.{rest}" if inspect.ismodule(module) and rest else call
+            advice = _CALLS.get(name) or (_MODULES.get(name.split(".")[0]) if "." in name else None)
+            if advice is not None:
+                yield file, first + node.lineno - 1, call, advice
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A statement's nodes without those of plain functions and lambdas in it, which may be steps."""
+    if isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _own_nodes(child)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (before := _dotted(node.value)) is not None:
+        return f"{before}.{node.attr}"
+    return None

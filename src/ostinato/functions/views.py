@@ -1,0 +1,157 @@
+"""Runs of functions as users see them: what they wait for, their steps, and which code they run on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from ostinato.functions.model import FunctionRecord, StepKind, StepRecord
+from ostinato.model import Run, StatusName
+from ostinato.when.instants import Micros, to_datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionInfo:
+    """A run of a function. `state` is what its code shows; `version` and `code` are what it began with, None until it
+    has begun; `generation` counts how often it continued with an empty history; `waits_for` says what it waits for."""
+
+    id: str
+    name: str
+    namespace: str
+    key: str | None
+    status: StatusName
+    reason: str | None
+    waits_for: str | None
+    state: Any
+    version: int | None
+    code: str | None
+    pinned: bool
+    generation: int
+    steps: int
+    cancel_requested: datetime | None
+    parent_id: str | None
+    input: Any
+    result: Any
+    error: Any
+    created: datetime
+    finished: datetime | None
+
+    @property
+    def over(self) -> bool:
+        return self.finished is not None
+
+
+@dataclass(frozen=True, slots=True)
+class StepInfo:
+    """One recorded operation of a run. `seq` is its place in the order of outcomes."""
+
+    position: str
+    kind: str
+    name: str
+    status: str
+    seq: int | None
+    attempts: int
+    result: Any
+    error: Any
+    due: datetime | None
+    child_id: str | None
+    digest: str | None
+    begun: datetime
+    finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredInfo:
+    """A version of a function that a node has declared. `declared` is when a node with it started last."""
+
+    name: str
+    version: int
+    code: str
+    declared: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DrainInfo:
+    """How many runs that are not over began with one version of a function's code. `declared`: a node has declared this
+    version with the same code; `current`: it is the newest version, too."""
+
+    name: str
+    version: int
+    code: str
+    pinned: bool
+    current: bool
+    declared: bool
+    runs: int
+    by_status: dict[str, int]
+    oldest: datetime
+
+
+def function_info(run: Run, function: FunctionRecord | None) -> FunctionInfo:
+    input = run.input if function is None or not function.generation else function.input
+    return FunctionInfo(
+        id=run.root_id,
+        name=run.name,
+        namespace=run.namespace,
+        key=run.key,
+        status=run.status.value,
+        reason=run.reason,
+        waits_for=run.reason if run.status.value == "waiting" else None,
+        state=None if function is None else _json(function.state),
+        version=None if function is None else function.version,
+        code=None if function is None else function.code,
+        pinned=function is not None and function.pinned,
+        generation=0 if function is None else function.generation,
+        steps=0 if function is None else function.steps,
+        cancel_requested=None if function is None else _moment(function.cancel),
+        parent_id=run.parent_id,
+        input=_json(input),
+        result=_json(run.result),
+        error=_json(run.error),
+        created=to_datetime(run.created),
+        finished=_moment(run.finished),
+    )
+
+
+def step_info(step: StepRecord) -> StepInfo:
+    return StepInfo(
+        position=step.position,
+        kind=step.kind.value,
+        name=step.name,
+        status=step.status.value,
+        seq=step.seq,
+        attempts=step.attempts,
+        result=_value(step),
+        error=_json(step.error),
+        due=_moment(step.due),
+        child_id=step.child_id,
+        digest=step.digest,
+        begun=to_datetime(step.begun),
+        finished=_moment(step.finished),
+    )
+
+
+def in_order(steps: Sequence[StepRecord]) -> list[StepRecord]:
+    """Steps in the order in which they began; of those that began together, in the order of the code. It is the same
+    before and after they end."""
+    return sorted(steps, key=lambda step: (step.begun, _numbers(step.position)))
+
+
+def _numbers(position: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in position.split(".") if part.isdigit())
+
+
+def _value(step: StepRecord) -> Any:
+    value = _json(step.result)
+    return to_datetime(value).isoformat() if step.kind is StepKind.NOW and isinstance(value, int) else value
+
+
+def _moment(instant: Micros | None) -> datetime | None:
+    return None if instant is None else to_datetime(instant)
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else orjson.loads(text)

@@ -1,0 +1,107 @@
+"""Let schedules start journeys: read the action, check that the journey can start, and build the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ostinato.engine.context import to_json
+from ostinato.errors import OstinatoError, did_you_mean, list_choices
+from ostinato.journeys.definitions import find_definition
+from ostinato.journeys.language import Definition
+from ostinato.journeys.language.json_schema import validate
+from ostinato.journeys.rows import KIND
+from ostinato.model import Run
+from ostinato.schedules.actions import INPUT, ActionKind
+from ostinato.schedules.model import Action, Schedule
+from ostinato.start_checks import read_positive_length
+from ostinato.store.contract import Operation, sql
+
+_BOUND = ("binding", "generation")  # only bindings write these
+
+
+def journey_run(action: Action, namespace: str) -> Run:
+    """Return a run that starts a journey. Its instance begins when a node claims the run. A journey has one attempt,
+    so `deadline` and `timeout` mean the same: the shorter one limits the run, in addition to the limit of the
+    definition."""
+    lengths = [read_positive_length(action.options.get(name), name) for name in ("deadline", "timeout")]
+    within = min((length for length in lengths if length is not None), default=None)
+    fields = {name: part for name, part in action.input.items() if part is not None}
+    unknown = [name for name in fields if name not in (KIND, *ACTION.fields, INPUT, *_BOUND)]
+    journey = fields.pop(KIND, None)
+    if unknown or not isinstance(journey, str) or not isinstance(fields.get(INPUT, {}), Mapping):
+        raise OstinatoError(
+            f"action {dict(action.input)!r} names no journey; write {{'journey': name, 'input': {{…}}}}"
+        )
+    if within is not None:
+        fields["within"] = within
+    return Run(
+        id="",
+        name=journey,
+        kind=KIND,
+        namespace=namespace,
+        queue=action.options.get("queue") or "default",
+        priority=int(action.options.get("priority", 0)),
+        input=to_json(fields, "the input"),
+    )
+
+
+def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
+    """Return, by schedule id, why a schedule cannot start its journey: the journey does not exist, has no such state,
+    or refuses the input. Reads each definition once. Skips bindings, which are checked when they are created."""
+    definitions: dict[tuple[str, ...], Definition | OstinatoError] = {}
+    problems: dict[str, OstinatoError] = {}
+    for schedule in schedules:
+        fields = schedule.action.input
+        if "binding" in fields:
+            continue
+        named = schedule.namespace, str(fields.get(KIND)), str(fields.get("version") or "")
+        if named not in definitions:
+            try:
+                definitions[named] = yield from find_definition(named[0], named[1], named[2] or None)
+            except OstinatoError as problem:
+                definitions[named] = problem
+        definition = definitions[named]
+        try:
+            if isinstance(definition, OstinatoError):
+                raise definition
+            check_start(definition, fields.get("start"), fields.get(INPUT) or {})
+        except OstinatoError as problem:
+            problems[schedule.id] = problem
+    return problems
+
+
+def _refuse_input(schedule: Schedule) -> str | None:
+    if "binding" not in schedule.action.input:
+        return None
+    return (
+        f"schedule {schedule.name!r} was made by a journey: each run begins with what the last one left, "
+        "so a trigger takes no input"
+    )
+
+
+def _forget(schedules: Sequence[str]) -> Operation[None]:
+    yield sql("forget_bindings", [(id,) for id in schedules])
+
+
+def check_start(definition: Definition, start: Any, context: Mapping[str, Any]) -> None:
+    """Raise `OstinatoError` unless the journey can start at this state with this context. With a `start`, the input
+    schema does not apply."""
+    if definition.is_api:
+        raise OstinatoError(f"{definition.name!r} is an API; call it instead of starting it")
+    if start is not None and start not in definition.spec.states:
+        hint = did_you_mean(str(start), definition.spec.states) or list_choices(definition.spec.states)
+        raise OstinatoError(f"journey {definition.name!r} has no state {start!r} to start at; {hint}")
+    if start is None and definition.spec.input is not None:
+        validate(context, definition.spec.input.schema, "the input")
+
+
+ACTION = ActionKind(
+    KIND,
+    journey_run,
+    fields=("version", "start"),
+    options=("queue", "priority", "deadline", "timeout"),
+    find_unfit=find_unfit,
+    refuse_input=_refuse_input,
+    forget=_forget,
+)

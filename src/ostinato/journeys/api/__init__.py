@@ -1,0 +1,1 @@
+"""`app.journeys`: the calls that users make, and the values they return."""

@@ -1,0 +1,415 @@
+"""`app.journeys`: the calls that change something."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ostinato.engine.idempotency import call_id, digest, run_once
+from ostinato.engine.log import log
+from ostinato.engine.nodes import list_nodes
+from ostinato.engine.runs import stop
+from ostinato.errors import Conflict, OstinatoError
+from ostinato.journeys.api.queries import JourneyQueries
+from ostinato.journeys.api.replies import Reply, call_api
+from ostinato.journeys.api.views import JourneyOutcome, JourneyStatus, active_steps, status_of
+from ostinato.journeys.bindings import BindingInfo, cancel_binding, maker
+from ostinato.journeys.definitions import CheckedDefinition, DefinitionInfo, check_text, store_definitions
+from ostinato.journeys.documents import SUFFIXES
+from ostinato.journeys.language.states import Wait, Webhook
+from ostinato.journeys.machine.decision import Submitted
+from ostinato.journeys.runtime.load import LoadedInstance
+from ostinato.journeys.runtime.requests import (
+    bound_values,
+    check_step_input,
+    read_start_request,
+    step_binding,
+    with_passed_headers,
+)
+from ostinato.journeys.runtime.segment import Segment
+from ostinato.journeys.runtime.start_and_submit import (
+    InstanceSnapshot,
+    Outdated,
+    PendingStart,
+    StepAnswered,
+    StepNotActive,
+    SubmitResult,
+    input_taken,
+    keep_answer,
+    new_run,
+    submit,
+)
+from ostinato.journeys.task_kind import Request
+from ostinato.model import Run, Status, read_length
+from ostinato.schedules.operations import edit
+from ostinato.schedules.operations.edit import Call
+from ostinato.store.contract import Operation, sql
+from ostinato.unfinished import START_ONE
+from ostinato.when.instants import SECOND
+
+WAIT = "30s"  # how long a call waits for an instance to rest before it returns the current status
+_TRIES = 20
+_LOOK_S = 0.1
+
+
+class Journeys(JourneyQueries):
+    # Definitions
+
+    async def deploy(self, *sources: str | Path) -> list[DefinitionInfo]:
+        """Store definitions from texts, files or folders of `*.journey.yaml`, all or none. Deploying the same content
+        again changes nothing. Raise `Conflict` if a version is already stored with other content."""
+        texts = await asyncio.to_thread(lambda: [one for source in sources for one in _read_sources(source)])
+        runtime = self._api.runtime
+        ready = [
+            await self._check_in_thread(check_text, text, file, runtime.plugins, None, runtime.settings)
+            for text, file in texts
+        ]
+        await self._store(ready)
+        return [await self.definition(one.definition.name, one.definition.version) for one in ready]
+
+    async def deploy_text(
+        self,
+        text: str,
+        file: str = "journey.yaml",
+        *,
+        documents: Mapping[str, str] | None = None,
+        request_id: str | None = None,
+    ) -> tuple[DefinitionInfo, bool]:
+        """Store one definition. Return it, and whether it is new. `documents` are the texts that it refers to, by
+        reference."""
+        runtime = self._api.runtime
+        ready = await self._check_in_thread(check_text, text, file, runtime.plugins, documents or {}, runtime.settings)
+        (new,) = await self._store([ready], request_id)
+        info = await self.definition(ready.definition.name, ready.definition.version)
+        return replace(info, warnings=ready.problems), new
+
+    async def _store(self, ready: Sequence[CheckedDefinition], request_id: str | None = None) -> list[bool]:
+        api = self._api
+        for checked in ready:
+            api.runtime.settings.config_for(checked.definition)  # raises if a required platform value is missing
+        if not ready:
+            return []
+        now = api.engine().clock.now()
+        what = f"deploy {digest([checked.digest for checked in ready])}"
+
+        def put() -> Operation[list[bool]]:
+            return store_definitions(ready, api.namespace, api.actor, now)
+
+        return await run_once(api.store, api.namespace, request_id, what, now, put)
+
+    # Instances
+
+    async def start(
+        self,
+        name: str,
+        input: Mapping[str, Any] | None = None,
+        *,
+        version: str | None = None,
+        id: str | None = None,
+        mode: str | None = None,
+        wait: Any = WAIT,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
+        request: Request | None = None,
+    ) -> JourneyStatus:
+        """Start a journey, by default its latest version.
+
+        With `mode="sync"` the call returns when the instance waits or ends, or after `wait`. With `"async"` it returns
+        at once. By default the definition decides. Two starts with the same `id` start one instance.
+        """
+        api = self._api
+        definition = await self.read_definition(name, version)
+        if definition.is_api:
+            raise OstinatoError(f"{name!r} is an API; call it instead of starting it")
+        lifecycle = definition.spec.lifecycle
+        mode = mode or (None if lifecycle is None else lifecycle.start_mode) or "sync"
+        if mode not in ("sync", "async"):
+            raise OstinatoError(f"mode {mode!r} is unknown; use 'sync' or 'async'")
+        digest_ = read_start_request(definition, {} if input is None else input, request, tuple(tags), attributes)
+        now = api.engine().clock.now()
+        run = new_run(definition, api.new_id(now), api.namespace, api.actor, id, now)
+        node = api.node() if mode == "sync" or request is not None else None
+        rest = None
+        wanted = PendingStart(run, definition, digest_, node)
+        if node is None:
+            begun = await api.runner().start_instance(wanted)
+        else:
+            async with api.engine().bodies.taking(run.id, 1) as begin:
+                begun = await api.runner().start_instance(wanted)
+                if begun.loaded is not None and SubmitResult(begun.run, begun.loaded).continues_on(node, 1):
+                    rest = self._begin_here(begun.run, begun.loaded, digest_.request, begin)
+        api.engine().nudge()
+        if mode == "async":
+            loaded = begun.loaded
+            status = await self.status(begun.run.id) if loaded is None else status_of(loaded.definition, loaded.record)
+            return await self._with_note(status, begun.run.status)
+        return await self._wait_for_rest(begun.run.id, wait, rest)
+
+    async def submit(
+        self,
+        id: str,
+        step: str,
+        body: Any = None,
+        *,
+        key: str | None = None,
+        wait: Any = WAIT,
+        request: Request | None = None,
+    ) -> JourneyStatus:
+        """Submit the input that a step waits for. Return when the instance waits again or ends.
+
+        With a `key` the input is applied once, and repeated calls return the first answer. Raise `StepNotActive` if the
+        journey does not wait for this step.
+        """
+        api = self._api
+        digest_ = digest(body)
+        if key is not None and not 0 < len(key) <= 255:
+            raise OstinatoError(f"the key {key!r} is not a text of 1 to 255 characters")
+        rest: asyncio.Future[None] | None = None
+        call = api.new_id(api.engine().clock.now())
+        for tries in range(_TRIES):
+            if tries and await api.store.read(lambda _: input_taken(id, call)):
+                break  # it was accepted, and the answer was lost
+            segment = api.runner().active_segment(id)
+            snapshot = await self._snapshot(id)
+            if (
+                key is not None
+                and (again := await self._earlier_answer(snapshot, step, key, digest_, wait)) is not None
+            ):
+                return again
+            with suppress(Outdated):
+                try:
+                    rest = await self._submit(snapshot, segment, step, body, key, call, request)
+                    break
+                except StepNotActive:  # perhaps because a concurrent call with the same key was accepted
+                    if key is None or (again := await self._earlier_answer(snapshot, step, key, digest_, wait)) is None:
+                        raise
+                    return again
+        else:
+            raise Conflict(f"journey {id!r} changed too often while step {step!r} was submitted; try again")
+        status = await self._wait_for_rest(id, wait, rest, step)
+        if key is not None:
+            await api.store.run(lambda _: _fill_answer(id, step, key, _status_to_json(status)))
+        return status
+
+    async def cancel(self, id: str, reason: str = "") -> JourneyStatus:
+        """Cancel an instance. Does nothing if the instance has ended."""
+        snapshot = await self._snapshot(id)
+        lifecycle = snapshot.definition.spec.lifecycle
+        if not snapshot.run.status.over and lifecycle is not None and not lifecycle.cancellable:
+            raise Conflict(f"journey {id!r} is not cancellable")
+        now, kinds = self._api.engine().clock.now(), self._api.engine().kinds
+        await self._api.store.run(
+            lambda _: stop(id, Status.CANCELLED, reason or "cancelled", now, kinds, actor=self._api.actor)
+        )
+        self._api.engine().attend()
+        await self._api.engine().waiters.look([id])
+        return await self.status(id)
+
+    async def cancel_binding(self, id: str) -> BindingInfo:
+        """Cancel a binding. It starts no further runs; an active run finishes."""
+        api, binding = self._api, await self.binding(id)
+        if binding.state == "cancelled":
+            return binding
+        now = api.engine().clock.now()
+        new_id = partial(api.new_id, now)
+        call = Call(
+            api.namespace,
+            binding.schedule,
+            "delete",
+            call_id(),
+            now,
+            maker(api.engine().kinds),
+            new_id,
+            actor=api.actor,
+        )
+        await edit.run_once(api.store, call, lambda: cancel_binding(call, id))
+        api.engine().attend()
+        return await self.binding(id)
+
+    async def cancel_bindings(self, name: str, subject: str) -> list[BindingInfo]:
+        """Cancel all active bindings of a journey for one subject."""
+        bindings = await self.bindings(name=name, subject=subject, limit=1000)
+        return [await self.cancel_binding(one.id) for one in bindings if one.state not in ("cancelled", "exhausted")]
+
+    async def call(
+        self, name: str, body: Mapping[str, Any] | None = None, *, version: str | None = None,
+        request: Request | None = None,
+    ) -> Reply:  # fmt: skip
+        """Call an API and return its reply. Nothing is stored."""
+        api = self._api
+        definition = await self.read_definition(name, version)
+        if not definition.is_api:
+            raise OstinatoError(f"{name!r} is a journey; start it instead of calling it")
+        digest_ = read_start_request(definition, {} if body is None else body, request)
+        return await call_api(api.runtime, definition, api.new_id(api.engine().clock.now()), digest_)
+
+    async def wait(self, id: str, timeout: Any = None) -> JourneyOutcome:
+        """Wait for the end of an instance and return its outcome."""
+        await self._snapshot(id)
+        async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
+            await self._api.engine().waiters.wait(id)
+            snapshot = await self._snapshot(id)
+            if await self._is_withheld(snapshot):
+                await self._api.engine().waiters.wait(f"{id}c")
+                snapshot = await self._snapshot(id)
+        return await self._outcome(snapshot)
+
+    # Internals
+
+    def _begin_here(
+        self, run: Run, loaded: LoadedInstance, request: Request | None, begin: Callable[[Run], None]
+    ) -> asyncio.Future[None]:
+        """Run a claimed instance on this node. The future is done when the instance rests."""
+        conductor = self._api.runner()
+        conductor.hand_over(run, loaded, request)
+        rest = conductor.rest_future(run.id)
+        begin(run)
+        return rest
+
+    async def _submit(
+        self,
+        snapshot: InstanceSnapshot,
+        segment: Segment | None,
+        step: str,
+        body: Any,
+        key: str | None,
+        call: str,
+        request: Request | None,
+    ) -> asyncio.Future[None] | None:
+        """Submit to the segment that runs here, or in a transaction if none does. Return a future that is done when the
+        instance rests, if it runs here.
+
+        Raise `StepNotActive` if the input was refused, and `Outdated` if the instance has changed since the snapshot or
+        the result is unknown: then read it again."""
+        api, run = self._api, snapshot.run
+        waiting = active_steps(snapshot.definition, snapshot.record.instance)
+        frame = waiting.get(step)
+        if frame is None:
+            raise StepNotActive(run.id, step, waiting)
+        state = snapshot.definition.graph(frame.path).states[step]
+        assert isinstance(state, Wait | Webhook)
+        check_step_input(step, state.external.input.schema, body)
+        binding = step_binding(snapshot.definition, step)
+        submitted = Submitted(step, body, bound_values(binding, request), call)
+        extra_write = None if key is None else keep_answer(run.id, step, key, digest(body), only=segment is None)
+        request = with_passed_headers(binding, request)
+        if api.runner().active_segment(run.id) is not segment:
+            raise Outdated
+        if segment is not None:
+            done = segment.submit(submitted, request, extra_write, None if key is None else f"{step}/{key}")
+            if done is None:
+                raise Outdated
+            resting = api.runner().rest_future(run.id)
+            accepted = await done
+            if accepted is None:
+                raise Outdated
+            if not accepted:
+                raise StepNotActive(run.id, step)
+            return resting
+        now, node, rest = api.engine().clock.now(), api.node(), None
+        kinds = api.engine().kinds
+        async with api.engine().bodies.taking(run.id, run.claim + 1) as begin:
+            taken = await api.store.run(
+                lambda tries: submit(snapshot, submitted, extra_write, node, now, kinds, api.actor, tries)
+            )
+            if taken.continues_on(node, run.claim + 1):
+                rest = self._begin_here(taken.run, taken.loaded, request, begin)
+        if taken.end is not None:
+            api.engine().tell_ends([taken.end])
+        api.engine().nudge()
+        return rest
+
+    async def _wait_for_rest(
+        self, id: str, wait: Any, rest: asyncio.Future[None] | None = None, step: str | None = None
+    ) -> JourneyStatus:
+        """Return the status when the instance waits for something outside or ends, or after `wait`. `rest` is the
+        future of an instance that runs here. Return at once if no node could run the instance."""
+        in_vain = rest is None and not await self._has_nodes()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(read_length(wait, "wait") / SECOND):
+                if rest is not None:
+                    await rest
+                while True:
+                    snapshot = await self._snapshot(id)
+                    if snapshot.run.status.over and await self._is_withheld(snapshot):
+                        await self._api.engine().waiters.wait(f"{id}c")
+                    if snapshot.run.status.over or snapshot.run.status is Status.WAITING or in_vain:
+                        break
+                    await asyncio.sleep(_LOOK_S)  # another node runs it
+        snapshot = await self._snapshot(id)
+        withheld = await self._is_withheld(snapshot)
+        status = status_of(snapshot.definition, snapshot.record, step=step, withheld=withheld)
+        return await self._with_note(status, snapshot.run.status) if in_vain else status
+
+    async def _with_note(self, status: JourneyStatus, run_status: Status) -> JourneyStatus:
+        """Add a note to the status if the instance could go on, but no node is running that could do it."""
+        rests = status.over or status.steps or run_status.over or run_status is Status.WAITING
+        if rests or await self._has_nodes():
+            return status
+        note = f"it has to wait: no node is running on this store; {START_ONE}"
+        log.warning(f"journey {status.id}: {note}", action="no_node", run=status.id)
+        return replace(status, note=note)
+
+    async def _has_nodes(self) -> bool:
+        now = self._api.engine().clock.now()
+        nodes = await self._api.store.read(lambda _: list_nodes())
+        return any(node.lease_until >= now for node in nodes)
+
+    async def _earlier_answer(
+        self, snapshot: InstanceSnapshot, step: str, key: str, digest_: str, wait: Any
+    ) -> JourneyStatus | None:
+        """Return the answer to an earlier call with this key, or None. Waits while that call is in progress. Raise
+        `StepAnswered` if it had another input."""
+        id = snapshot.run.id
+
+        rows = await self._rows(sql("step_answer", run_id=id, step=step, key=key))
+        if not rows:
+            return None
+        if rows[0][0] != digest_:
+            raise StepAnswered(f"the key {key!r} came to step {step!r} of journey {id!r} with another input")
+        if rows[0][1]:
+            return _read_status(rows[0][1])
+        return await self._wait_for_rest(id, wait, None, step)
+
+
+def _read_sources(source: str | Path) -> list[tuple[str, str]]:
+    """Return the texts of a source, each with its file name."""
+    if isinstance(source, str) and "\n" in source:
+        return [(source, "journey.yaml")]
+    path = Path(source)
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.name.endswith(SUFFIXES))
+        if not files:
+            raise OstinatoError(f"{path}: there is no file *{SUFFIXES[0]} in this folder")
+    elif path.is_file():
+        files = [path]
+    else:
+        raise OstinatoError(f"{path}: there is no such file")
+    return [(one.read_text(encoding="utf-8"), str(one)) for one in files]
+
+
+def _fill_answer(id: str, step: str, key: str, answer: str) -> Operation[None]:
+    yield sql("fill_step_answer", run_id=id, step=step, key=key, answer=answer)
+
+
+def _status_to_json(status: JourneyStatus) -> str:
+    """Return the answer to store for repeated calls. It has no note, because a note is true only for a while."""
+    values = {field.name: getattr(status, field.name) for field in fields(status) if field.name != "note"}
+    return orjson.dumps(values).decode()
+
+
+def _read_status(text: str) -> JourneyStatus:
+    fields = orjson.loads(text)
+    for name in ("started", "updated"):
+        fields[name] = datetime.fromisoformat(fields[name])
+    for name in ("steps", "tags"):
+        fields[name] = tuple(fields[name])
+    return JourneyStatus(**fields)

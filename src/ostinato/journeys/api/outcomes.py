@@ -1,0 +1,33 @@
+"""Named outcomes: classify the end of an instance by the definition's predicates."""
+
+from __future__ import annotations
+
+from ostinato.journeys.expressions.contract import Value
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.runtime.effects import JourneyRuntime, platform_bindings
+
+
+async def outcome_id(runtime: JourneyRuntime, definition: Definition, instance: Instance) -> str | None:
+    """Return the id of the first outcome that matches, or None. A predicate that fails does not match."""
+    ending = instance.ending
+    if ending is None or not definition.spec.outcomes:
+        return None
+    candidates = [(id, one.when) for id, one in definition.spec.outcomes.items() if one.when.phase == ending.phase]
+    predicates = [when.predicate for _, when in candidates if when.predicate is not None]
+    bindings = {
+        **instance.extra_bindings,
+        "context": instance.context,
+        "payload": instance.context.get("payload"),
+        "output": ending.output,
+        "error": ending.error,
+        "platform": platform_bindings(runtime, definition, instance, None),
+    }
+    answers = iter(await runtime.evaluator.evaluate(predicates, bindings))
+    for id, when in candidates:
+        if when.predicate is None:
+            return id
+        answer = next(answers)
+        if isinstance(answer, Value) and answer.value is True:
+            return id
+    return None

@@ -1,0 +1,310 @@
+"""`app.journeys`: the calls that only read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Self, TypeVar
+
+import orjson
+
+from ostinato.engine.computing import Computing
+from ostinato.engine.node import Engine
+from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.journeys.api.outcomes import outcome_id
+from ostinato.journeys.api.read_guard import may_read
+from ostinato.journeys.api.views import JourneyOutcome, JourneyStatus, outcome_of, status_of
+from ostinato.journeys.bindings import Binding, BindingInfo, bindings_by_ids, list_bindings
+from ostinato.journeys.definitions import (
+    DefinitionCache,
+    DefinitionInfo,
+    definition_info,
+    find_definition,
+    find_problems,
+    load_definition,
+    whole_definition_info,
+)
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.model import Compensating, Instance
+from ostinato.journeys.problems import Problem
+from ostinato.journeys.rows import KIND, JourneyRecord, labels, read_record, run_id_of
+from ostinato.journeys.runtime.compensation import compensation_id
+from ostinato.journeys.runtime.effects import JourneyRuntime
+from ostinato.journeys.runtime.node import JourneyRunner
+from ostinato.journeys.runtime.start_and_submit import InstanceSnapshot, read_snapshot
+from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.task_kind import Request
+from ostinato.model import DEFAULT_NAMESPACE, Run
+from ostinato.store.contract import Operation, Row, Statement, Store, sql
+from ostinato.store.intersect import intersect_rows
+from ostinato.when.instants import Micros
+
+T = TypeVar("T")
+_PAGE = 1000
+
+
+class NotOver(Conflict):
+    """Raised if a journey has not ended and so has no outcome yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiContext:
+    """The parts of the app that the calls need. `node` returns the id of this process's node, or None."""
+
+    store: Store
+    engine: Callable[[], Engine]
+    runner: Callable[[], JourneyRunner]
+    node: Callable[[], str | None]
+    runtime: JourneyRuntime
+    new_id: Callable[[Micros], str]
+    namespace: str = DEFAULT_NAMESPACE
+    actor: str | None = None
+    computing: Computing = field(default_factory=Computing)
+
+
+class JourneyQueries:
+    def __init__(self, api: ApiContext) -> None:
+        self._api = api
+
+    def within(self, namespace: str, actor: str | None) -> Self:
+        """Return the same calls for another namespace and actor."""
+        runtime = self._api.runtime.within(namespace)
+        return type(self)(replace(self._api, namespace=namespace, actor=actor, runtime=runtime))
+
+    @property
+    def settings(self) -> JourneySettings:
+        return self._api.runtime.settings
+
+    # Definitions
+
+    async def check(
+        self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
+    ) -> list[Problem]:
+        """Return all errors and warnings about a text, in the order of its lines. `documents` are the texts that it
+        refers to, by reference; by default they are read from the folder of `file`."""
+        runtime = self._api.runtime
+        return await self._check_in_thread(find_problems, text, file, runtime.plugins, documents, runtime.settings)
+
+    async def _check_in_thread(self, check: Callable[..., T], *arguments: Any) -> T:
+        """Run a check in a thread. Checking a long definition takes seconds and would block the event loop, which
+        renews the lease."""
+        return await self._api.computing.in_thread(self._api.namespace, check, *arguments)
+
+    async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
+        """Return a version with its text, by default the latest."""
+        definition = await self.read_definition(name, version)
+        statement = sql("definition", namespace=self._api.namespace, name=definition.name, version=definition.version)
+        return whole_definition_info((await self._rows(statement))[0])
+
+    async def read_definition(self, name: str, version: str | None = None) -> Definition:
+        """Return a parsed definition, by default the latest version."""
+        api = self._api
+        return await api.store.read(lambda _: find_definition(api.namespace, name, version, api.runtime.definitions))
+
+    async def definitions(self, *, after: tuple[str, str] = ("", ""), limit: int = 100) -> list[DefinitionInfo]:
+        """Return the stored versions by name, starting after `after`."""
+        most = max(1, min(limit, _PAGE))
+        cursor = {"namespace": self._api.namespace, "name": after[0], "version": after[1]}
+        return [definition_info(row) for row in await self._rows(sql("list_definitions", **cursor, limit=most))]
+
+    async def versions(self, name: str) -> list[DefinitionInfo]:
+        """Return the versions of one journey, newest first."""
+        rows = await self._rows(sql("definition_versions", namespace=self._api.namespace, name=name))
+        if not rows:
+            raise NotFound(f"there is no journey {name!r} in namespace {self._api.namespace!r}")
+        return [definition_info(row) for row in rows]
+
+    # Instances
+
+    async def status(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyStatus:
+        """Return the status of an instance. With `guarded`, raise `NotFound` unless the definition's read guard accepts
+        the request."""
+        snapshot = await self._snapshot(id, request, guarded)
+        return status_of(snapshot.definition, snapshot.record, withheld=await self._is_withheld(snapshot))
+
+    async def result(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyOutcome:
+        """Return the outcome of an instance. Raise `NotOver` if it has not ended."""
+        snapshot = await self._snapshot(id, request, guarded)
+        if not snapshot.record.instance.over or await self._is_withheld(snapshot):
+            raise NotOver(f"journey {id!r} is not over; it is at {snapshot.record.instance.current_state!r}")
+        return await self._outcome(snapshot)
+
+    async def hidden(
+        self, ids: Iterable[str], request: Request | None, names: Mapping[str, str] | None = None
+    ) -> set[str]:
+        """Return the ids of runs that their journey's read guard hides from the caller.
+
+        `names` maps ids to names, for runs that may have been deleted. A deleted run of a guarded journey is hidden,
+        because its guard can no longer be asked."""
+        api, wanted = self._api, list(dict.fromkeys(ids))
+
+        def read(_: int) -> Operation[tuple[set[str], list[InstanceSnapshot]]]:
+            rows = {row[0]: row for row in (yield sql("journey_versions", [(id,) for id in wanted]))} if wanted else {}
+            gone: set[str] = set()
+            guarded: list[InstanceSnapshot] = []
+            for id in wanted:
+                _, kind, name, version = rows.get(id, (id, KIND, (names or {}).get(id), None))
+                if kind != KIND or name is None or not (yield from self._is_guarded(name, version)):
+                    continue
+                if id not in rows:
+                    gone.add(id)
+                    continue
+                try:
+                    guarded.append((yield from read_snapshot(id, api.namespace, api.runtime.definitions)))
+                except OstinatoError:  # it never began, so there is nothing to show
+                    gone.add(id)
+            return gone, guarded
+
+        gone, guarded = await api.store.read(read)
+        for snapshot in guarded:
+            if not await self._may_read(snapshot, request):
+                gone.add(snapshot.run.id)
+        return gone
+
+    async def hidden_bindings(self, bindings: Iterable[BindingInfo], request: Request | None) -> set[str]:
+        """Return the ids of bindings that their journey's read guard hides from the caller. The guard sees the context
+        that the next run begins with."""
+        api, versions = self._api, {binding.id: (binding.journey, binding.version) for binding in bindings}
+
+        def guarded(_: int) -> Operation[list[tuple[Definition, Binding]]]:
+            definitions: dict[tuple[str, str], Definition] = {}
+            for version in dict.fromkeys(versions.values()):
+                definitions[version] = yield from load_definition(api.namespace, *version, api.runtime.definitions)
+            wanted = [(id,) for id, version in versions.items() if definitions[version].spec.access.read is not None]
+            rows = (yield sql("bindings_by_ids", wanted)) if wanted else []
+            return [
+                (definitions[binding.definition, binding.version], binding)
+                for binding in (Binding(*row) for row in rows)
+            ]
+
+        return {
+            binding.id
+            for definition, binding in await api.store.read(guarded)
+            if not await may_read(api.runtime, definition, binding.id, orjson.loads(binding.last_context), request)
+        }
+
+    def _is_guarded(self, name: str, version: str | None) -> Operation[bool]:
+        try:
+            definition = yield from find_definition(self._api.namespace, name, version, self._api.runtime.definitions)
+        except NotFound:
+            return False
+        return definition.spec.access.read is not None
+
+    async def instance(
+        self, id: str, *, request: Request | None = None, guarded: bool = False
+    ) -> tuple[Definition, Instance]:
+        """Return an instance with its definition."""
+        snapshot = await self._snapshot(id, request, guarded)
+        return snapshot.definition, snapshot.record.instance
+
+    async def page(
+        self,
+        *,
+        name: str = "",
+        phase: str = "",
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, str] | None = None,
+        before: str = "~",
+        limit: int = 100,
+        request: Request | None = None,
+        guarded: bool = False,
+    ) -> tuple[list[JourneyStatus], str | None]:
+        """Return the instances that match all filters, newest first, and the `before` of the next page, or None.
+
+        A page may be shorter than `limit`: it lacks instances that a guard hides and, with `phase`, those whose outcome
+        is withheld. Only None as `before` means that the page was the last.
+        """
+        if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
+            raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
+        namespace, most = self._api.namespace, max(1, min(limit, _PAGE))
+        wanted = labels(tags, attributes or {})
+        filters: list[tuple[str, dict[str, str]]] = [("labelled_journeys", {"label": label}) for label in wanted]
+        filters += [("defined_journeys", {"definition": name})] if name else []
+        filters += [("journeys_in_phase", {"phase": phase})] if phase else []
+        sources = [partial(_ids, namespace, *source) for source in filters or [("list_journeys", {})]]
+
+        def read_records(ids: list[str]) -> Operation[list[JourneyRecord]]:
+            rows = yield sql("journeys_by_ids", [(id,) for id in ids])
+            return [read_record(row) for row in sorted(rows, key=run_id_of, reverse=True)]
+
+        def read_page(_: int) -> Operation[list[InstanceSnapshot]]:
+            snapshots = []
+            definitions: DefinitionCache = {}
+            for record in (yield from intersect_rows(sources, read_records, before or "~", before, most, down=True)):
+                instance = record.instance
+                definition = yield from load_definition(namespace, instance.definition, instance.version, definitions)
+                snapshots.append(InstanceSnapshot(Run(instance.id, instance.definition), record, definition))
+            return snapshots
+
+        snapshots = await self._api.store.read(read_page)
+        withheld = await self._withheld(snapshots)
+        statuses = [
+            status_of(snapshot.definition, snapshot.record, withheld=snapshot.run.id in withheld)
+            for snapshot in snapshots
+            if not (phase and snapshot.run.id in withheld) and (not guarded or await self._may_read(snapshot, request))
+        ]
+        return statuses, snapshots[-1].run.id if len(snapshots) == most else None
+
+    async def bindings(
+        self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
+    ) -> list[BindingInfo]:
+        """Return the bindings of a journey, of a subject, or all, starting after `after`."""
+        filters = {"definition": name, "subject": subject, "after": after, "limit": max(1, min(limit, _PAGE))}
+        return await self._api.store.read(lambda _: list_bindings(self._api.namespace, filters))
+
+    async def binding(self, id: str) -> BindingInfo:
+        bindings = await self._api.store.read(lambda _: bindings_by_ids([id], self._api.namespace))
+        if not bindings:
+            raise NotFound(f"there is no binding {id!r} in namespace {self._api.namespace!r}")
+        return bindings[0]
+
+    # Internals
+
+    async def _outcome(self, snapshot: InstanceSnapshot) -> JourneyOutcome:
+        instance = snapshot.record.instance
+        return outcome_of(
+            snapshot.definition, snapshot.record, await outcome_id(self._api.runtime, snapshot.definition, instance)
+        )
+
+    async def _snapshot(self, id: str, request: Request | None = None, guarded: bool = False) -> InstanceSnapshot:
+        api = self._api
+        snapshot = await api.store.read(lambda _: read_snapshot(id, api.namespace, api.runtime.definitions))
+        if guarded and not await self._may_read(snapshot, request):
+            raise NotFound(f"there is no journey {id!r} in namespace {api.namespace!r}")
+        return snapshot
+
+    async def _may_read(self, snapshot: InstanceSnapshot, request: Request | None) -> bool:
+        instance = snapshot.record.instance
+        return await may_read(self._api.runtime, snapshot.definition, instance.id, instance.context, request)
+
+    async def _is_withheld(self, snapshot: InstanceSnapshot) -> bool:
+        return bool(await self._withheld([snapshot]))
+
+    async def _withheld(self, snapshots: Sequence[InstanceSnapshot]) -> set[str]:
+        """Return the ids of ended instances whose outcome is not shown before their compensation ends."""
+        compensations = {compensation_id(one.run.id): one.run.id for one in snapshots if _compensates(one)}
+        if not compensations:
+            return set()
+        rows = await self._rows(sql("states_of", [(id,) for id in compensations]))
+        over = {id for id, status, _, _ in rows if status not in ("ready", "active", "waiting", "buffered")}
+        return {id for child, id in compensations.items() if child not in over}
+
+    async def _rows(self, statement: Statement) -> list[Row]:
+        def read(_: int) -> Operation[list[Row]]:
+            return (yield statement)
+
+        return await self._api.store.read(read)
+
+    async def list(self, /, **wanted: Any) -> list[JourneyStatus]:
+        """Return instances, newest first. Takes the filters of `page`."""
+        return (await self.page(**wanted))[0]
+
+
+def _compensates(snapshot: InstanceSnapshot) -> bool:
+    rules = snapshot.definition.spec.compensation
+    return rules is not None and rules.mode == "sync" and snapshot.record.instance.compensating is Compensating.YES
+
+
+def _ids(namespace: str, statement: str, parameters: Mapping[str, str], start: str, skip: str, limit: int) -> Statement:
+    return sql(statement, namespace=namespace, **parameters, start=start, skip=skip, limit=limit)

@@ -1,0 +1,57 @@
+"""The read guard: a subjourney that decides whether a caller may read an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ostinato.engine.log import log
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.advance import begin
+from ostinato.journeys.machine.model import Termination
+from ostinato.journeys.runtime.effects import JourneyRuntime
+from ostinato.journeys.runtime.in_memory import run_in_memory
+from ostinato.journeys.task_kind import Request
+from ostinato.model import Json
+
+_MOST_WARNED = 1000
+
+
+async def may_read(
+    runtime: JourneyRuntime, definition: Definition, id: str, context: Mapping[str, Json], request: Request | None
+) -> bool:
+    """Return whether the guard allows the caller to read the run or binding with this id and context.
+
+    Only the output `{allowed: true}` allows it. The output `{allowed: false}` and a `fail` state deny it. Any other end
+    denies it, too, and is logged as a mistake in the guard.
+    """
+    guard = definition.spec.access.read
+    if guard is None:
+        return True
+    graph = definition.spec.subjourneys.get(guard.guard_ref)
+    if graph is None:
+        return False
+    decision = begin(definition, id, context, runtime.now(), graph=graph.path, scheduled=True)
+    ending = (await run_in_memory(runtime, definition, decision, request)).ending
+    output = None if ending is None or not ending.succeeded else ending.output
+    allowed = output.get("allowed") if isinstance(output, Mapping) else None
+    if not isinstance(allowed, bool) and (ending is None or ending.kind is not Termination.FAIL):
+        _warn(runtime, definition, id, guard.guard_ref)
+    return allowed is True
+
+
+def _warn(runtime: JourneyRuntime, definition: Definition, id: str, guard: str) -> None:
+    """Log that a guard returned no answer, once per version of the definition."""
+    version = runtime.namespace, definition.name, definition.version
+    if version in runtime.silent_guards:
+        return
+    if len(runtime.silent_guards) >= _MOST_WARNED:
+        runtime.silent_guards.clear()
+    runtime.silent_guards.add(version)
+    log.warning(
+        f"the read guard {guard!r} of journey {definition.name!r} did not answer {{allowed: true}} or "
+        "{allowed: false}, so the caller may not read",
+        action="guard_without_answer",
+        journey=definition.name,
+        version=definition.version,
+        run=id,
+    )

@@ -1,0 +1,224 @@
+"""Stored definitions. A version is stored once and never changes, so parsed versions can be cached."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from ostinato.engine.rows import audit
+from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean
+from ostinato.journeys.checks import check
+from ostinato.journeys.documents import read_document
+from ostinato.journeys.language import Definition, draft, read
+from ostinato.journeys.language.openapi import read_documents
+from ostinato.journeys.problems import Problem, only_errors, sort_problems
+from ostinato.journeys.rows import dump
+from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.task_kind import Plugins
+from ostinato.store.columns import DEFINITION_INFO_COLUMNS, reader
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros, to_datetime
+
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
+
+
+# Parsed versions by namespace, name and version.
+DefinitionCache: TypeAlias = dict[tuple[str, str, str], Definition]
+_CACHED = 1000
+
+
+class InvalidDefinition(OstinatoError):
+    """Raised if a document is not a valid definition. `problems` lists all errors and warnings."""
+
+    def __init__(self, file: str, problems: Sequence[Problem]) -> None:
+        wrong = only_errors(problems)
+        super().__init__("\n".join(f"{file}:{one}" for one in wrong))
+        self.file = file
+        self.problems = list(problems)
+
+    def problem_members(self) -> dict[str, Any]:
+        return {"problems": [problem.as_dict() for problem in self.problems]}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDefinition:
+    """A document that was read and checked without errors; `problems` are warnings."""
+
+    definition: Definition
+    file: str
+    source: str
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of the content that does not depend on line endings."""
+        whole = dump([self.source, self.definition.documents]).replace("\\r\\n", "\\n")
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+
+class DefinitionRow(NamedTuple):
+    """A row of the table of definitions."""
+
+    namespace: str
+    name: str
+    version: str
+    kind: str
+    file: str
+    digest: str
+    created: Micros
+    actor: str | None
+    source: str
+    documents: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionInfo:
+    """A stored version. `source` and `warnings` are set only by calls that say so."""
+
+    name: str
+    version: str
+    kind: str
+    file: str
+    digest: str
+    created: datetime
+    actor: str | None = None
+    source: str | None = None
+    warnings: tuple[Problem, ...] = ()
+
+
+def check_text(
+    text: str,
+    file: str,
+    plugins: Plugins,
+    documents: Mapping[str, str] | None = None,
+    settings: JourneySettings | None = None,
+) -> CheckedDefinition:
+    """Read and check a text, with the documents it refers to: `documents`, or those in the folder of `file`. Raise
+    `InvalidDefinition`. This may take seconds, so run it in a thread."""
+    document = read_document(text, file)
+    written = draft(document)
+    if written.definition is None:
+        raise InvalidDefinition(file, written.problems)
+    beside = read_documents(written.definition, Path(file)) if documents is None else dict(documents)
+    definition = replace(written.definition, documents=beside)
+    problems_ = check(definition, document.positions, plugins, settings=settings, unread=written.unread)
+    problems = sort_problems([*written.problems, *problems_])
+    if only_errors(problems):
+        raise InvalidDefinition(file, problems)
+    return CheckedDefinition(definition, file, text, tuple(problems))
+
+
+def find_problems(
+    text: str,
+    file: str,
+    plugins: Plugins,
+    documents: Mapping[str, str] | None = None,
+    settings: JourneySettings | None = None,
+) -> list[Problem]:
+    """Return all errors and warnings about a text."""
+    try:
+        return list(check_text(text, file, plugins, documents, settings).problems)
+    except InvalidDefinition as wrong:
+        return wrong.problems
+
+
+def store_definitions(
+    definitions: Sequence[CheckedDefinition], namespace: str, actor: str | None, now: Micros
+) -> Operation[list[bool]]:
+    """Store versions, and return for each whether it is new. Raise `Conflict` for a version that is stored with other
+    content."""
+    rows: list[Row] = []
+    for checked in definitions:
+        definition = checked.definition
+        documents = dump(definition.documents) if definition.documents else None
+        about = (definition.name, definition.version, definition.kind, checked.file, checked.digest)
+        rows.append(DefinitionRow(namespace, *about, now, actor, checked.source, documents))
+    new = {(name, version) for _, name, version in (yield sql("insert_definitions", rows))}
+    for checked in definitions:
+        definition = checked.definition
+        if (definition.name, definition.version) not in new:
+            (row,) = yield sql("definition", namespace=namespace, name=definition.name, version=definition.version)
+            if DefinitionRow(*row).digest != checked.digest:
+                raise Conflict(
+                    f"{checked.file}: journey {definition.name!r} {definition.version} is on record with another "
+                    "content; a version never changes, so give this one a new version"
+                )
+    events = [audit(now, namespace, "journey:deployed", name, actor, version=version) for name, version in sorted(new)]
+    if events:
+        yield sql("insert_events", events)
+    return [(checked.definition.name, checked.definition.version) in new for checked in definitions]
+
+
+@lru_cache(maxsize=512)
+def _read(source: str, file: str, documents: str | None) -> Definition:
+    definition, problems = read(read_document(source, file))
+    if definition is None:
+        raise InvalidDefinition(file, problems)
+    return definition if documents is None else replace(definition, documents=orjson.loads(documents))
+
+
+def load_definition(
+    namespace: str, name: str, version: str, cache: DefinitionCache | None = None
+) -> Operation[Definition]:
+    """Return one version. With a `cache`, look there first, and add the version to it. Use a cache only to read
+    committed data."""
+    if cache is not None and (cached := cache.get((namespace, name, version))) is not None:
+        return cached
+    rows = yield sql("definition", namespace=namespace, name=name, version=version)
+    if not rows:
+        raise NotFound(f"there is no journey {name!r} {version} in namespace {namespace!r}")
+    row = DefinitionRow(*rows[0])
+    definition = _read(row.source, row.file, row.documents)
+    if cache is not None:
+        if len(cache) >= _CACHED:
+            cache.clear()
+        cache[namespace, name, version] = definition
+    return definition
+
+
+def find_definition(
+    namespace: str, name: str, version: str | None, cache: DefinitionCache | None = None
+) -> Operation[Definition]:
+    """Return a version, or the latest. Raise `NotFound`."""
+    if version is None:
+        rows = yield sql("definition_versions", namespace=namespace, name=name)
+        versions = [definition_info(row).version for row in rows]
+        if not versions:
+            some = yield sql("list_definitions", namespace=namespace, name="", version="", limit=1000)
+            hint = did_you_mean(name, {definition_info(row).name for row in some})
+            raise NotFound(f"there is no journey {name!r} in namespace {namespace!r}{'; ' + hint if hint else ''}")
+        version = latest(versions)
+    return (yield from load_definition(namespace, name, version, cache))
+
+
+def latest(versions: Iterable[str]) -> str:
+    """Return the highest version by semantic versioning. A pre-release counts only if there is no release."""
+    return max(versions, key=_precedence)
+
+
+def _precedence(version: str) -> tuple[object, ...]:
+    match = _VERSION.match(version)
+    if match is None:
+        return (False, (), (), version)
+    numbers = tuple(int(part) for part in match.group(1, 2, 3))
+    before = match[4]
+    parts = tuple((0, int(p), "") if p.isdigit() else (1, 0, p) for p in (before or "").split(".") if p)
+    return (before is None, numbers, parts, version)
+
+
+# From `{definition_info_columns}`.
+definition_info = reader(DefinitionInfo, DEFINITION_INFO_COLUMNS, created=to_datetime)
+
+
+def whole_definition_info(row: Row) -> DefinitionInfo:
+    """Read a row of the statement `definition`."""
+    _, *info, source, _ = row
+    return replace(definition_info(info), source=source)

@@ -1,0 +1,133 @@
+"""Placeholders in texts: `${context.a.b}` and `${platform.config.x}`.
+
+In a text, a value that is not a text is written as JSON. A missing or null value is an error, never an empty text.
+There are no indices and no expressions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import quote
+
+import orjson
+
+from ostinato.errors import OstinatoError
+from ostinato.model import Json
+
+PLACEHOLDER = re.compile(r"\$\{([^}]*)\}?")
+_CONTEXT = re.compile(r"context((?:\.[A-Za-z_][\w-]*)+)", re.ASCII)
+_CONFIG = re.compile(r"platform\.config\.([A-Za-z_][\w-]*)", re.ASCII)
+
+
+class MissingValue(OstinatoError):
+    """Raised if a placeholder has no value in this run."""
+
+
+class UnsafeUrlPart(OstinatoError):
+    """Raised if a value would change the path of a URL."""
+
+
+def wrong_placeholders(template: str) -> list[str]:
+    """Return the placeholders of a text that can never have a value."""
+    matches = PLACEHOLDER.finditer(template)
+    return [one[0] for one in matches if not (one[0].endswith("}") and (_CONTEXT.fullmatch(one[1]) or _config(one[1])))]
+
+
+def config_names(template: str) -> set[str]:
+    """Return the names of `platform.config` that a text uses."""
+    return {name for one in PLACEHOLDER.finditer(template) if (name := _config(one[1]))}
+
+
+def _config(inner: str) -> str | None:
+    match = _CONFIG.fullmatch(inner)
+    return match[1] if match else None
+
+
+def fill(
+    template: str,
+    context: Mapping[str, Json],
+    config: Mapping[str, Json],
+    spell: Callable[[str, int], str] = lambda text, at: text,
+) -> str:
+    """Replace the placeholders of a text by their values. `spell` writes each value; it also gets the position of the
+    placeholder. Raise `MissingValue`."""
+
+    def value(match: re.Match[str]) -> str:
+        return spell(_text(_look_up(match[1], context, config), match[0]), match.start())
+
+    return PLACEHOLDER.sub(value, template)
+
+
+def fill_nested(template: Json, context: Mapping[str, Json], config: Mapping[str, Json]) -> Json:
+    """Replace the placeholders in an object or a list by their values. A text that consists of one placeholder becomes
+    the value itself, of any type."""
+    if isinstance(template, Mapping):
+        return {name: fill_nested(one, context, config) for name, one in template.items()}
+    if isinstance(template, list):
+        return [fill_nested(one, context, config) for one in template]
+    if not isinstance(template, str):
+        return template
+    whole = PLACEHOLDER.fullmatch(template)
+    if whole is None:
+        return fill(template, context, config)
+    value = _look_up(whole[1], context, config)
+    if value is None:
+        raise MissingValue(f"{template} has no value")
+    return value
+
+
+def texts_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield every text of an object or list, with its path."""
+    if isinstance(template, str):
+        yield path, template
+    elif isinstance(template, Mapping):
+        for name, item in template.items():
+            yield from texts_within(item, (*path, name))
+    elif isinstance(template, list):
+        for at, item in enumerate(template):
+            yield from texts_within(item, (*path, at))
+
+
+def names_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield every field name of an object or list, with its path."""
+    if isinstance(template, Mapping):
+        for name, item in template.items():
+            yield (*path, name), name
+            yield from names_within(item, (*path, name))
+    elif isinstance(template, list):
+        for at, item in enumerate(template):
+            yield from names_within(item, (*path, at))
+
+
+def fill_known(template: str, context: Mapping[str, Json]) -> str:
+    """Replace the placeholders of a text by their values, and keep those that have none."""
+
+    def value(match: re.Match[str]) -> str:
+        looked_up = _look_up(match[1], context, {})
+        return match[0] if looked_up is None else _text(looked_up, match[0])
+
+    return PLACEHOLDER.sub(value, template)
+
+
+def quote_in_url(text: str, at: int) -> str:
+    """Return a value as a part of a URL. At the beginning, the value is the base of the URL. Elsewhere it is quoted, so
+    that it cannot change the meaning of the URL."""
+    if at and text in (".", ".."):
+        raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
+    return text if at == 0 else quote(text, safe="")
+
+
+def _look_up(inner: str, context: Mapping[str, Json], config: Mapping[str, Json]) -> Json:
+    if name := _config(inner):
+        return config.get(name)
+    match = _CONTEXT.fullmatch(inner)
+    value: Json = context if match else None
+    for step in match[1][1:].split(".") if match else ():
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _text(value: Json, placeholder: str) -> str:
+    if value is None:
+        raise MissingValue(f"{placeholder} has no value")
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,0 +1,411 @@
+"""Validate values against JSON Schema 2020-12. Neither schema nor value is trusted, so all work here is limited:
+
+- Nothing is fetched: references lead to parts of the same schema.
+- Regular expressions match in linear time. Those that cannot (look-around, back-references) are refused when the
+  schema is read, and so are those that together take too much memory.
+- Validation takes time proportional to the parts of the value times the parts of the schema, and to the depth of the
+  value if the schema is recursive: the validator visits each pair once. Values that would take too long are refused.
+- Listing all mistakes can take exponential time, because every failed alternative has its own. So the work is
+  estimated first; if it is too much, only the first mistake is reported, or only that there is one.
+
+A value blocks the event loop for 50 ms at most. The validator holds the interpreter's lock, so a thread would not help.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
+
+from ostinato.documents import Path
+from ostinato.errors import OstinatoError, short_json
+from ostinato.model import Json
+
+_LINEAR = RegexOptions(size_limit=4 << 20, dfa_size_limit=4 << 20)
+_META: dict[str, Any] = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
+_REFERENCES = ("$ref", "$dynamicRef")
+_MOST = 100_000
+_MOST_WORK = 5_000  # parts of a value, counted once for each part of the schema that applies
+_MOST_STEPS = 10_000  # of the estimate
+_MOST_PAIRS = 5_000_000  # pairs of a part of the value and one of the schema
+_MOST_PAIRS_DEEP = 200_000  # the same, times the depth of the value, for a recursive schema
+_MANY_FAULTS = 50  # mistakes to collect, outermost first
+_REPORTED = 4  # of them in the message, after the first
+_MANY = 2_000  # parts of a schema; in a larger one only the first mistake is reported
+_MOST_PATTERNS = 32 << 20  # bytes of all compiled regular expressions of a schema
+# Checking these takes more than a few milliseconds for a long text.
+_UNCHECKED_FORMATS: dict[str, Any] = {name: lambda text: True for name in ("regex", "idn-hostname")}
+_NO_PATTERN = "is not a regular expression, is too large, or uses look-around or back-references"
+_VALUES = frozenset({"const", "enum", "default", "examples"})  # their content is not a schema
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+_OF_FIELDS = ("additionalProperties", "unevaluatedProperties")
+_OF_ITEMS = ("items", "contains", "unevaluatedItems")
+
+
+class NotValid(OstinatoError):
+    """Raised if a value does not match its schema. `place` is a JSON pointer. `faults` lists all mistakes, the most
+    helpful first. `value` is the whole value, if it may be shown."""
+
+    def __init__(
+        self, what: str, place: str, problem: str, more: Sequence[tuple[str, str]] = (), *, value: Any = None
+    ) -> None:
+        words = [f"{what}{place or ' as a whole'}: {problem}"]
+        words += [f"{other or 'as a whole'}: {wrong}" for other, wrong in more[:_REPORTED]]
+        words += [f"and {len(more) - _REPORTED} more"] if len(more) > _REPORTED else []
+        super().__init__("; ".join(words))
+        self.what = what
+        self.place = place
+        self.problem = problem
+        self.faults = ((place, problem), *more)
+        self.value = value
+
+    def problem_members(self) -> dict[str, Any]:
+        """Return every place, with its mistake and its value, for the body of an HTTP problem."""
+        problems = [_problem(self.value, place, words) for place, words in self.faults]
+        return {"field": self.place or None, "problems": problems}
+
+
+def _problem(value: Any, place: str, words: str) -> dict[str, Any]:
+    problem = {"field": place, "message": words}
+    try:
+        for step in place.split("/")[1:]:
+            value = value[int(step)] if isinstance(value, list) else value[step]
+    except (KeyError, ValueError, IndexError, TypeError):  # a name that has a slash in it
+        return problem
+    return problem if value is None else {**problem, "value": value}
+
+
+def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
+    """Raise `NotValid` if the value does not match the schema. The error lists all mistakes, outermost first, or fewer
+    if listing all would take too long."""
+    written = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()
+    compiled = _compile(written)
+    try:
+        if problem := compiled.too_much(value):
+            raise NotValid(what, "", problem)
+        telling = [] if compiled.validator.is_valid(value) else _describe_mistakes(compiled, value)
+    except (ValueError, RecursionError) as wrong:
+        raise NotValid(what, "", f"it cannot be validated: {wrong}") from None
+    if telling:
+        raise NotValid(what, *telling[0], telling[1:], value=value)
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledSchema:
+    """A compiled schema. `parts` is the number of its parts with all references expanded."""
+
+    schema: Any
+    validator: Draft202012Validator
+    parts: int  # with all references expanded
+    recursive: bool
+
+    def too_much(self, value: Any) -> str | None:
+        """Return why the value is too large to be checked, or None."""
+        if not self.recursive:
+            most = _MOST_PAIRS // self.parts
+            return (
+                f"it has more than {most:,} parts, which is too many for its schema"
+                if _size(value, most) > most
+                else None
+            )
+        depth = _depth(value)
+        pairs = _estimate_cost(self.schema, value).pairs
+        if pairs * depth <= _MOST_PAIRS_DEEP:
+            return None
+        return f"with a depth of {depth} it has too many parts for a schema that refers to itself"
+
+
+def _describe_mistakes(compiled: _CompiledSchema, value: Json) -> list[tuple[str, str]]:
+    """Return the places where the value does not match, each with the reason, outermost first."""
+    validator, work = compiled.validator, _estimate_cost(compiled.schema, value)
+    if work.all <= _MOST_WORK:
+        errors = sorted(validator.iter_errors(value), key=lambda one: len(one.instance_path))[:_MANY_FAULTS]
+    elif work.most_of_one <= _MOST_WORK:
+        first = _first_error(validator, value)
+        errors = [] if first is None else [first]
+    else:
+        return [("", "it does not match its schema, which has too many alternatives to say where")]
+    assert errors
+    places = [("".join(f"/{step}" for step in one.instance_path), _shorten(one.message)) for one in errors]
+    return list(dict.fromkeys(places))
+
+
+def _first_error(validator: Draft202012Validator, value: Any) -> ValidationError | None:
+    try:
+        validator.validate(value)
+    except ValidationError as wrong:
+        return wrong
+    return None
+
+
+def schema_problems(schema: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the mistakes that make a value unusable as a schema, each with its place."""
+    meta = _meta_schema()
+    if not meta.is_valid(schema):
+        errors = meta.iter_errors(schema) if _size(schema, _MANY) <= _MANY else [_first_error(meta, schema)]
+        yield from {tuple(one.instance_path): _explain(one) for one in errors if one is not None}.items()
+        return
+    if problem := _patterns_too_large(schema):
+        yield problem
+        return
+    try:
+        _validator(schema)
+    except ValidationError as wrong:
+        yield tuple(wrong.instance_path), _explain(wrong)
+    else:
+        if _expanded_size(schema)[0] > _MOST:
+            yield (), f"with all references expanded it has more than {_MOST:,} parts"
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a regular expression is found in a text."""
+    return _pattern(pattern).is_valid(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """The estimated cost of a validation: pairs of a schema part and a value part, and the work of listing all
+    mistakes, in total and for the widest alternative."""
+
+    pairs: float
+    all: float
+    most_of_one: float
+
+
+def _estimate_cost(schema: Any, value: Any) -> _Cost:
+    """Estimate the cost before doing the work. Each pair is visited once, and counted as often as the validator would
+    visit it."""
+    counting = _CostCounter(schema)
+    try:
+        total = counting.count(schema, value)
+        return _Cost(counting.pairs, total, counting.widest)
+    except (_TooManySteps, RecursionError):
+        chooses = any(name in node for node in _nodes(schema) if isinstance(node, dict) for name in ("anyOf", "oneOf"))
+        return _Cost(math.inf, math.inf, math.inf if chooses else 0)
+
+
+class _TooManySteps(Exception):
+    pass
+
+
+class _CostCounter:
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self._named = dict(_anchors(schema))
+        self._counted: dict[tuple[int, int], int] = {}
+        self._sizes: dict[int, int] = {}
+        self.widest = 0
+
+    @property
+    def pairs(self) -> int:
+        return len(self._counted)
+
+    def count(self, node: Any, value: Any) -> int:
+        if not isinstance(node, dict):
+            return 1
+        pair = id(node), id(value)
+        if pair in self._counted:
+            return self._counted[pair]
+        if len(self._counted) > _MOST_STEPS:
+            raise _TooManySteps
+        self._counted[pair] = 0  # ends a reference cycle over the same value
+        total = self._size(value) + sum(self.count(part, of) for part, of in self._within(node, value))
+        self._counted[pair] = total
+        if "anyOf" in node or "oneOf" in node:
+            self.widest = max(self.widest, total)
+        return total
+
+    def _within(self, node: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the parts of the schema that apply, each with the part of the value that it applies to."""
+        for name in _IN_PLACE:
+            parts = node.get(name, ())
+            yield from ((part, value) for part in (parts if isinstance(parts, list) else [parts]))
+        for name in _REFERENCES:
+            if name in node:
+                yield _resolve(self._schema, self._named, node[name]), value
+        if isinstance(value, dict):
+            yield from ((part, value) for part in node.get("dependentSchemas", {}).values())
+            fields = node.get("properties", {})
+            yield from ((fields[name], value[name]) for name in fields if name in value)
+            of_all = [*node.get("patternProperties", {}).values(), *(node[name] for name in _OF_FIELDS if name in node)]
+            yield from ((part, one) for part in of_all for one in value.values())
+        elif isinstance(value, list):
+            yield from zip(node.get("prefixItems", ()), value, strict=False)
+            yield from ((node[name], one) for name in _OF_ITEMS if name in node for one in value)
+
+    def _size(self, value: Any) -> int:
+        """Return the size of a value. It counts because a mistake is reported with a copy of the value."""
+        if id(value) not in self._sizes:
+            within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            text = len(value) // 1000 if isinstance(value, str) else 0
+            if len(self._sizes) > _MOST_STEPS:
+                raise _TooManySteps
+            self._sizes[id(value)] = 1 + text + sum(map(self._size, within))
+        return self._sizes[id(value)]
+
+
+def _nodes(value: Any) -> Iterator[Any]:
+    """Yield a value and everything in it, without recursion."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        level = [
+            part
+            for node in level
+            for part in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+        ]
+    return depth
+
+
+def _size(value: Any, most: int) -> int:
+    """Count the parts of a value, up to a little more than `most`."""
+    return sum(1 for _ in islice(_nodes(value), most + 1))
+
+
+def _patterns_too_large(schema: Any) -> tuple[Path, str] | None:
+    """Return a place and a message if all regular expressions of a schema together take too much memory, else None.
+    Each of them is limited, too."""
+    sizes: dict[str, int] = {}
+    for path, pattern in _patterns(schema):
+        if pattern in sizes:
+            continue  # it is compiled once
+        size = sizes[pattern] = _compiled_size(pattern)
+        if size == 0:
+            return path, f"{short_json(pattern)} {_NO_PATTERN}"
+        if sum(sizes.values()) > _MOST_PATTERNS:
+            most = f"{_MOST_PATTERNS >> 20} MiB"
+            return path, f"with it, the schema's regular expressions take more than {most}; repeat less in them"
+    return None
+
+
+def _patterns(schema: Any) -> Iterator[tuple[Path, str]]:
+    waiting: list[tuple[Path, Any]] = [((), schema)]
+    while waiting:
+        path, node = waiting.pop()
+        if isinstance(node, dict):
+            if isinstance(pattern := node.get("pattern"), str):
+                yield (*path, "pattern"), pattern
+            if isinstance(named := node.get("patternProperties"), dict):
+                yield from (((*path, "patternProperties", name), name) for name in named)
+            waiting += [((*path, name), one) for name, one in node.items() if name not in _VALUES]
+        elif isinstance(node, list):
+            waiting += [((*path, n), one) for n, one in enumerate(node)]
+
+
+@lru_cache(maxsize=4096)
+def _compiled_size(pattern: str) -> int:
+    """Return the size of a compiled regular expression in bytes, rounded up to a power of four; 0 if it cannot be
+    compiled."""
+    for size in (4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
+        try:
+            Draft202012Validator({"pattern": pattern}, pattern_options=RegexOptions(size_limit=size), offline=True)
+        except ValidationError:
+            continue
+        return size
+    return 0
+
+
+def _shorten(message: str) -> str:
+    """Shorten a message of the validator, which quotes the value."""
+    return message if len(message) <= 300 else f"{message[:300]}…"
+
+
+def _explain(wrong: ValidationError) -> str:
+    match wrong.kind.name:
+        case "format":
+            return f"{short_json(wrong.instance)} {_NO_PATTERN}"
+        case "anyOf":
+            return f"{short_json(wrong.instance)} is not allowed here"
+        case _:
+            return _shorten(wrong.message)
+
+
+def _expanded_size(schema: Any) -> tuple[int, bool]:
+    """Return the number of parts with all references expanded, and whether the schema is recursive.
+
+    A short schema that doubles itself a few dozen times would have an enormous size. A recursive reference counts once,
+    because the recursion ends where the value does.
+    """
+    named = dict(_anchors(schema))
+    sizes: dict[int, int | None] = {}  # None while it is being counted
+    recursive = False
+
+    def size(node: Any) -> int:
+        nonlocal recursive
+        if not isinstance(node, dict | list):
+            return 0
+        if id(node) not in sizes:
+            sizes[id(node)] = None
+            within = node.items() if isinstance(node, dict) else enumerate(node)
+            parts = [_resolve(schema, named, one) if name in _REFERENCES else one for name, one in within]
+            values = len(node) if isinstance(node, list) else 0  # of an enumeration
+            sizes[id(node)] = 1 + values + sum(map(size, parts))
+        size_ = sizes[id(node)]
+        recursive = recursive or size_ is None
+        return size_ or 0
+
+    try:
+        return size(schema), recursive
+    except RecursionError:
+        return _MOST + 1, True
+
+
+def _anchors(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, dict):
+        yield from ((str(node[name]), node) for name in ("$anchor", "$dynamicAnchor") if name in node)
+    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _anchors(part)
+
+
+def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
+    """Return the part of the schema that a reference names, by anchor or path."""
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return reference
+    if not reference.startswith("#/"):
+        return named.get(reference[1:], schema)
+    for step in unquote(reference[2:]).split("/"):
+        step = step.replace("~1", "/").replace("~0", "~")
+        schema = schema[int(step)] if isinstance(schema, list) else schema[step]
+    return schema
+
+
+@lru_cache(maxsize=1024)
+def _compile(written: str) -> _CompiledSchema:
+    """Compile a schema. A stored schema was checked when it was deployed, perhaps by the rules of another version."""
+    schema = orjson.loads(written)
+    try:
+        parts, recursive = _expanded_size(schema)
+        return _CompiledSchema(schema, _validator(schema), max(parts, 1), recursive)
+    except ValidationError as wrong:
+        raise OstinatoError(f"the schema cannot be used: {_explain(wrong)}") from None
+
+
+@lru_cache(maxsize=1024)
+def _pattern(pattern: str) -> Draft202012Validator:
+    return _validator({"pattern": pattern})
+
+
+@lru_cache(maxsize=1)
+def _meta_schema() -> Draft202012Validator:
+    return Draft202012Validator(_META, pattern_options=_LINEAR, offline=True)
+
+
+def _validator(schema: Any) -> Draft202012Validator:
+    return Draft202012Validator(
+        schema, pattern_options=_LINEAR, offline=True, validate_formats=True, formats=_UNCHECKED_FORMATS
+    )

@@ -1,0 +1,106 @@
+"""Decide when the branches of a parallel are joined, and with which result.
+
+| strategy | errorPolicy | decided when | a branch failed |
+|---|---|---|---|
+| allOf | failFast (default) | all ended, or one failed | the parallel fails as the first did |
+| allOf | collectAll | all ended | the mapper decides; without one the parallel fails as the first did |
+| allOf | ignoreErrors | all ended | its part is missing |
+| anyOf | failFast (default) | one ended | if it is that one, the parallel fails |
+| anyOf | collectAll | one ended | the mapper decides; without one, if it is that one, the parallel fails |
+| anyOf | ignoreErrors | one succeeded, or all ended | its part is missing |
+| firstCompleted | failFast (default), collectAll | as anyOf | as anyOf |
+| firstCompleted | ignoreErrors | one ended | its part is missing |
+
+Without `next` the mapper is not evaluated: the end of the deciding branch, even a failure, ends the enclosing graph,
+whatever the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ostinato.journeys.language.states import Join, Split
+from ostinato.journeys.machine.model import Ending, Frame
+from ostinato.journeys.machine.values import merge_changes
+from ostinato.model import Json
+
+
+@dataclass(frozen=True, slots=True)
+class JoinDecision:
+    """The decision of a join. `by` is the branch that decided. `failed` is the failure that the parallel ends with, or
+    None."""
+
+    by: Frame
+    failed: Ending | None
+
+
+def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) -> JoinDecision | None:
+    """Return the decision as soon as the ended branches allow one, else None. `mapped` means that the join has a mapper
+    to evaluate; with `collectAll` the mapper handles failures."""
+    ended = sorted((one for one in branches if one.ending), key=_order)
+    if not ended:
+        return None
+    good = [one for one in ended if one.ending and one.ending.succeeded]
+    bad = [one for one in ended if one.ending and not one.ending.succeeded]
+    every = len(ended) == len(branches)
+    policy = join.error_policy or "failFast"
+    fails = policy == "failFast" or (policy == "collectAll" and not mapped)
+    match join.strategy:
+        case "allOf":
+            if bad and policy == "failFast":
+                return JoinDecision(bad[0], bad[0].ending)
+            if not every:
+                return None
+            if bad and fails:
+                return JoinDecision(bad[0], bad[0].ending)
+            return JoinDecision(good[-1] if good else ended[-1], None)
+        case "anyOf" if policy == "ignoreErrors":
+            if good:
+                return JoinDecision(good[0], None)
+            return JoinDecision(bad[0], None) if every else None
+    first = ended[0]
+    return JoinDecision(first, first.ending if fails and first in bad else None)
+
+
+def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Json]:
+    """Return the value that the join's mapper sees as `branches`: the final context of each branch that succeeded, and
+    null for the others. With `anyOf` and `firstCompleted` only the deciding branch counts."""
+    heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
+    good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
+    return {one.name: good.get(one.name) for one in split.branches}
+
+
+def branch_outcomes(split: Split, ended: Sequence[Frame]) -> dict[str, Json]:
+    """Return the value that the join's mapper sees as `outcomes`: the end of each branch. A branch that was still
+    running counts as cancelled."""
+    endings = {one.branch: one.ending for one in ended if one.ending is not None}
+    return {one.name: _outcome(endings.get(one.name)) for one in split.branches}
+
+
+def _outcome(ending: Ending | None) -> dict[str, Json]:
+    if ending is None:
+        return {"status": "cancelled", "error": None}
+    return {"status": "succeeded" if ending.succeeded else "failed", "error": ending.error}
+
+
+def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Frame], by: Frame) -> Mapping[str, Json]:
+    """Return the context after a join without a mapper: the context of the deciding branch, or with `allOf` the merged
+    contexts of the branches that succeeded."""
+    if join.strategy != "allOf":
+        return by.context if by.ending is not None and by.ending.succeeded else base
+    return merge_changes(base, [one.context for one in branches if one.ending is not None and one.ending.succeeded])
+
+
+def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
+    """Return the end of a parallel without `next`, which is the end of the deciding branch. With `allOf`, an output
+    that is the whole context becomes the merged context."""
+    assert by.ending is not None
+    ending = by.ending
+    if ending.succeeded and not ending.named and join.strategy == "allOf":
+        return replace(ending, output=context)
+    return ending
+
+
+def _order(frame: Frame) -> int:
+    return frame.ending.order if frame.ending else 0

@@ -1,0 +1,1 @@
+"""Run instances: load them, advance them, commit the changes."""

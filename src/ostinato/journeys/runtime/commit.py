@@ -1,0 +1,200 @@
+"""Write changes of instances.
+
+A writer holds the instance's run by a claim or a lock, and writes all of a change in one transaction: the instance, its
+timers and labels, the run of its compensation, the extra writes of its tasks, and its events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import orjson
+
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import event_row, timer_row
+from ostinato.engine.rows import insert_row as insert_run_row
+from ostinato.engine.runs import End, Ended, created
+from ostinato.journeys.bindings import carry_context
+from ostinato.journeys.language import Definition
+from ostinato.journeys.language.states import Wait, Webhook
+from ostinato.journeys.machine.advance import needed_timers
+from ostinato.journeys.machine.decision import Compensate, Decision, JourneyEvent
+from ostinato.journeys.machine.model import Instance, Rest, Termination
+from ostinato.journeys.rows import KIND, JourneyRecord, insert_row, labels, update_row
+from ostinato.journeys.runtime.compensation import compensation_run
+from ostinato.journeys.task_kind import TaskProblem
+from ostinato.model import Run, Status, Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+_STATUS = {
+    Termination.SUCCESS: Status.SUCCEEDED,
+    Termination.FAIL: Status.FAILED,
+    Termination.RUNTIME_ERROR: Status.FAILED,
+    Termination.TIMEOUT: Status.TIMED_OUT,
+    Termination.CANCEL: Status.CANCELLED,
+}
+# A further write in the transaction of a change. Returns events to write, or the problem that prevents it.
+ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]]
+
+
+@dataclass(slots=True)
+class Change:
+    """A change from one stored state of an instance to the next. `before` is None for a new instance. `rests` means
+    that the run leaves its node. `extra_writes` run in the same transaction; if one of them returns a problem,
+    `on_problem` returns the decision to write instead."""
+
+    run: Run
+    definition: Definition
+    before: JourneyRecord | None
+    after: JourneyRecord
+    events: list[JourneyEvent] = field(default_factory=list)
+    rests: bool = False
+    compensate: bool = False
+    extra_writes: list[ExtraWrite] = field(default_factory=list)
+    on_problem: Callable[[TaskProblem], Decision] | None = None
+    stamped: bool = False
+    intended: tuple[JourneyRecord, list[JourneyEvent]] | None = (
+        None  # what was to be written before an earlier try replaced it by `on_problem`
+    )
+
+    @property
+    def instance(self) -> Instance:
+        return self.after.instance
+
+    @property
+    def ends(self) -> bool:
+        """Whether the instance ends with this change."""
+        return self.instance.over and (self.before is None or not self.before.instance.over)
+
+    def add(self, decision: Decision) -> None:
+        """Add a decision."""
+        self.after = replace(self.after, instance=decision.instance)
+        self.events += decision.events
+        self.compensate = self.compensate or any(isinstance(one, Compensate) for one in decision.effects)
+
+    def stamp(self, now: Micros) -> None:
+        """Set the time of the change. It is always later than the time of the previous change, so that `updated`
+        identifies a state."""
+        updated = now if self.before is None else max(now, self.before.updated + 1)
+        self.after = replace(self.after, updated=updated, finished=now if self.instance.over else None)
+        self.stamped = True
+
+
+def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
+    """Write everything about these changes, except the status of their runs. Return events to write."""
+    events: list[Row] = []
+    for change in changes:
+        if change.on_problem is not None:  # each try starts from the original decision
+            change.intended = change.intended or (change.after, change.events)
+            change.after, change.events = change.intended
+        for extra_write in change.extra_writes:
+            done = yield from extra_write(change.run, now, kinds)
+            if not isinstance(done, TaskProblem):
+                events += done
+                continue
+            assert change.on_problem is not None
+            decision = change.on_problem(done)
+            change.events = []
+            change.add(decision)
+            change.stamp(now)
+            break
+    fresh = [change for change in changes if change.before is None]
+    if fresh:
+        yield sql("insert_journeys", [insert_row(change.after) for change in fresh])
+    if len(fresh) < len(changes):
+        yield sql("update_journeys", [update_row(change.after) for change in changes if change.before is not None])
+    labels_ = [row for change in changes for row in _labels(change)]
+    if labels_:
+        yield sql("label_journeys", labels_)
+    yield from _timers(changes)
+    children = [compensation_run(change.run, now) for change in changes if change.compensate]
+    if children:
+        yield sql("insert_runs", [insert_run_row(run) for run in children])
+        yield sql("notify")
+    scheduled = [change.after for change in changes if change.ends and change.after.binding is not None]
+    if scheduled:
+        yield from carry_context(scheduled, now)
+    events += [created(run, now) for run in children]
+    for change in changes:
+        events += [_event(change, event, now) for event in change.events]
+    return events
+
+
+def _labels(change: Change) -> Iterator[Row]:
+    after, before = change.instance, None if change.before is None else change.before.instance
+    if before is not None and before.attributes == after.attributes:
+        return
+    for label in labels(after.tags, after.attributes):
+        yield (change.run.namespace, label, change.run.id)
+
+
+def _timers(changes: Sequence[Change]) -> Operation[None]:
+    gone: list[Row] = []
+    over: list[Row] = []
+    wanted: list[Row] = []
+    for change in changes:
+        had = {} if change.before is None else needed_timers(change.before.instance)
+        have = needed_timers(change.instance)
+        if change.instance.over:
+            over += [(KIND, change.run.id)] if had else []
+            continue
+        gone += [(KIND, change.run.id, purpose) for purpose in had.keys() - have.keys()]
+        # Existing timers are set again: the beat may have fired one while the run was active.
+        wanted += [timer_row(Timer(KIND, change.run.id, p, due, change.run.namespace)) for p, due in have.items()]
+    if over:
+        yield sql("drop_timers", over)
+    if gone:
+        yield sql("clear_timers", gone)
+    if wanted:
+        yield sql("set_timers", wanted)
+
+
+def run_end(change: Change) -> End:
+    """Return the end of the run: it waits if the instance waits, or ends as the instance did."""
+    ending = change.instance.ending
+    if ending is None:
+        return End(
+            change.run,
+            Status.WAITING,
+            waits_for(change.definition, change.instance),
+            finished=False,
+            event="run:waiting",
+        )
+    if ending.succeeded:
+        return End(change.run, Status.SUCCEEDED)
+    error = orjson.dumps({"type": ending.code, "message": ending.reason, **ending.cause}).decode()
+    return End(change.run, _STATUS[ending.kind], ending.code, error=error)
+
+
+def end_runs(
+    changes: Sequence[Change], now: Micros, status: Status | None = None
+) -> Operation[tuple[list[Row], list[Ended]]]:
+    """End the runs of ended instances, whatever the runs' status. The caller has locked them. Their claim numbers are
+    increased, so that a node that still holds one of them is refused. Return events to write, and the ends.
+
+    `status` replaces the status that follows from the instance: the instance of a terminated run ends as cancelled.
+    """
+    ends = [run_end(change) for change in changes]
+    rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]
+    yield sql("end_anywhere", rows, now=now)
+    for end in ends:
+        end.run.status, end.run.claim = status or end.status, end.run.claim + 1
+    reasons = [{} if end.reason is None else {"reason": end.reason} for end in ends]
+    events = [
+        event_row(now, e.run, f"run:{(status or e.status).value}", **why) for e, why in zip(ends, reasons, strict=True)
+    ]
+    return events, [Ended(end.run, status or end.status, end.reason, None, end.error) for end in ends]
+
+
+def waits_for(definition: Definition, instance: Instance) -> str:
+    """Describe what the instance waits for."""
+    parked = [one for one in instance.frames.values() if one.rest is Rest.PARKED]
+    asks = any(isinstance(definition.graph(one.path).states[one.state], Wait | Webhook) for one in parked)
+    timed = any(one.due is not None for one in parked)
+    return "a timer or an input" if timed and asks else "a timer" if timed else "an input"
+
+
+def _event(change: Change, event: JourneyEvent, now: Micros) -> Row:
+    body = orjson.dumps({"name": change.run.name, **event.data}).decode()
+    return (now, change.run.namespace, event.name, change.run.id, body, change.run.actor)

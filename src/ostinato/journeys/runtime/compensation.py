@@ -1,0 +1,67 @@
+"""Compensate an ended instance: create the run of its compensation, and begin the instance of that run.
+
+`machine.advance` decides whether an instance is compensated. The run is inserted in the transaction that ends the
+instance (`commit.write_changes`).
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from ostinato.journeys.definitions import load_definition
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.advance import begin
+from ostinato.journeys.machine.decision import Decision
+from ostinato.journeys.machine.effects import outcome_json
+from ostinato.journeys.rows import KIND, read_record
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+_GRAPH = ("spec", "compensation")
+
+
+def compensation_id(run_id: str) -> str:
+    """Return the id of the run that compensates a run."""
+    return f"{run_id}c"
+
+
+def compensation_run(run: Run, now: Micros) -> Run:
+    """Return the run that compensates this one. Its key makes it unique."""
+    id = compensation_id(run.id)
+    return Run(
+        id=id,
+        root_id=id,
+        name=run.name,
+        kind=KIND,
+        namespace=run.namespace,
+        key=f"{KIND}/{run.id}/compensation",
+        status=Status.READY,
+        queue=run.queue,
+        priority=run.priority,
+        due=now,
+        ready_at=now,
+        created=now,
+        parent_id=run.id,
+        input=orjson.dumps({"compensates": run.id}).decode(),
+        actor=run.actor,
+    )
+
+
+def begin_compensation(run: Run, parent: str, now: Micros) -> Operation[tuple[Definition, Decision]]:
+    """Begin the instance of a compensation with the final context of `parent`. Return the definition and the first
+    decision."""
+    (row,) = yield sql("journeys_by_ids", [(parent,)])
+    before = read_record(row).instance
+    definition = yield from load_definition(run.namespace, before.definition, before.version)
+    decision = begin(
+        definition,
+        run.id,
+        before.context,
+        now,
+        graph=_GRAPH,
+        scheduled=before.scheduled,
+        attributes={"parentJourneyId": parent},
+        extra_bindings={"outcome": outcome_json(before)},
+    )
+    return definition, decision

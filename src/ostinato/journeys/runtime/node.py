@@ -1,0 +1,214 @@
+"""Run claimed instances on this node until they wait or end, and commit the changes of all of them together.
+
+The call that accepts a request passes it to the segment that it starts, in memory only. The request is dropped when the
+instance waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from ostinato.engine.group_commit import Committer
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.log import log
+from ostinato.engine.node import Engine
+from ostinato.engine.runs import End, end, lock_owners
+from ostinato.journeys.machine.advance import advance
+from ostinato.journeys.machine.decision import Stopped
+from ostinato.journeys.machine.model import INTERNAL, Instance, Termination
+from ostinato.journeys.runtime.commit import Change, run_end, write_changes
+from ostinato.journeys.runtime.effects import JourneyRuntime
+from ostinato.journeys.runtime.load import LoadedInstance, load_instance
+from ostinato.journeys.runtime.segment import ClaimLost, DecisionBatch, Segment
+from ostinato.journeys.runtime.start_and_submit import PendingStart, StartedInstance
+from ostinato.journeys.runtime.start_and_submit import start_instances as begin_all
+from ostinato.journeys.task_kind import Request
+from ostinato.model import Run
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+
+class JourneyRunner:
+    def __init__(self, engine: Engine, runtime: JourneyRuntime) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._runtime = runtime
+        self._changes: Committer[Change, Instance | None] = Committer(self._commit, self._log_write_failure)
+        self._starts: Committer[PendingStart, StartedInstance] = Committer(
+            self._start, self._log_write_failure, retry=False
+        )
+        self._segments: dict[str, Segment] = {}
+        self._handed: dict[tuple[str, int], tuple[LoadedInstance, Request | None]] = {}
+        self._resting: dict[str, list[asyncio.Future[None]]] = {}
+
+    def now(self) -> Micros:
+        return self._engine.clock.now()
+
+    def start(self) -> None:
+        self._changes.start()
+        self._starts.start()
+
+    async def stop(self) -> None:
+        await self._starts.stop()
+        await self._changes.stop()
+
+    def active_segment(self, run_id: str) -> Segment | None:
+        """Return the segment that runs this instance here, or None."""
+        return self._segments.get(run_id)
+
+    def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:
+        """Keep a loaded instance and its request for the claim that is about to run, so that it is not loaded again."""
+        self._handed[run.id, run.claim] = loaded, request
+
+    def rest_future(self, run_id: str) -> asyncio.Future[None]:
+        """Return a future that is done when the instance next waits or ends here, or when this node has lost its
+        claim."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._resting.setdefault(run_id, []).append(future)
+        return future
+
+    async def __call__(self, run: Run) -> None:
+        loaded, request = self._handed.pop((run.id, run.claim), (None, None))
+        segment: Segment | None = None
+        try:
+            if loaded is None:
+                now = self._runtime.now()
+                loaded = await self._store.read(lambda _: load_instance(run, now, self._runtime.definitions))
+            writer = _ChangeWriter(self._changes, run, loaded)
+            segment = Segment(
+                self._runtime.within(run.namespace), loaded.definition, loaded.record.instance, request, writer.put
+            )
+            self._segments[run.id] = segment
+            try:
+                await segment.run(loaded.decision)
+            except ClaimLost:
+                raise
+            except Exception:
+                log.exception("a journey could not go on", action="journey_failed", run=run.id)
+                await writer.give_up()
+        except ClaimLost:
+            log.warning("a journey is moved by someone else", action="journey_refused", run=run.id)
+        finally:
+            if segment is not None and self._segments.get(run.id) is segment:
+                del self._segments[run.id]
+            for future in self._resting.pop(run.id, ()):
+                if not future.done():
+                    future.set_result(None)
+
+    # Writing
+
+    async def start_instance(self, start: PendingStart) -> StartedInstance:
+        """Store a new instance, in one transaction with others that are started at the same time."""
+        return await self._starts.write(start)
+
+    async def _start(self, starts: Sequence[PendingStart]) -> list[StartedInstance]:
+        now = self._engine.clock.now()
+        started = await self._store.run(lambda _: begin_all(starts, now, self._engine.kinds))
+        self._engine.tell_ends([one.end for one in started if one.end is not None])
+        return started
+
+    async def _commit(self, changes: Sequence[Change]) -> list[Instance | None]:
+        now = self._engine.clock.now()
+        for change in changes:
+            if not change.stamped:  # a retry keeps its stamp, by which an earlier commit is recognized
+                change.stamp(now)
+        refused: set[str] = set()
+        kinds = self._engine.kinds
+        holders = {change.run.node or "" for change in changes}
+        for node in holders:
+            of_node = (
+                changes if len(holders) == 1 else [change for change in changes if (change.run.node or "") == node]
+            )
+            refused |= await self._store.run(
+                lambda _, of_node=of_node, node=node: commit_changes(of_node, node, now, kinds)  # type: ignore[misc]
+            )
+        taken = [change for change in changes if change.run.id not in refused]
+        self._engine.tell_ends([run_end(change) for change in taken if change.rests])
+        for change in taken:
+            _log_cause(change)
+        self._engine.nudge()
+        return [None if change.run.id in refused else change.instance for change in changes]
+
+    def _log_write_failure(self, problem: Exception) -> None:
+        log.warning("moves of journeys cannot be written", action="journeys_trouble", problem=str(problem))
+
+
+def _log_cause(change: Change) -> None:
+    """Log the cause of an internal error for operators. Callers do not see it."""
+    ending = change.instance.ending
+    if change.ends and ending is not None and ending.kind is Termination.RUNTIME_ERROR:
+        log.warning(
+            f"journey {change.instance.definition!r} ended with an internal error at {ending.state!r}: {ending.reason}",
+            action="journey_internal_error",
+            run=change.run.id,
+            journey=change.instance.definition,
+            state=ending.state,
+            **ending.cause,
+        )
+
+
+class _ChangeWriter:
+    """Writes the changes of one segment, each on top of the previous one."""
+
+    def __init__(self, changes: Committer[Change, Instance | None], run: Run, loaded: LoadedInstance) -> None:
+        self._changes = changes
+        self._run = run
+        self._loaded = loaded
+        self._before = None if loaded.decision is not None else loaded.record
+
+    async def put(self, batch: DecisionBatch, rests: bool) -> Instance | None:
+        change = self._new_change(rests)
+        for decision in batch.decisions:
+            change.add(decision)
+        change.extra_writes, change.on_problem = batch.extra_writes, batch.on_problem
+        written = await self._changes.write(change)
+        self._before = change.after
+        return written
+
+    async def give_up(self) -> None:
+        """End the instance with an internal error at its last stored state, after its result could not be computed or
+        stored."""
+        change = self._new_change(True)
+        if self._before is None and self._loaded.decision is not None:
+            change.add(self._loaded.decision)
+        if not change.instance.over:
+            stopped = Stopped(Termination.RUNTIME_ERROR, INTERNAL, "it could not continue")
+            change.add(advance(change.definition, change.instance, [stopped], self._loaded.record.instance.started))
+        if await self._changes.write(change) is None:
+            raise ClaimLost
+
+    def _new_change(self, rests: bool) -> Change:
+        return Change(
+            self._run, self._loaded.definition, self._before, self._before or self._loaded.record, rests=rests
+        )
+
+
+def commit_changes(changes: Sequence[Change], node: str, now: Micros, kinds: Kinds) -> Operation[set[str]]:
+    """Commit changes of claimed runs that `node` still holds. Return the ids of runs whose changes were refused."""
+    yield from lock_owners([change.run for change in changes if change.rests], kinds)
+    rows = {row[0]: row for row in (yield sql("hold_journeys", [(change.run.id,) for change in changes]))}
+    refused: set[str] = set()
+    todo: list[Change] = []
+    for change in changes:
+        _, status, holder, claim, updated = rows.get(change.run.id, (None,) * 5)
+        if claim == change.run.claim and updated == change.after.updated:
+            continue  # an earlier try of this write has committed
+        expected = None if change.before is None else change.before.updated
+        if claim != change.run.claim or holder != node or status != "active" or updated != expected:
+            refused.add(change.run.id)
+        else:
+            todo.append(change)
+    if not todo:
+        return refused
+    again = [change.run for change in todo if change.run.crashes]
+    if again:
+        yield sql("count_crashes", [(run.id, 0) for run in again])
+        for run in again:
+            run.crashes = 0
+    ends: list[End] = [run_end(change) for change in todo if change.rests]
+    if ends:
+        yield from end(ends, node, now, kinds, also=lambda: write_changes(todo, now, kinds))
+        return refused
+    yield sql("insert_events", (yield from write_changes(todo, now, kinds)))
+    return refused

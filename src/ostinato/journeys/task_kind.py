@@ -1,0 +1,141 @@
+"""The interface of a task kind, and the registry of task kinds and expression languages.
+
+`check` is called when a definition is loaded, and returns faults in a state's settings. `run` is called when an
+instance reaches the state, once per attempt. `run` may call other systems, but must not wait for people or for long
+times. It affects the instance only by its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from ostinato.documents import Path
+from ostinato.errors import did_you_mean
+from ostinato.journeys.expressions.contract import Failure, Language, Value
+from ostinato.journeys.language import Definition, Expression
+from ostinato.journeys.problems import Severity
+from ostinato.model import Json
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A mistake in a task's settings. `path` begins at the settings. `needs` is another part of the definition that the
+    check depends on; if that part could not be read, the fault is not reported."""
+
+    code: str
+    path: Path
+    message: str
+    suggestion: str = ""
+    severity: Severity = Severity.ERROR
+    needs: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The HTTP request that is being handled. It is never stored, and is dropped when the instance next waits.
+    `set_cookies` holds `Set-Cookie` lines by cookie name, for the response."""
+
+    headers: Mapping[str, str]
+    query: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    passed_on: Mapping[str, str] = field(default_factory=dict)  # headers for outbound calls
+    client_cert: bytes | None = None  # DER, from the server's own TLS
+    peer: str | None = None  # the address of the connection
+    set_cookies: dict[str, str] = field(default_factory=dict)
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header, or None. Names are case-insensitive."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers.items() if key.lower() == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProblem:
+    """The reason why a task failed its run, as in RFC 9457. `code` is stable. `internal` marks a fault of the engine or
+    its configuration; callers see only "internal error"."""
+
+    code: str
+    title: str
+    detail: str = ""
+    type: str = "about:blank"
+    status: int | None = None
+    internal: bool = False
+    more: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The result of a task: the new context. `effects` run in the transaction that advances the instance (`schedule:v1`
+    creates its binding there)."""
+
+    context: Mapping[str, Json]
+    effects: tuple[object, ...] = ()
+
+
+Outcome: TypeAlias = Value | Failure  # of an expression
+
+
+class EvaluateExpression(Protocol):
+    def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
+        """Evaluate an expression with `context`, `payload` and `platform` bound. `bindings` adds to them or replaces
+        them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCall:
+    """The values and services that a task may use. `key` is the same for every attempt of this call; it is sent as
+    `Idempotency-Key`. `services` holds `egress`, `cache` and `publisher`."""
+
+    definition: Definition
+    settings: Mapping[str, Json]
+    context: Mapping[str, Json]
+    run_id: str
+    state: str
+    key: str
+    now: Micros
+    remaining_s: float | None  # until the run's deadline
+    request: Request | None
+    evaluate: EvaluateExpression
+    secret: Callable[[str], str]  # resolves `secret://name`; raises SecretMissing
+    services: Mapping[str, Any]
+
+
+class TaskKind(Protocol):
+    """A kind of task. For example, `httpCall:v1` has the name `httpCall` and the major version 1."""
+
+    name: str
+    major: int
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]: ...
+
+    async def run(self, call: TaskCall) -> TaskResult | TaskProblem: ...
+
+
+class Plugins:
+    """Task kinds by (name, major version), and expression languages by name."""
+
+    def __init__(self, kinds: Iterable[TaskKind] = (), languages: Iterable[Language] = ()) -> None:
+        self.kinds: dict[tuple[str, int], TaskKind] = {}
+        self.languages: dict[str, Language] = {}
+        for kind in kinds:
+            self.add(kind)
+        for language in languages:
+            self.languages[language.name] = language
+
+    def add(self, kind: TaskKind) -> None:
+        key = kind.name, kind.major
+        if key in self.kinds:
+            raise ValueError(f"the task kind {kind.name}:v{kind.major} is registered twice")
+        self.kinds[key] = kind
+
+    def suggest_kind(self, name: str, major: int) -> str:
+        """Return a hint for an unknown kind."""
+        versions = [f"{a}:v{b}" for a, b in self.kinds if a == name]
+        if versions:
+            return f"there is {', '.join(versions)}"
+        names: Sequence[str] = [f"{a}:v{b}" for a, b in self.kinds]
+        return did_you_mean(f"{name}:v{major}", names) or f"there are {', '.join(sorted(names)) or 'none'}"

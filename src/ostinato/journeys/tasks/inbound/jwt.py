@@ -1,0 +1,177 @@
+"""`jwtValidate:v1`: check a JSON Web Token.
+
+The profile names the algorithms, keys, issuer and audience. Nothing in the token is trusted before its signature is
+verified. The task refuses `alg: none`, a public key used as a shared secret, an unknown kid, `crit`, and unencoded
+payloads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jwt
+import orjson
+
+from ostinato.journeys.language import Definition
+from ostinato.journeys.language.shapes import key, of, one_of, text
+from ostinato.journeys.settings import JourneySettings, JwtProfile
+from ostinato.journeys.task_kind import Fault, Request, TaskCall, TaskProblem, TaskResult
+from ostinato.journeys.tasks.inbound.jwt_keys import Key, KeySets
+from ostinato.journeys.tasks.inbound.shared import (
+    Denied,
+    InboundSettings,
+    Misconfigured,
+    accept_caller,
+    configuration_problem,
+    deny_caller,
+    profile_fault,
+    read_value,
+    unknown_profile,
+)
+from ostinato.journeys.tasks.read_settings import check_settings, read_settings
+from ostinato.model import Json
+from ostinato.when.instants import SECOND, Micros
+
+MEMBER = "jwt"
+LONGEST = 16 << 10  # characters
+DEEPEST = 32
+_MALFORMED = Denied("JWT_TOKEN_MALFORMED", "The token is not a JWT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSource:
+    location: str = key("location", one_of("header", "query", "cookie"), "header")
+    name: str = key("name", text(), "Authorization")
+    scheme: str | None = key("scheme", text(), None)
+
+    def token(self, request: Request | None) -> str | None:
+        """Return the token without its scheme. The default scheme of `Authorization` is Bearer."""
+        value = None if request is None else read_value(request, self.location, self.name)
+        scheme = self.scheme
+        if scheme is None and (self.location, self.name.lower()) == ("header", "authorization"):
+            scheme = "Bearer"
+        if value is None or scheme is None:
+            return value
+        first, _, rest = value.strip().partition(" ")
+        return rest.strip() if first.lower() == scheme.lower() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JwtSettings(InboundSettings):
+    source: TokenSource = key("source", of(TokenSource), TokenSource())
+
+
+@dataclass(slots=True)
+class JwtValidate:
+    settings: JourneySettings = field(default_factory=JourneySettings)
+    name: str = "jwtValidate"
+    major: int = 1
+    _keys: KeySets = field(default_factory=KeySets)
+
+    def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
+        return check_settings(JwtSettings, settings, lambda found: profile_fault(found.profile, self.settings.jwt))
+
+    async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
+        settings = read_settings(JwtSettings, call.settings)
+        try:
+            token = await self._validate(call, settings)
+        except Denied as reason:
+            return deny_caller(call, settings.auth_var, MEMBER, reason)
+        except Misconfigured as problem:
+            return configuration_problem(problem)
+        return accept_caller(call, settings.auth_var, MEMBER, token)
+
+    async def _validate(self, call: TaskCall, settings: JwtSettings) -> dict[str, Any]:
+        profile = self.settings.jwt.get(settings.profile)
+        if profile is None:
+            raise unknown_profile(settings.profile, self.settings.jwt, "JWT")
+        token = settings.source.token(call.request)
+        if not token:
+            raise Denied("JWT_TOKEN_MISSING", "No token was sent")
+        header = read_header(token, profile)
+        kid = header.get("kid")
+        keys = await self._keys.keys(profile, kid, call.services.get("egress"), call.secret, call.now)
+        claims = verify_signature(token, choose_key(keys, kid, header["alg"]), header["alg"])
+        check_claims(claims, profile, call.now)
+        return {"header": header, "claims": claims}
+
+
+def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
+    """Return the header of a token, after the checks that need no key."""
+    if len(token) > LONGEST or token.count(".") != 2:
+        raise _MALFORMED
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        raise _MALFORMED from None
+    if not isinstance(header.get("alg"), str) or not isinstance(header.get("kid", ""), str):
+        raise _MALFORMED
+    if "crit" in header or header.get("b64", True) is not True or _deep(header):
+        raise _MALFORMED
+    if header["alg"] not in profile.algorithms:
+        raise Denied("JWT_SIG_INVALID", "The token's algorithm is not one of the profile's")
+    return dict(header)
+
+
+def choose_key(keys: tuple[Key, ...], kid: str | None, algorithm: str) -> Key:
+    """Return the key for a token: the key with the token's kid or, if it has none, the only key for its algorithm."""
+    if kid is not None:
+        named = [one for one in keys if one.kid == kid]
+        if not named:
+            raise Denied("JWT_KID_NOT_FOUND", "The token's key is not known")
+        fitting = [one for one in named if algorithm in one.algorithms]
+        if len(fitting) != 1:
+            raise Denied("JWT_SIG_INVALID", "The token's key is not for its algorithm")
+        return fitting[0]
+    fitting = [one for one in keys if algorithm in one.algorithms]
+    if len(fitting) != 1:
+        raise Denied("JWT_KID_NOT_FOUND", "The token names no key, and several or none would fit")
+    return fitting[0]
+
+
+def verify_signature(token: str, key: Key, algorithm: str) -> dict[str, Any]:
+    try:
+        # Only the signature; the claims are checked below, with the engine's clock.
+        payload = jwt.PyJWS().decode(token, key.key, algorithms=[algorithm])
+        claims = orjson.loads(payload)
+    except jwt.InvalidSignatureError:
+        raise Denied("JWT_SIG_INVALID", "The token's signature is invalid") from None
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        raise _MALFORMED from None
+    if not isinstance(claims, dict) or _deep(claims):
+        raise _MALFORMED
+    return claims
+
+
+def check_claims(claims: Mapping[str, Any], profile: JwtProfile, now: Micros) -> None:
+    seconds = now / SECOND
+    for name in profile.required:
+        if claims.get(name) is None:
+            raise Denied("JWT_CLAIMS_INVALID", f"The token has no claim {name}")
+    for name in ("exp", "nbf", "iat"):
+        value = claims.get(name)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if name in claims and not number:
+            raise Denied("JWT_CLAIMS_INVALID", f"The claim {name} is not a time")
+    if "exp" in claims and claims["exp"] + profile.leeway_s <= seconds:
+        raise Denied("JWT_EXPIRED", "The token has expired")
+    if "nbf" in claims and claims["nbf"] - profile.leeway_s > seconds:
+        raise Denied("JWT_NOT_YET_VALID", "The token is not valid yet")
+    if profile.issuer is not None and claims.get("iss") != profile.issuer:
+        raise Denied("JWT_ISSUER_MISMATCH", "The token has another issuer")
+    if profile.audience is not None:
+        wanted = {profile.audience} if isinstance(profile.audience, str) else set(profile.audience)
+        audience = claims.get("aud")
+        audiences = audience if isinstance(audience, list) else [audience]
+        if not wanted & {one for one in audiences if isinstance(one, str)}:
+            raise Denied("JWT_AUDIENCE_MISMATCH", "The token is for another audience")
+
+
+def _deep(value: Any, depth: int = 0) -> bool:
+    if depth > DEEPEST:
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_deep(one, depth + 1) for one in inner)

@@ -1,0 +1,32 @@
+"""Read a task's settings into a dataclass that lists their fields, as the language reads its own parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from ostinato.documents import Positions
+from ostinato.journeys.language.shapes import Reading, is_unread, read_object
+from ostinato.journeys.task_kind import Fault
+from ostinato.model import Json
+
+T = TypeVar("T")
+
+
+def check_settings(
+    cls: type[T], settings: Mapping[str, Json], rules: Callable[[T], Iterable[Fault]] = lambda _: ()
+) -> list[Fault]:
+    """Return the faults of settings: those of their shape, and those that `rules` finds in the readable parts."""
+    reading = Reading(Positions())
+    read: T = read_object(cls, reading, settings, ())
+    shape = [Fault(one.code, one.path, one.message, one.suggestion, one.severity) for one in reading.problems]
+    return [*shape, *(one for one in rules(read) if not is_unread(reading.unread, one.path))]
+
+
+def read_settings(cls: type[T], settings: Mapping[str, Json]) -> T:
+    """Return the settings of a task that is about to run. They were checked when the journey was deployed."""
+    reading = Reading(Positions())
+    read: T = read_object(cls, reading, settings, ())
+    if reading.problems:
+        raise ValueError(f"settings that were never checked: {reading.problems[0].message}")
+    return read

@@ -1,0 +1,37 @@
+"""The services that the app provides to tasks by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ostinato.model import Json
+
+
+class Cache(Protocol):
+    """The service `cache`: values by key, shared by the journeys of a namespace. `None` means no value."""
+
+    async def get(self, key: str) -> Json: ...
+
+    async def put(self, key: str, value: Json, ttl_s: int | None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    topic: str
+    value: bytes
+    key: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class PublishFailed(Exception):
+    """Raised if a record was not accepted, or if it was accepted and the confirmation was lost."""
+
+
+class Publisher(Protocol):
+    """The service `publisher`. When `publish` returns, the cluster has accepted the record."""
+
+    async def publish(self, record: Record, connection: str | None = None) -> None:
+        """Publish a record. `connection` replaces the settings of the publisher; it is a secret."""
+        ...

@@ -1,0 +1,287 @@
+"""Actions, which schedules start: read and write them, check whether they can start, and build their runs.
+
+A job needs no kind of its own. A way may add kinds of actions (`ActionKind`); they share one grammar on every face:
+`{kind: name, …its fields, "input": {…}, …options}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.engine.jobs import Declaration, Handler
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import read_options, write_options
+from ostinato.engine.runs import deadline_timer
+from ostinato.errors import OstinatoError, did_you_mean, list_choices
+from ostinato.model import Options, Run, Timer
+from ostinato.schedules.companions import NO_COMPANIONS, Companions
+from ostinato.schedules.model import JOB, Action, Schedule, run_name
+from ostinato.schedules.rows import occurrence_key
+from ostinato.start_checks import RunBuilder, read_positive_length
+from ostinato.store.contract import Operation
+from ostinato.when.instants import Micros
+
+Known: TypeAlias = Handler | Declaration | None
+OPTIONS = ("queue", "priority", "retry", "timeout", "deadline", "serial_key", "concurrency", "at_most_once")
+INPUT = "context"  # the key, in the stored input of an action of another kind, of what users call its input
+_FIELDS = tuple(field.name for field in fields(Run))
+_MOST = 16_384
+BEHIND = 10  # by how much the priority of a backfill's runs is lower
+
+
+@dataclass(frozen=True, slots=True)
+class ActionKind:
+    """A kind of action that a way adds. Users write it as `{name: what it starts}`.
+
+    `fields` are further keys of such an action, and `options` the options that its runs take. `make_run` returns a run
+    of an action in a namespace, without its id and times, and raises if the action is wrong. `find_unfit` returns why
+    actions cannot start now, by the id of the schedule. `refuse_input` returns why an action takes no input for a
+    single run, or None. `forget` deletes the rows that the way has stored for schedules that are being deleted, by
+    their ids. `timed`: the option `deadline` sets a timer that ends the run; otherwise `make_run` reads the option.
+    """
+
+    name: str
+    make_run: Callable[[Action, str], Run]
+    fields: tuple[str, ...] = ()
+    options: tuple[str, ...] = OPTIONS
+    find_unfit: Callable[[Sequence[Schedule]], Operation[dict[str, OstinatoError]]] | None = None
+    refuse_input: Callable[[Schedule], str | None] | None = None
+    forget: Callable[[Sequence[str]], Operation[None]] | None = None
+    timed: bool = False
+
+
+ActionKinds: TypeAlias = Mapping[str, ActionKind]
+NO_KINDS: ActionKinds = {}
+
+
+def shapes_of(kinds: ActionKinds) -> ActionKinds:
+    """Return the same kinds with only what is needed to check the form of actions. They can be sent to another
+    process."""
+    return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
+
+
+def _bare_run(action: Action, namespace: str) -> Run:
+    return Run(id="", name=run_name(action), kind=action.kind, namespace=namespace)
+
+
+def join_with_or(forms: Sequence[str]) -> str:
+    """Join words: `a, b or c`."""
+    return f"{', '.join(forms[:-1])} or {forms[-1]}"
+
+
+def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
+    """Read an action that is written as an object. Raises OstinatoError with the first mistake."""
+    targets = (JOB, "http", *kinds)
+    named = [target for target in targets if target in document]
+    if len(named) != 1:
+        if named:
+            raise OstinatoError(f"action {dict(document)!r} names {' and '.join(map(repr, named))}; leave one out")
+        forms = [f"{{'{JOB}': …}}", "{'http': {'url': …}}", *(f"{{{name!r}: …}}" for name in kinds)]
+        raise OstinatoError(f"action {dict(document)!r} names no target; write {join_with_or(forms)}")
+    kind = kinds.get(named[0])
+    own_fields = () if kind is None else kind.fields
+    for key in document:
+        if key not in (*targets, "input", "options", *own_fields, *OPTIONS):
+            keys = (*targets, "input", *own_fields, *OPTIONS)
+            raise OstinatoError(f"an action has no {key!r}; {did_you_mean(key, keys) or list_choices(keys)}")
+    options = {**(document.get("options") or {}), **{key: document[key] for key in OPTIONS if key in document}}
+    if kind is not None:
+        stored = {kind.name: document[kind.name], **{name: document.get(name) for name in kind.fields}}
+        stored[INPUT] = document.get("input")
+        return Action(kind.name, {key: part for key, part in stored.items() if part is not None}, options, kind.name)
+    if named[0] == "http":
+        if not isinstance(document["http"], Mapping):
+            raise OstinatoError(f"action http {document['http']!r} is not an object; write {{'url': …}}")
+        return Action("http", dict(document["http"]), options)
+    return Action(str(document[JOB]), document.get("input") or {}, options)
+
+
+def write_target(action: Action) -> dict[str, Any]:
+    """Return the form of an action that `read_action` reads, without its options."""
+    if action.kind != JOB:
+        return {"input" if key == INPUT else key: part for key, part in action.input.items()}
+    if action.job == "http":
+        return {"http": dict(action.input)}
+    return {JOB: action.job, **({"input": dict(action.input)} if action.input else {})}
+
+
+def with_input(action: Action, input: Mapping[str, Any]) -> Action:
+    """Return the same action with another input."""
+    stored = input if action.kind == JOB else {**action.input, INPUT: input}
+    return Action(action.job, stored, action.options, action.kind)
+
+
+def without_input(action: Action) -> Action:
+    """Return the same action without an input. An action of another kind keeps the name of what it starts."""
+    kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
+    return Action(action.job, kept, action.options, action.kind)
+
+
+def check_options(action: Action, kind: ActionKind) -> None:
+    """Raise if the action has an option that runs of its kind do not take."""
+    for name in action.options:
+        if name not in kind.options:
+            raise OstinatoError(
+                f"an action that is a {kind.name} has no {name!r}; it may have {', '.join(kind.options)}"
+            )
+
+
+class _Template(NamedTuple):
+    action: Action
+    definition: Known
+    sample: Run
+    values: dict[str, Any]
+    deadline: Micros | None
+
+
+class Maker:
+    """Builds the runs of actions. Values that all runs of an action share are computed once.
+
+    `find_job` returns the definition of a job, or None. `kinds` are the kinds of actions other than jobs. `run_kinds`
+    are the kinds of runs, needed to stop runs by an overlap policy. `companions` store rows beside the runs of some
+    schedules.
+    """
+
+    def __init__(
+        self,
+        find_job: Callable[[str], Known],
+        kinds: ActionKinds = NO_KINDS,
+        run_kinds: Kinds | None = None,
+        companions: Companions = NO_COMPANIONS,
+    ) -> None:
+        self._find_job = find_job
+        self.kinds = kinds
+        self.run_kinds = run_kinds or Kinds()
+        self.companions = companions
+        self._templates: dict[tuple[int, int, str], _Template] = {}
+
+    def knows(self, action: Action) -> bool:
+        """Whether any node has declared the action's job, or can start its kind."""
+        return action.kind in self.kinds if action.kind != JOB else self._find_job(action.job) is not None
+
+    def starts(self, schedule: Schedule) -> bool:
+        """Whether this node can start the schedule's action and has its companion. If not, a newer version created the
+        schedule, and its times are left to newer nodes."""
+        kind, companion = schedule.action.kind, schedule.companion
+        return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
+
+    def check(self, action: Action, namespace: str) -> None:
+        """Raise the error that a start of this action would raise."""
+        self._template(action, namespace)
+
+    def check_input(self, schedule: Schedule, input: Mapping[str, Any]) -> None:
+        """Raise the error that a start of this schedule's action with another input would raise."""
+        kind = self.kinds.get(schedule.action.kind)
+        reason = None if kind is None or kind.refuse_input is None else kind.refuse_input(schedule)
+        if reason is not None:
+            raise OstinatoError(reason)
+        self.check(with_input(schedule.action, input), schedule.namespace)
+
+    def find_unfit(self, schedules: Iterable[Schedule]) -> Operation[dict[str, OstinatoError]]:
+        """Return why actions of these schedules cannot start, by the id of the schedule.
+
+        An unknown job is no reason: its runs wait for a node that declares it. An action of another kind names
+        something that must exist in the store. If it does not exist, the run could only fail, so none is built.
+        """
+        by_kind: dict[str, list[Schedule]] = {}
+        for schedule in schedules:
+            if schedule.action.kind != JOB:
+                by_kind.setdefault(schedule.action.kind, []).append(schedule)
+        problems: dict[str, OstinatoError] = {}
+        for name, named in by_kind.items():
+            kind = self.kinds.get(name)
+            if kind is not None and kind.find_unfit is not None:
+                problems |= yield from kind.find_unfit(named)
+        return problems
+
+    def refuse_unfit(self, schedules: Iterable[Schedule]) -> Operation[None]:
+        """Raise the first reason why one of these schedules cannot start its action."""
+        for problem in (yield from self.find_unfit(schedules)).values():
+            raise problem
+
+    def run(
+        self,
+        schedule: Schedule,
+        id: str,
+        due: Micros,
+        now: Micros,
+        detail: Mapping[str, Any],
+        input: Mapping[str, Any] | None = None,
+    ) -> tuple[Run, Timer | None]:
+        """Build one run of a schedule's action, and the timer of its deadline, if it has one."""
+        action = schedule.action if input is None else with_input(schedule.action, input)
+        template = self._template(action, schedule.namespace)
+        values = {**template.values, "id": id, "root_id": id, "due": due, "created": now}
+        values["key"] = occurrence_key(schedule.id, detail["nominal"], detail["origin"])
+        values["schedule_id"] = schedule.id
+        values["detail"] = orjson.dumps(detail).decode()
+        values["actor"] = schedule.actor
+        run = Run(**values)
+        if template.deadline is None:
+            return run, None
+        ends = now + template.deadline
+        options = read_options(run.options)
+        run.options = write_options(Options(options.retry, options.timeout, ends, options.at_most_once, options.limit))
+        return run, deadline_timer(run, ends)
+
+    def simple(self, action: Action, namespace: str) -> Run | None:
+        """Return a template for runs of this action on the fast path. Returns None if the action has a key or a
+        deadline, or if it starts no job: actions of other kinds are checked before each start."""
+        template = self._template(action, namespace)
+        run = template.sample
+        return (
+            None
+            if action.kind != JOB or run.serial_key or run.concurrency_key or template.deadline is not None
+            else run
+        )
+
+    def placeholder(self, schedule: Schedule, id: str, due: Micros, now: Micros, detail: Mapping[str, Any]) -> Run:
+        """Return a run of an action that cannot be built now. Its row has the identity of the occurrence, and no
+        options."""
+        return Run(
+            id=id,
+            root_id=id,
+            name=run_name(schedule.action),
+            kind=schedule.action.kind,
+            namespace=schedule.namespace,
+            key=occurrence_key(schedule.id, detail["nominal"], detail["origin"]),
+            due=due,
+            created=now,
+            schedule_id=schedule.id,
+            detail=orjson.dumps(detail).decode(),
+            input=to_json(dict(schedule.action.input), "the input"),
+            actor=schedule.actor,
+        )
+
+    def _template(self, action: Action, namespace: str) -> _Template:
+        definition = self._find_job(action.job)
+        key = (id(action), id(definition), namespace)
+        template = self._templates.get(key)
+        if template is not None and template.action is action and template.definition is definition:
+            return template
+        deadline: Micros | None = None
+        if action.kind != JOB:
+            run = self._run_of_kind(action, namespace)
+            if self.kinds[action.kind].timed:
+                deadline = read_positive_length(action.options.get("deadline"), "deadline")
+        else:
+            starting = RunBuilder(action.job, definition, None, action.options, namespace=namespace, actor=None, now=0)
+            run, _ = starting.run("", action.input, None)
+            deadline = starting.deadline
+        values = {name: getattr(run, name) for name in _FIELDS}
+        if len(self._templates) >= _MOST:
+            self._templates.clear()
+        template = self._templates[key] = _Template(action, definition, run, values, deadline)
+        return template
+
+    def _run_of_kind(self, action: Action, namespace: str) -> Run:
+        kind = self.kinds.get(action.kind)
+        if kind is None:
+            raise OstinatoError(f"this node cannot start a {action.kind}; run a node that can")
+        check_options(action, kind)
+        return kind.make_run(action, namespace)

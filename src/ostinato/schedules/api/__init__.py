@@ -1,0 +1,1 @@
+"""`app.schedules`: the calls that users make."""

@@ -1,0 +1,47 @@
+"""Prepare schedules when a node starts, before its first beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ostinato.engine.log import log
+from ostinato.errors import Conflict
+from ostinato.schedules.api.changes import Schedules
+from ostinato.schedules.declared.decorators import Declarations, log_plan
+from ostinato.schedules.operations import retention
+from ostinato.schedules.operations.edit import recompute_zones
+from ostinato.schedules.views import Lateness
+from ostinato.store.contract import Store
+from ostinato.when.instants import Micros
+
+_NAMED = 20
+
+
+async def prepare(schedules: Schedules, declarations: Declarations, store: Store, now: Micros, *, prune: bool) -> None:
+    """Log late schedules, compute next times again after new time zone rules, and apply the schedules of the code."""
+    late = await schedules.late()
+    if late:
+        whole = Lateness(sum(one.late for one in late.values()), sum(one.will_run for one in late.values()))
+        log.warning(f"schedules: {whole}", action="schedules_late", schedules=len(late))
+        for name, lateness in list(late.items())[:_NAMED]:
+            log.warning(f"schedule {name}: {lateness}", action="schedule_late", schedule=name)
+    await store.run(lambda _: retention.first_timer(now))
+    await recompute_zones(store)
+    await _declare(schedules, declarations, prune=prune)
+
+
+async def _declare(schedules: Schedules, declarations: Declarations, *, prune: bool) -> None:
+    """Apply the schedules that the code declares. A mistake in the code stops the start. A conflict with the store is
+    only logged, because the other schedules and jobs need the node."""
+    if not declarations.declared and declarations.app is None:
+        return
+    drafts = schedules.declared()
+    options: dict[str, Any] = {"prune": prune, "leave_taken": True, "origin": declarations.origin}
+    try:
+        log_plan(await schedules.apply(drafts, **options), declarations.origin)
+    except Conflict:
+        for draft in drafts:
+            try:
+                await schedules.apply([draft], **{**options, "prune": False})
+            except Conflict as problem:
+                log.error(str(problem), action="schedule_not_declared", schedule=draft.name)

@@ -1,0 +1,554 @@
+"""`app.schedules`: create, change and delete schedules. Each call checks its arguments, runs an operation, and returns
+its result; the operations are in `schedules/operations`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Unpack
+
+import orjson
+
+from ostinato.engine.idempotency import Unkept, call_id, digest
+from ostinato.errors import OstinatoError, missing_attribute
+from ostinato.schedules.api.queries import Moment, ScheduleQueries
+from ostinato.schedules.declared.apply import StoreChanged, apply_plan, make_plan
+from ostinato.schedules.declared.files import ScheduleFile, checked_drafts, dump_schedules, entry
+from ostinato.schedules.declared.plan import Plan, with_definition
+from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, note_declared, read_catchup, read_overlap
+from ostinato.schedules.operations import edit
+from ostinato.schedules.operations.backfills import Backfill
+from ostinato.schedules.rows import dump, id_of, read_anyway, write_action, write_policies
+from ostinato.schedules.validation import (
+    ActionLike,
+    ScheduleChanges,
+    ScheduleOptions,
+    SpecLike,
+    checked_spec,
+    define,
+    read_name,
+    read_notes,
+    same_definition,
+)
+from ostinato.schedules.views import Lateness
+from ostinato.store.contract import Operation, sql
+from ostinato.when import Spec, manual
+from ostinato.when.instants import Micros, on_clock, read_instant
+from ostinato.when.size_limits import takes_long
+
+_PAGE = 500
+_MAX_COUNTED = 1_000_000
+_COUNT_HERE = 1_000
+_MAX_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The result of a change: `token` is the new conflict token, `run` the triggered run, `backfill` the id of the
+    backfill. `note` warns if code or a file will undo the change."""
+
+    name: str
+    token: int
+    run: Mapping[str, Any] | None = None
+    backfill: str | None = None
+    lateness: Lateness = field(default_factory=Lateness)
+    note: str | None = None
+
+
+class Schedules(ScheduleQueries):
+    """Create, read and change schedules.
+
+    Every change takes a `token` and a `request_id`. With a `token`, it raises TokenMismatch if the schedule has changed
+    since the caller read it. Calls with the same `request_id` are done once.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, "app.schedules", name)
+
+    # Creating and changing
+
+    async def create(
+        self,
+        name: str,
+        spec: SpecLike | None = None,
+        action: ActionLike | None = None,
+        *,
+        paused: bool = False,
+        trigger: bool = False,
+        request_id: str | None = None,
+        **options: Unpack[ScheduleOptions],
+    ) -> Changed:
+        """Create a schedule that starts `action` at the times of `spec`. Raises AlreadyExists.
+
+        Options: overlap, catchup, pause_after_failures, max_buffer, keep, remaining, notes, memo, tags, attributes, and
+        an input and options for the job. With `trigger`, the action also runs now.
+        """
+        draft = self.draft(
+            name, None if spec is None else await self._read_large(spec), action, paused=paused, **options
+        )
+        call = self._call(draft.name, "create", request_id, asked=digest(_digest(draft), trigger))
+        answer = await self._run(lambda: _create(call, [draft], trigger), call)
+        return Changed(draft.name, answer["token"], answer.get("run"))
+
+    async def _read_large(self, spec: SpecLike) -> SpecLike:
+        """Read and check a large document of a spec in a thread, so that it does not block the event loop."""
+        if not isinstance(spec, Mapping) or not takes_long(spec):
+            return spec
+        # Without the queue of `Computing`, which refuses calls when it is full: a change must not be refused.
+        return await asyncio.to_thread(checked_spec, spec, self._around.doors.min_interval)
+
+    async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
+        """Create many schedules from drafts (see `draft`) in few transactions. Each transaction is all or nothing.
+        Returns how many were created."""
+        for begin in range(0, len(drafts), _PAGE):
+            part = drafts[begin : begin + _PAGE]
+            part_request = None if request_id is None else f"{request_id}/{begin}"
+            call = self._call(
+                f"{len(part)} schedules", "create_many", part_request, asked=digest([one.name for one in part])
+            )
+            await self._run(lambda call=call, part=part: _create(call, part), call)  # type: ignore[misc]
+        return len(drafts)
+
+    def draft(
+        self,
+        /,
+        name: str,
+        spec: SpecLike | None = None,
+        action: ActionLike | None = None,
+        *,
+        paused: bool = False,
+        origin: str | None = None,
+        **options: Any,
+    ) -> Schedule:
+        """Build a schedule without storing it: to simulate it, or to create many at once."""
+        around = self._around
+        now = around.now()
+        if action is None and "action" not in options:
+            raise OstinatoError(f"schedule {name!r} has no action; name a job, or give {{'http': …}}")
+        base = Schedule(around.new_id(now), read_name(name), manual(), namespace=around.namespace, origin=origin)
+        whole = {
+            **options,
+            **({} if spec is None else {"spec": spec}),
+            **({} if action is None else {"action": action}),
+        }
+        schedule = define(base, whole, around.doors)
+        return replace(schedule, paused=now if paused else None, reached=now, updated=now, created=now)
+
+    async def upsert(
+        self,
+        name: str,
+        spec: SpecLike | None = None,
+        action: ActionLike | None = None,
+        *,
+        origin: str | None = None,
+        request_id: str | None = None,
+        **options: Unpack[ScheduleOptions],
+    ) -> tuple[str, Changed]:
+        """Create a schedule, or replace the definition of an existing one: settings that are not given get their
+        defaults. Returns `created`, `updated` or `unchanged`, and the result. An existing schedule keeps its counts,
+        its pause, and which times have run."""
+        wanted = self.draft(
+            name, None if spec is None else await self._read_large(spec), action, origin=origin, **options
+        )
+        call = self._call(wanted.name, "upsert", request_id, asked=digest(_digest(wanted)))
+
+        def put() -> Operation[edit.Answer]:
+            rows = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
+            if not rows:
+                try:
+                    return {**(yield from edit.create(call, [wanted])), "done": "created"}
+                except edit.AlreadyExists:
+                    rows = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
+            (row,) = yield sql("lock_schedules", [(id_of(rows[0]),)])  # read again, now that it is locked
+            stored = read_anyway(row)
+            same = same_definition(stored, wanted) and stored.origin == wanted.origin
+            if same and stored.state is not State.PARKED:  # an upsert repairs a parked schedule
+                return {"token": stored.token, "done": "unchanged"}
+            return {
+                **(yield from edit.update(call, lambda one: with_definition(one, wanted), repairs=True)),
+                "done": "updated",
+            }
+
+        answer = await self._run(put, call)
+        return answer["done"], Changed(wanted.name, answer["token"])
+
+    async def update(
+        self, name: str, *, token: int | None = None, request_id: str | None = None, **changes: Unpack[ScheduleChanges]
+    ) -> Changed:
+        """Change the given settings only. An update neither repeats nor loses a time."""
+        around = self._around
+        if not changes:
+            raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
+        if "paused" in changes:
+            raise OstinatoError("paused is not changed by an update; use pause() and resume()")
+        repairs = "spec" in changes and "action" in changes
+        if "spec" in changes:
+            changes["spec"] = await self._read_large(changes["spec"])
+        call = self._call(name, "update", request_id, token, digest(changes))
+        named = []
+        if "action" in changes:
+            input: ScheduleOptions = {"input": changes["input"]} if "input" in changes else {}
+            named = [self.draft(name, action=changes["action"], **input)]
+
+        def put() -> Operation[edit.Answer]:
+            yield from around.doors.maker.refuse_unfit(named)
+            return (yield from edit.update(call, lambda one: define(one, changes, around.doors), repairs=repairs))
+
+        return Changed(name, (await self._run(put, call))["token"])
+
+    async def pause(
+        self, name: str, note: str = "", *, token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Pause a schedule: no scheduled run starts until it is resumed. Active runs continue."""
+        read_notes(note)
+        call = self._call(name, "pause", request_id, token, digest(note))
+        return Changed(name, (await self._run(lambda: edit.pause(call, note), call))["token"])
+
+    async def resume(
+        self,
+        name: str,
+        note: str = "",
+        *,
+        catchup: Any = None,
+        token: int | None = None,
+        request_id: str | None = None,
+    ) -> Changed:
+        """Resume a schedule. Times within the pause do not run, unless `catchup` is given: `"latest"`, `"all"`, or a
+        window such as `"1h"`. `lateness` of the result says how many there were, and how many run."""
+        read_notes(note)
+        policy = None if catchup is None else read_catchup(catchup)
+        call = self._call(name, "resume", request_id, token, digest(note, catchup))
+        answer = await self._run(lambda: edit.resume(call, note, policy), call)
+        return Changed(name, answer["token"], lateness=Lateness(answer["late"], answer["will_run"]))
+
+    async def trigger(
+        self,
+        name: str,
+        *,
+        input: Mapping[str, Any] | None = None,
+        overlap: OverlapName | Overlap | None = None,
+        token: int | None = None,
+        request_id: str | None = None,
+    ) -> Changed:
+        """Run a schedule now, with another input if given. `run` of the result shows whether the run started, waits or
+        was skipped."""
+        policy = None if overlap is None else read_overlap(overlap)
+        call = self._call(name, "trigger", request_id, token, digest(input, overlap))
+        answer = await self._run(lambda: edit.trigger(call, policy, input), call)
+        return Changed(name, answer["token"], answer["run"])
+
+    async def backfill(
+        self,
+        name: str,
+        first: Moment,
+        last: Moment,
+        *,
+        overlap: OverlapName | Overlap | None = None,
+        input: Mapping[str, Any] | None = None,
+        rate: float | None = None,
+        token: int | None = None,
+        request_id: str | None = None,
+    ) -> Changed:
+        """Run the schedule's times from `first` to `last`, both included, now, at most `rate` per second. Raises
+        OstinatoError if one of the times is still to come: that one will run anyway."""
+        begin, end = read_instant(first, "first"), read_instant(last, "last")
+        call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
+
+        async def prepare() -> Callable[[], Operation[edit.Answer]]:
+            schedule = await self._get(name)
+            _check_past(schedule, begin, end, self._around.now())
+            wanted = await self._backfill(schedule, begin, end, overlap, input, rate)
+            return lambda: edit.backfill(call, wanted)
+
+        answer = await self._prepare_and_run(prepare, call)
+        return Changed(name, answer["token"], backfill=answer["backfill"])
+
+    async def _backfill(
+        self,
+        schedule: Schedule,
+        first: Micros,
+        last: Micros,
+        overlap: Any,
+        input: Mapping[str, Any] | None = None,
+        rate: float | None = None,
+    ) -> Backfill:
+        around = self._around
+        if last < first:
+            zone = schedule.spec.tzinfo
+            raise OstinatoError(f"a backfill from {on_clock(first, zone)} cannot end at {on_clock(last, zone)}")
+        if rate is not None and not 0 < rate <= 1_000_000:
+            raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
+        if input is not None:
+            around.doors.maker.check_input(schedule, input)
+        total = len(await self._each(islice(schedule.spec.compiled.between(first, last), _COUNT_HERE)))
+        if total == _COUNT_HERE:
+            total = await around.computing.call(around.namespace, _count_times, schedule.spec, first, last)
+        now = around.now()
+        return Backfill(
+            id=around.new_id(now),
+            namespace=around.namespace,
+            schedule_id=schedule.id,
+            first=first,
+            last=last,
+            reached=first - 1,
+            overlap=None if overlap is None else read_overlap(overlap),
+            input=None if input is None else orjson.dumps(dict(input)).decode(),
+            rate=rate,
+            state="running",
+            total=total,
+            made=0,
+            created=now,
+            actor=around.actor,
+        )
+
+    async def pause_backfill(self, name: str, id: str, *, request_id: str | None = None) -> Changed:
+        return await self._set_backfill_state(name, id, "paused", request_id)
+
+    async def resume_backfill(self, name: str, id: str, *, request_id: str | None = None) -> Changed:
+        return await self._set_backfill_state(name, id, "running", request_id)
+
+    async def cancel_backfill(self, name: str, id: str, reason: str = "", *, request_id: str | None = None) -> Changed:
+        """Cancel a backfill. No more of its times start, its waiting runs are dropped, and its active runs continue."""
+        return await self._set_backfill_state(name, id, "cancelled", request_id, reason or "cancelled")
+
+    async def _set_backfill_state(
+        self, name: str, id: str, state: str, request: str | None, reason: str | None = None
+    ) -> Changed:
+        call = self._call(name, f"backfill {state}", request, asked=f"{id} {digest(reason)}")
+        answer = await self._run(lambda: edit.set_backfill_state(call, id, state, reason), call)
+        return Changed(name, answer["token"], backfill=id)
+
+    async def skip(self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None) -> Changed:
+        """Skip one coming occurrence, by its nominal time."""
+        nominal = read_instant(at, "at")
+        call = self._call(name, "skip", request_id, token, str(nominal))
+        return Changed(name, (await self._run(lambda: edit.leave_out(call, nominal), call))["token"])
+
+    async def move(
+        self, name: str, at: Moment, to: Moment, *, token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Move one coming occurrence to a time between its neighbours. Its nominal time stays `at`."""
+        nominal, moment = read_instant(at, "at"), read_instant(to, "to")
+        call = self._call(name, "move", request_id, token, f"{nominal} {moment}")
+        return Changed(name, (await self._run(lambda: edit.move(call, nominal, moment), call))["token"])
+
+    async def put_back(
+        self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Undo the skip or the move of one coming occurrence, by its nominal time."""
+        nominal = read_instant(at, "at")
+        call = self._call(name, "put_back", request_id, token, str(nominal))
+        return Changed(name, (await self._run(lambda: edit.put_back(call, nominal), call))["token"])
+
+    async def delete(
+        self, name: str, *, running: str = "leave", token: int | None = None, request_id: str | None = None
+    ) -> Changed:
+        """Close a schedule. Its rows are kept as long as runs are. `running` is "leave", "cancel" or "terminate", for
+        its active runs. `note` of the result warns if code or a file declares the schedule and will create it again."""
+        if running not in ("leave", "cancel", "terminate"):
+            raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
+        call = self._call(name, "delete", request_id, token, running)
+        answer = await self._run(lambda: edit.delete(call, running), call)
+        origin = answer.get("origin")
+        note = None if origin is None else note_declared(origin, "creates it again")
+        return Changed(name, answer["token"], note=note)
+
+    # Declared in code and files
+
+    def declared(self) -> list[Schedule]:
+        """Return the schedules that this app declares with `@app.schedule`, as drafts."""
+        return self._around.declarations.drafts(self.draft)
+
+    async def plan(
+        self,
+        wanted: Sequence[Schedule] | ScheduleFile | None = None,
+        *,
+        prune: bool = False,
+        take: bool = False,
+        origin: str | None = None,
+    ) -> Plan:
+        """Return what `apply` would do. `wanted`: a file, a list of drafts, or by default the code's declarations."""
+        drafts, origins = await self._wanted(wanted, origin)
+        call = self._call(f"{len(drafts)} schedules", "plan", None)
+        plan = await self._around.store.read(lambda _: make_plan(call, drafts, origins, prune=prune, take=take))
+        return replace(plan, notes=await self._notes(drafts))
+
+    async def apply(
+        self,
+        wanted: Sequence[Schedule] | ScheduleFile | None = None,
+        *,
+        prune: bool = False,
+        take: bool = False,
+        leave_taken: bool = False,
+        origin: str | None = None,
+    ) -> Plan:
+        """Create and update schedules in one transaction, so that the store matches `wanted`. Returns the plan that was
+        applied.
+
+        With `prune`, schedules of the same origin that are no longer wanted are closed. If another origin declares a
+        wanted schedule, this raises DeclaredElsewhere and changes nothing, unless `take` (take the schedule over) or
+        `leave_taken` (leave it as it is).
+        """
+        drafts, origins = await self._wanted(wanted, origin)
+        plan: Plan | None = None
+        for tries in range(1, _MAX_TRIES + 1):
+            call = self._call(f"{len(drafts)} schedules", "apply", None)
+            work = partial(apply_plan, call, drafts, origins, prune=prune, take=take, leave_taken=leave_taken)
+            unkept: Unkept[Plan] = Unkept(call.namespace, "apply", call.now)
+            try:
+                plan = await self._around.store.run(lambda _, work=work, unkept=unkept: unkept.once(work()))  # type: ignore[misc]
+                break
+            except StoreChanged:
+                if tries == _MAX_TRIES:
+                    raise
+        assert plan is not None
+        self._around.nudge()
+        return replace(plan, notes=await self._notes(drafts))
+
+    async def export(self, *, match: str = "*", tag: str | None = None, form: str = "yaml") -> str:
+        """Write schedules as a file for `apply`, in the form `yaml` or `json`: their definitions, remaining actions and
+        notes, and whether they are paused."""
+        return dump_schedules([one async for one in self._matching(match, tag, None, None)], form=form)
+
+    async def entries(
+        self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
+    ) -> dict[str, dict[str, Any]]:
+        """Return one page of the entries that `export` writes, by name, beginning after the name `after`."""
+        schedules: list[Schedule] = []
+        async for schedule in self._matching(match, tag, None, None, after, limit):
+            schedules.append(schedule)
+            if len(schedules) == limit:
+                break
+        return dict(await self._each((one.name, entry(one)) for one in schedules))
+
+    async def _wanted(
+        self, wanted: Sequence[Schedule] | ScheduleFile | None, origin: str | None
+    ) -> tuple[list[Schedule], set[str]]:
+        if wanted is None:
+            drafts, origin = self.declared(), origin or self._around.declarations.origin
+        elif isinstance(wanted, ScheduleFile):
+            drafts, origin = await self._drafts(wanted), origin or wanted.origin
+        else:
+            drafts = list(wanted)
+        twice = [name for name, count in Counter(one.name for one in drafts).items() if count > 1]
+        if twice:
+            raise OstinatoError(f"schedule {twice[0]!r} is wanted twice; give one of them another name")
+        if origin is not None:
+            drafts = [replace(one, origin=origin) for one in drafts]
+        origins = {one.origin for one in drafts if one.origin is not None} | ({origin} if origin else set())
+        return drafts, origins
+
+    async def _drafts(self, document: ScheduleFile) -> list[Schedule]:
+        return checked_drafts(await self._each(document.each_draft(self.draft)))
+
+    async def _notes(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
+        """Return warnings about drafts: jobs that no node has declared yet, actions that cannot start now, unusual
+        specs."""
+        knows = self._around.doors.maker.knows
+        jobs = sorted({one.action.job for one in drafts if not knows(one.action)})
+        unknown = [f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs]
+        named = [replace(draft, id=draft.name) for draft in drafts]
+        unfit = await self._around.store.read(lambda _: self._around.doors.maker.find_unfit(named))
+        unknown += [f"{name}: it cannot start now: {problem}" for name, problem in unfit.items()]
+        return (*unknown, *(f"{one.name}: {warning}" for one in drafts for warning in one.spec.check()))
+
+    # Many at once
+
+    async def each(
+        self,
+        do: Callable[[str], Awaitable[Any]],
+        *,
+        match: str = "*",
+        tag: str | None = None,
+        state: str | None = None,
+        job: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Exception | None]:
+        """Call `do` for every matching schedule: `await app.schedules.each(app.schedules.pause, tag="billing")`.
+        Returns, by name, the error or None."""
+        names = [one.name async for one in self._matching(match, tag, state, job)]
+        done: dict[str, Exception | None] = {}
+        for name in names:
+            try:
+                await do(name)
+                done[name] = None
+            except OstinatoError as problem:
+                done[name] = problem
+            if progress is not None:
+                progress(len(done), len(names))
+        return done
+
+    # Internal
+
+    def _call(self, name: str, verb: str, request: str | None, token: int | None = None, asked: str = "") -> edit.Call:
+        around = self._around
+        now = around.now()
+        if request is not None and not 0 < len(request) <= 1000:
+            raise OstinatoError(f"the request id {request!r} is not a text of 1 to 1000 characters")
+        return edit.Call(
+            namespace=around.namespace,
+            name=name,
+            verb=verb,
+            request=request or call_id(),
+            now=now,
+            maker=around.doors.maker,
+            new_id=lambda: around.new_id(now),
+            token=token,
+            actor=around.actor,
+            asked=asked,
+        )
+
+    async def _prepare_and_run(
+        self, prepare: Callable[[], Awaitable[Callable[[], Operation[edit.Answer]]]], call: edit.Call
+    ) -> edit.Answer:
+        """Run a change whose preparation reads the schedule. If that fails, an earlier call with the same request id
+        may have succeeded before the schedule was changed or deleted; then return the answer of that call."""
+        try:
+            make = await prepare()
+        except OstinatoError:
+            answer = await edit.find_answer(self._around.store, call)
+            if answer is None:
+                raise
+            return answer
+        return await self._run(make, call)
+
+    async def _run(self, make: Callable[[], Operation[edit.Answer]], call: edit.Call) -> edit.Answer:
+        answer = await edit.run_once(self._around.store, call, make)
+        self._around.nudge()
+        return answer
+
+
+def _check_past(schedule: Schedule, first: Micros, last: Micros, now: Micros) -> None:
+    coming = next(iter(schedule.spec.compiled.between(max(first, now + 1), last)), None)
+    if coming is not None:
+        zone = schedule.spec.tzinfo
+        raise OstinatoError(
+            f"a backfill to {on_clock(last, zone)} has times that are still to come, from {on_clock(coming, zone)} on: "
+            f"the schedule runs those itself; end it at {on_clock(now, zone)} or before, or trigger the schedule"
+        )
+
+
+def _count_times(spec: Spec, first: Micros, last: Micros) -> int:
+    return sum(1 for _ in islice(spec.compiled.between(first, last), _MAX_COUNTED))
+
+
+def _digest(schedule: Schedule) -> str:
+    parts = [
+        schedule.spec.to_json(),
+        write_action(schedule.action),
+        write_policies(schedule.policies),
+        schedule.memo,
+        schedule.tags,
+    ]
+    return dump([*parts, dict(schedule.attributes), schedule.remaining, schedule.notes, bool(schedule.paused)])
+
+
+def _create(call: edit.Call, drafts: Sequence[Schedule], trigger: bool = False) -> Operation[edit.Answer]:
+    yield from call.maker.refuse_unfit(drafts)
+    return (yield from edit.create(call, drafts, trigger=trigger))

@@ -1,0 +1,393 @@
+"""`app.schedules`: the calls that only read schedules, their history, their coming times, explanations and
+simulations."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
+
+from ostinato.engine.computing import Computing
+from ostinato.engine.rows import whole_run
+from ostinato.errors import OstinatoError, check_limit
+from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
+from ostinato.schedules.decisions.decide import Live
+from ostinato.schedules.decisions.generator import each_upcoming, nominal_of
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.operations.load import load_live_runs
+from ostinato.schedules.operations.search import Filter, page
+from ostinato.schedules.rows import id_of, key_range, next_of, not_found, read_anyway
+from ostinato.schedules.views import (
+    BackfillInfo,
+    Coming,
+    Lateness,
+    OccurrenceInfo,
+    ScheduleInfo,
+    Staleness,
+    backfill_info,
+    lateness,
+    occurrence_info,
+    schedule_info,
+    staleness,
+)
+from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.when.durations import Length
+from ostinato.when.instants import Micros, from_datetime, read_instant, to_datetime
+
+# Modules that only some calls need are imported by those calls, so that commands which only read start fast.
+if TYPE_CHECKING:
+    from ostinato.schedules.declared.decorators import Declarations
+    from ostinato.schedules.explain import Explanation
+    from ostinato.schedules.simulate import RunTime, Simulation, Span
+    from ostinato.schedules.validation import Doors
+
+T = TypeVar("T")
+Moment = datetime | str
+Visible = Callable[[Sequence[OccurrenceInfo]], Awaitable[Sequence[OccurrenceInfo]]]
+RunTimeLike = Length | Sequence[Length] | Callable[[random.Random], Length]
+_PAGE = 100  # rows at once, each of which may hold some MiB
+_BEYOND = "~"  # after every id
+_SHOWN = 50  # occurrences of one nominal time
+_STRETCHES = 10  # rows before a time, one of which may be a stretch that contains it
+
+
+def _no_declarations() -> Declarations:
+    from ostinato.schedules.declared.decorators import Declarations
+
+    return Declarations()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The parts of the app that the calls need."""
+
+    store: Store
+    now: Callable[[], Micros]
+    new_id: Callable[[Micros], str]
+    doors: Doors
+    nudge: Callable[[], None]
+    namespace: str = DEFAULT_NAMESPACE
+    actor: str | None = None
+    declarations: Declarations = field(default_factory=_no_declarations)
+    computing: Computing = field(default_factory=Computing)
+
+
+class ScheduleQueries:
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+
+    def within(self, namespace: str, actor: str | None) -> Self:
+        """Return the same calls for another namespace and actor."""
+        return type(self)(replace(self._around, namespace=namespace, actor=actor))
+
+    async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
+        schedule, live, rows = await self._load(name, recent)
+        return schedule_info(schedule, live, [occurrence_info(run) for run in rows], self._around.now())
+
+    async def history(
+        self,
+        name: str,
+        *,
+        first: Moment | None = None,
+        last: Moment | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[OccurrenceInfo]:
+        """Return the occurrences of a schedule, newest first. `before` is the `cursor` of the last occurrence of the
+        previous page."""
+        check_limit(limit)
+        schedule = await self._get(name)
+        low, high = key_range(
+            schedule.id,
+            None if first is None else read_instant(first, "first"),
+            None if last is None else read_instant(last, "last"),
+        )
+        if before is not None:
+            high = min(high, f"{schedule.id}/{before}")
+        return [occurrence_info(run) for run in await self._occurrences(low, high, limit)]
+
+    async def times(self, name: str, first: Moment, last: Moment, *, limit: int = 1000) -> list[datetime]:
+        """Return the nominal times of a schedule's spec in a period, including both ends, whatever the schedule's
+        state."""
+        check_limit(limit)
+        schedule = await self._get(name)
+        times = schedule.spec.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
+        return list(await self._each(map(to_datetime, islice(times, limit))))
+
+    async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Coming]:
+        """Return the next times of all schedules, soonest first. Late times come first, with how many of them will run.
+        `each` limits the times of one schedule, so that a frequent one does not fill the whole list."""
+        check_limit(limit)
+        if each is not None and each < 1:
+            raise OstinatoError(f"each {each!r} is not a whole number from 1")
+        now, namespace = self._around.now(), self._around.namespace
+
+        def soonest(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
+            rows = yield sql("next_schedules", namespace=namespace, limit=limit)
+            due = [row for row in rows if (moment := next_of(row)) is not None and moment <= now]
+            live = yield from load_live_runs([id_of(row) for row in due])
+            return rows, live
+
+        rows, live = await self._around.store.read(soonest)
+        schedules = map(read_anyway, rows)
+        coming = (_coming_of(schedule, live.get(schedule.id, []), now) for schedule in schedules)
+        begun = await self._each(islice(one, each) for one in coming)
+        heads = await self._each((next(one, None), number, one) for number, one in enumerate(begun))
+        return list(await self._each(islice(_soonest(heads), limit)))
+
+    async def late(self, limit: int = 1000) -> dict[str, Lateness]:
+        """Return the schedules that have late times, by name, with how many times are late and how many of them will
+        run."""
+        now, namespace = self._around.now(), self._around.namespace
+
+        def read(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
+            rows = yield sql("late_schedules", before=now, namespace=namespace, limit=limit)
+            return rows, (yield from load_live_runs([id_of(row) for row in rows]))
+
+        rows, live = await self._around.store.read(read)
+        schedules = (read_anyway(row) for row in rows)
+        late = await self._each((one.name, lateness(one, live[one.id], now)) for one in schedules)
+        return {name: one for name, one in late if one.late}
+
+    async def staleness(self, *, match: str = "*", tag: str | None = None, limit: int = 10_000) -> list[Staleness]:
+        """Return, for alerts, the time since each schedule's last success, and how overdue it is."""
+        now = self._around.now()
+        reports: list[Staleness] = []
+        async for schedule in self._matching(match, tag, None, None):
+            reports.append(staleness(schedule, now))
+            if len(reports) == limit:
+                break
+        return reports
+
+    async def backfills(self, name: str, *, before: str | None = None, limit: int = 100) -> list[BackfillInfo]:
+        """Return the backfills of a schedule, newest first, including finished ones. `before` is the id of the last
+        backfill of the previous page."""
+        from ostinato.schedules.operations.backfills import read_backfill
+
+        schedule = await self._get(name)
+
+        def read(_: int) -> Operation[list[Row]]:
+            return (yield sql("backfills_of", schedule=schedule.id, before=before or _BEYOND, limit=limit))
+
+        return [backfill_info(read_backfill(row)) for row in await self._around.store.read(read)]
+
+    async def explain(self, name: str, at: Moment, *, visible: Visible | None = None) -> Explanation:
+        """Explain why a schedule ran at a time, why it did not, or whether it will. `visible` selects the records that
+        the caller may see."""
+        from ostinato.schedules.explain import HIDDEN, explain
+
+        schedule = await self._get(name)
+        nominal = await self._nominal(schedule, read_instant(at, "at"))
+        # The rows of this nominal time, and the newest scheduled ones before it, one of which may be a stretch.
+        runs = await self._occurrences(*key_range(schedule.id, nominal, nominal), _SHOWN)
+        before = await self._occurrences(*key_range(schedule.id, None, nominal - 1), _STRETCHES, "clock_history")
+        runs += before
+        records = [one for one in map(occurrence_info, runs) if one.nominal <= to_datetime(nominal) <= one.last]
+        seen = records if visible is None else await visible(records)
+        if records and not seen:
+            return replace(HIDDEN, nominal=to_datetime(nominal))
+        return explain(schedule, nominal, seen, self._around.now())
+
+    async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
+        """Return the nominal time of the occurrence that runs or ran at a time, possibly because it was moved there. A
+        moved occurrence stays between its neighbours, so its nominal time is the one before or after."""
+        nominal, compiled = nominal_of(schedule, at), schedule.spec.compiled
+        if nominal != at or compiled.matches(at):
+            return nominal
+        between = key_range(schedule.id, compiled.previous(at), compiled.next(at))
+        runs = map(occurrence_info, await self._occurrences(*between, _SHOWN, "clock_history"))
+        return next((from_datetime(one.nominal) for one in runs if one.due == to_datetime(at)), at)
+
+    async def simulate(
+        self,
+        schedule: str | Schedule,
+        first: Moment,
+        last: Moment,
+        *,
+        run_time: RunTimeLike = 0,
+        outages: Sequence[tuple[Moment, Moment]] = (),
+        pauses: Sequence[tuple[Moment, Moment]] = (),
+        seed: int = 0,
+    ) -> Simulation:
+        """Simulate a schedule, given by name or as a draft, over a period, with the engine's own decisions. `run_time`
+        is a length such as `"20m"`, a list of lengths to draw from, or a function that takes a `random.Random` and
+        returns a length. Numbers are seconds."""
+        play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
+        # In a thread: a long period takes seconds, and a node in this event loop has to renew its lease.
+        return await asyncio.to_thread(play)
+
+    async def simulate_in_process(
+        self,
+        show: Callable[[Simulation], T],
+        schedule: str | Schedule,
+        first: Moment,
+        last: Moment,
+        *,
+        run_time: Length | Sequence[Length] = 0,
+        outages: Sequence[tuple[Moment, Moment]] = (),
+        pauses: Sequence[tuple[Moment, Moment]] = (),
+        seed: int = 0,
+    ) -> T:
+        """Simulate for a caller of the HTTP API, in another process with a time limit. `show`, a module-level function,
+        turns the simulation into the result in that process."""
+        play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
+        return await self._around.computing.call(self._around.namespace, _play_and_show, show, play)
+
+    async def _play(
+        self,
+        schedule: str | Schedule,
+        first: Moment,
+        last: Moment,
+        run_time: RunTimeLike,
+        outages: Sequence[tuple[Moment, Moment]],
+        pauses: Sequence[tuple[Moment, Moment]],
+        seed: int,
+    ) -> Callable[[], Simulation]:
+        from ostinato.schedules.simulate import simulate
+
+        return partial(
+            simulate,
+            await self._get(schedule) if isinstance(schedule, str) else schedule,
+            read_instant(first, "first"),
+            read_instant(last, "last"),
+            run_time=_read_run_time(run_time),
+            outages=_spans(outages, "outages"),
+            pauses=_spans(pauses, "pauses"),
+            seed=seed,
+        )
+
+    async def _get(self, name: str) -> Schedule:
+        return (await self._load(name, 0))[0]
+
+    async def _load(self, name: str, recent: int) -> tuple[Schedule, list[Live], list[Run]]:
+        namespace = self._around.namespace
+
+        def read(_: int) -> Operation[tuple[Row, list[Live], list[Run]]]:
+            rows = yield sql("schedule_by_name", namespace=namespace, name=name)
+            if not rows:
+                raise (yield from not_found(name, namespace))
+            id = id_of(rows[0])
+            live = yield from load_live_runs([id])
+            return (
+                rows[0],
+                live[id],
+                (yield from _read_occurrences(namespace, *key_range(id), recent)) if recent else [],
+            )
+
+        row, live, runs = await self._around.store.read(read)
+        return read_anyway(row), live, runs
+
+    async def _occurrences(self, low: str, high: str, limit: int, query: str = "history") -> list[Run]:
+        return await self._around.store.read(
+            lambda _: _read_occurrences(self._around.namespace, low, high, limit, query)
+        )
+
+    async def _matching(
+        self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int = _PAGE
+    ) -> AsyncIterator[Schedule]:
+        """Yield matching schedules by name. Reads at most `most` rows if the store alone can find them."""
+        wanted = Filter(match, tag, state, job)
+        wanted.check()
+        size = max(1, min(_PAGE, most)) if wanted.whole else _PAGE
+        following: str | None = after
+        while following is not None:
+            at = following
+
+            def one_page(_: int, at: str = at) -> Operation[tuple[Sequence[Row], str | None]]:
+                return page(self._around.namespace, wanted, at, size)
+
+            rows, following = await self._around.store.read(one_page)
+            for schedule in await self._each(map(read_anyway, rows)):
+                if wanted.fits(schedule):
+                    yield schedule
+
+    async def _each(self, items: Iterable[T]) -> Sequence[T]:
+        """Compute items for a caller, with pauses for other tasks."""
+        return await self._around.computing.each(self._around.namespace, items)
+
+    async def list(
+        self,
+        *,
+        match: str = "*",
+        tag: str | None = None,
+        state: str | None = None,
+        job: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> list[ScheduleInfo]:
+        """Return schedules by name, beginning after the name `after`. `match` is a pattern such as `"billing-*"`."""
+        now = self._around.now()
+        schedules: list[Schedule] = []
+        async for schedule in self._matching(match, tag, state, job, after, limit):
+            schedules.append(schedule)
+            if len(schedules) == limit:
+                break
+        return list(await self._each(schedule_info(one, [], [], now) for one in schedules))
+
+
+Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros, Coming]]]
+
+
+def _coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
+    """Yield the coming times of one schedule, soonest first. If times are late, the first entry says so."""
+    late = lateness(schedule, live, now)
+    job = schedule.action.job
+    if late.late and schedule.next is not None:
+        moment = to_datetime(schedule.next)
+        yield schedule.next, Coming(moment, moment, schedule.name, job, late)
+    for occurrence in each_upcoming(schedule, now):
+        yield (
+            occurrence.actual,
+            Coming(to_datetime(occurrence.actual), to_datetime(occurrence.nominal), schedule.name, job, Lateness()),
+        )
+
+
+def _soonest(heads: Sequence[Head]) -> Iterator[Coming]:
+    """Yield the coming times of all schedules, soonest first, computed one by one."""
+    heap = [(first[0], number, first[1], rest) for first, number, rest in heads if first is not None]
+    heapq.heapify(heap)
+    while heap:
+        _, number, coming, rest = heap[0]
+        yield coming
+        following = next(rest, None)
+        if following is None:
+            heapq.heappop(heap)
+        else:
+            heapq.heapreplace(heap, (following[0], number, following[1], rest))
+
+
+def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
+    """Return the occurrences between two keys, newest first, each with the last of its attempts."""
+    rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
+    return (yield from newest_attempts([whole_run(row) for row in rows]))
+
+
+def newest_attempts(runs: Sequence[Run]) -> Operation[list[Run]]:
+    """Replace the first attempt of each chain with the last one, due when the first was."""
+    tried = [(run.id,) for run in runs if run.superseded]
+    newest = {}
+    if tried:
+        newest = {run.root_id: run for run in map(whole_run, (yield sql("newest_attempts", tried)))}
+    return [replace(newest[run.id], due=run.due) if run.id in newest else run for run in runs]
+
+
+def _play_and_show(show: Callable[[Simulation], T], play: Callable[[], Simulation]) -> T:
+    return show(play())
+
+
+def _read_run_time(value: RunTimeLike) -> RunTime:
+    if callable(value):
+        return lambda dice: read_length(value(dice), "run_time")
+    if isinstance(value, str | int | float | timedelta):
+        return read_length(value, "run_time")
+    return [read_length(length, "run_time") for length in value]
+
+
+def _spans(pairs: Sequence[tuple[Moment, Moment]], field: str) -> list[Span]:
+    return [(read_instant(one, field), read_instant(other, field)) for one, other in pairs]

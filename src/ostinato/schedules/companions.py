@@ -1,0 +1,41 @@
+"""Companions store rows beside some schedules and their runs, for another part of Ostinato.
+
+`Schedule.companion` names the companion of a schedule. Most schedules have none and pay nothing for it. Every node
+knows all companions, because any node may fire any schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from ostinato.engine.kinds import Forget
+from ostinato.model import Run
+from ostinato.schedules.model import Occurrence, Schedule
+from ostinato.store.contract import Operation
+
+
+class InsertedRun(NamedTuple):
+    """The run of an occurrence, and the schedule at the time of the decision."""
+
+    run: Run
+    schedule: Schedule
+    occurrence: Occurrence
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """The functions of a companion. Each is called in the transaction that changes the schedule or the run.
+
+    `runs_inserted` gets the new runs of schedules that name this companion. `forget_schedules` and `forget_runs` get
+    the ids of all schedules and runs that are being deleted, even if the companion has stored nothing about them.
+    """
+
+    runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]
+    forget_schedules: Callable[[Sequence[str]], Operation[None]]
+    forget_runs: Forget
+
+
+Companions: TypeAlias = Mapping[str, Companion]
+NO_COMPANIONS: Companions = {}

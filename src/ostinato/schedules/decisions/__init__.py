@@ -1,0 +1,1 @@
+"""Decisions about schedules. Pure: they use no store, no clock and no randomness."""

@@ -1,0 +1,402 @@
+"""Decide for one schedule at one moment which occurrences start, wait or do not run, given its unfinished runs. Pure.
+
+Every change of a schedule's progress goes through here: the beat, a trigger, a step of a backfill, the end of a run,
+and the simulation. After the end of a run, `decide_by_oldest` decides from the head of a long buffer; `oldest_suffice`
+says when that is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ostinato.model import Status
+from ostinato.schedules.decisions.generator import BATCH, Generated, count_due, generate, next_time, occurrence
+from ostinato.schedules.decisions.invoker import Verdict, Waiting, process_buffer
+from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
+from ostinato.when.instants import Micros
+
+BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins with
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """An unfinished run of a schedule, represented by its newest attempt. `waiting` means that the overlap policy still
+    holds it back."""
+
+    id: str
+    root_id: str
+    status: Status
+    waiting: bool
+    due: Micros
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def manual(self) -> bool:
+        return bool(self.detail.get("origin", "auto") != "auto")
+
+    @property
+    def overlap(self) -> Overlap | None:
+        overlap = self.detail.get("overlap")
+        return None if overlap is None else Overlap(overlap)
+
+    @property
+    def filling(self) -> bool:
+        """Return whether the run belongs to a backfill. Such runs come after all others."""
+        return str(self.detail.get("origin", "")).startswith(BACKFILL)
+
+    @property
+    def aside(self) -> bool:
+        """Return whether the run belongs to a backfill that may run beside other runs, so that it blocks none of
+        them."""
+        return self.filling and self.detail.get("overlap") == Overlap.ALLOW_ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A new occurrence, the id of its run, and the nominal time at which its data window begins."""
+
+    id: str
+    occurrence: Occurrence
+    previous: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A row for times that do not run: for one time, or for `count` times up to `last`.
+
+    A row that is not `new` exists already and is extended: `added` of its times, from `since` on, are the new ones.
+    `overlap` is the occurrence's own policy.
+    """
+
+    id: str
+    nominal: Micros
+    actual: Micros
+    origin: str
+    reason: Reason
+    blocked_by: str | None = None
+    count: int = 1
+    last: Micros = 0
+    new: bool = True
+    added: int = 1
+    since: Micros = 0
+    overlap: Overlap | None = None
+
+
+@dataclass(slots=True)
+class Decision:
+    """The decision about one schedule, and the schedule after it. `start` and `hold` are new runs; `release` and `drop`
+    are waiting ones. `passed` are times that do not run. `stop` are runs to cancel or to terminate."""
+
+    schedule: Schedule
+    start: list[Fresh] = field(default_factory=list)
+    hold: list[Fresh] = field(default_factory=list)
+    release: list[Live] = field(default_factory=list)
+    drop: list[tuple[Live, Reason, str | None]] = field(default_factory=list)
+    passed: list[Passed] = field(default_factory=list)
+    stop: list[Live] = field(default_factory=list)
+    terminate: bool = False
+    late: int = 0
+    completed: bool = False
+
+
+def advance(
+    schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], *, batch: int = BATCH
+) -> Decision:
+    """Decide about everything that is due by now, and move the schedule on to its next time."""
+    generated = generate(schedule, now, batch)
+    decision = decide(schedule, live, generated.occurrences, now, new_id, generated)
+    decision.late = 0 if schedule.paused else generated.late  # times within a pause are not late
+    return complete_if_idle(decision, live)
+
+
+def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> Decision:
+    """Decide that no due time runs, for one reason. A time that a user skipped keeps its own reason. If there are more
+    than `ROWS` times, one row represents them all. Waiting runs keep waiting."""
+    memory = schedule.memory
+    still = replace(schedule, paused=schedule.paused or now, remaining=None)
+    generated = generate(still, now, ROWS + 1 + len(memory.left_out) + len(memory.kept))
+    compiled = schedule.spec.compiled
+    if not generated.more:
+        judged = [replace(due, reason=reason) if due.reason is Reason.PAUSED else due for due in generated.occurrences]
+        passed = replace(generated, occurrences=tuple(judged))
+        decision = decide(schedule, [], passed.occurrences, now, new_id, passed)
+        after = decision.schedule
+        waits = replace(after.memory, waiting=memory.waiting, alike=memory.alike)
+        decision.schedule = replace(after, memory=waits)
+        return decision
+    first = next(due for due in generated.occurrences if due.reason is Reason.PAUSED and not due.apart)
+    count, last = count_due(schedule, first, now)
+    # A time that an edit kept, or that a user skipped or moved ahead, has its own row.
+    kept = [Occurrence(n, at, reason) for n, at in memory.kept.items() if at <= now]
+    wishes = [occurrence(schedule, n) for n in sorted({*memory.left_out, *memory.moved}) if n > schedule.reached]
+    wishes = [due for due in wishes if schedule.updated <= due.actual <= now and (due.reason or due.nominal > last)]
+    apart = [*kept, *(replace(due, reason=due.reason or reason) for due in wishes)]
+    count -= sum(first.nominal <= due.nominal <= last for due in wishes)
+    count -= sum(first.nominal <= n <= last and compiled.matches(n) for n in memory.ahead)
+    stretch = memory.stretch
+    if stretch is not None and stretch.reason is reason and stretch.run is not None:
+        whole, begin = stretch.count + count, stretch.first
+        row = Passed(stretch.run, begin, begin, "auto", reason, None, whole, last, False, count, first.nominal)
+        stretch = replace(stretch, count=stretch.count + count)
+    else:
+        begin = first.nominal
+        row = Passed(new_id(), begin, first.actual, "auto", reason, None, count, last, True, count, begin)
+        stretch = Stretch(reason, count, row.id, first.nominal, ROWS)
+    rows = [row, *(_row(Fresh("", due, None), due.reason or reason, None, new_id) for due in apart)]
+    counts = dict(memory.counts)
+    for row in rows:
+        counts[row.reason.value] = counts.get(row.reason.value, 0) + row.added
+    reached = max([last, *(due.nominal for due in wishes)])
+    after = replace(
+        schedule,
+        reached=reached,
+        memory=replace(
+            memory,
+            counts=counts,
+            stretch=stretch,
+            kept={n: at for n, at in memory.kept.items() if at > now},
+            moved={n: at for n, at in memory.moved.items() if n > reached},
+            left_out=frozenset(n for n in memory.left_out if n > reached),
+            ahead=frozenset(n for n in memory.ahead if n > reached),
+            coalesced=0,
+            previous=last,
+        ),
+    )
+    return Decision(replace(after, next=next_time(after)), passed=rows)
+
+
+def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
+    """Complete the schedule if it has no next time and no live run. A schedule without a spec never completes: users
+    trigger it."""
+    schedule = decision.schedule
+    if decision.start or decision.hold or decision.release or not idle(schedule):
+        return decision
+    if len(live) <= len(decision.drop):
+        decision.schedule = replace(schedule, state=State.COMPLETED)
+        decision.completed = True
+    return decision
+
+
+def idle(schedule: Schedule) -> bool:
+    """Return whether a schedule has no next time and no unfinished backfill, so that it completes when its last run
+    ends."""
+    over = schedule.next is None and not schedule.paused and not schedule.spec.manual
+    return over and not schedule.memory.backfills and schedule.state is State.RUNNING
+
+
+def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
+    """Drop waiting runs that are not part of the decision yet."""
+    decision.drop += [(run, reason, None) for run in waiting]
+    memory = decision.schedule.memory
+    counts = {**memory.counts, reason.value: memory.counts.get(reason.value, 0) + len(waiting)}
+    decision.schedule = replace(decision.schedule, memory=replace(memory, counts=counts))
+
+
+def decide(
+    schedule: Schedule,
+    live: Sequence[Live],
+    occurrences: Sequence[Occurrence],
+    now: Micros,
+    new_id: Callable[[], str],
+    generated: Generated | None = None,
+) -> Decision:
+    """Decide about new occurrences and about waiting runs. With `generated`, the occurrences are scheduled ones, and
+    the schedule advances past them."""
+    decision = Decision(schedule)
+    waiting = sorted((run for run in live if run.waiting), key=lambda run: (run.due, run.id))
+    running = sorted((run for run in live if not run.waiting and not run.aside), key=lambda run: (run.due, run.id))
+    fresh, previous = _with_windows(schedule, occurrences, new_id)
+    queue = [
+        (run.filling, Waiting(run.id, run.due, run.manual, run.overlap, bool(run.detail.get("asked"))))
+        for run in waiting
+    ]
+    queue += [
+        (due.origin.startswith(BACKFILL), Waiting(new_run.id, due.actual, due.manual, due.overlap, due.asked))
+        for new_run in fresh
+        if (due := new_run.occurrence).reason is None
+    ]
+    queue.sort(key=lambda entry: entry[0])  # runs of a backfill come after all others
+    special = {item.id for filling, item in queue if filling or item.asked or item.overlap is not None}
+    verdict, stops = _judge(schedule, [item for _, item in queue], running, now)
+    decision.stop, decision.terminate = stops
+    by_id = {run.id: run for run in waiting}
+    new = {new_run.id: new_run for new_run in fresh}
+    decision.release = [by_id[id] for id in verdict.start if id in by_id]
+    decision.start = [new[id] for id in verdict.start if id in new]
+    decision.hold = [new[id] for id in verdict.keep if id in new]
+    decision.drop = [(by_id[id], *why) for id, why in verdict.dropped.items() if id in by_id]
+    memory = _next_memory(schedule.memory, decision, verdict, fresh, previous, new_id, generated)
+    memory = replace(memory, alike=bool(verdict.keep) and special.isdisjoint(verdict.keep))
+    decision.schedule = _after(schedule, memory, verdict, generated)
+    return decision
+
+
+def oldest_suffice(schedule: Schedule) -> bool:
+    """Whether the oldest waiting runs suffice to decide: at most the first starts, and all others keep waiting."""
+    policies, memory = schedule.policies, schedule.memory
+    return (
+        memory.alike
+        and policies.overlap is Overlap.BUFFER_ALL
+        and not schedule.paused
+        and (schedule.remaining is None or schedule.remaining > 1)
+        and (policies.max_buffer is None or memory.waiting <= policies.max_buffer)
+    )
+
+
+def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
+    """Decide after the end of a run, when only the oldest waiting runs were read, at least two.
+
+    Returns None if they do not suffice: one of them has expired, or none of them can expire while later ones may. If a
+    run that can expire has not expired, no younger one has.
+    """
+    decision = decide(schedule, live, [], now, lambda: "")
+    never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
+    if decision.drop or never:
+        return None
+    after = decision.schedule
+    waiting = max(after.memory.waiting, schedule.memory.waiting - len(decision.release))
+    decision.schedule = replace(after, memory=replace(after.memory, waiting=waiting))
+    return decision
+
+
+def _judge(
+    schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
+) -> tuple[Verdict, tuple[list[Live], bool]]:
+    """Return the verdict, and the runs to cancel or to terminate because of it. If all of those end at once, the runs
+    that wait for them start now."""
+    verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
+    if not verdict.cancel and not verdict.terminate:
+        return verdict, ([], False)
+    stops = list(running), verdict.terminate
+    if verdict.terminate or all(run.status is not Status.ACTIVE for run in running):
+        verdict = process_buffer(schedule, queue, [], now)
+    return verdict, stops
+
+
+def _with_windows(
+    schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
+) -> tuple[list[Fresh], Micros | None]:
+    """Give each occurrence its id and the beginning of its data window: the nominal time before it, or before the first
+    of the times that are coalesced into it. Also returns the last nominal time."""
+    previous = schedule.memory.previous
+    fresh: list[Fresh] = []
+    compiled = schedule.spec.compiled
+    for due in occurrences:
+        if due.manual:
+            fresh.append(Fresh(new_id(), due, compiled.previous(due.nominal)))
+            continue
+        if previous is None:
+            previous = compiled.previous(due.nominal)
+        fresh.append(Fresh(new_id() if due.reason is None else "", due, previous))
+        if due.reason is not Reason.COALESCED:
+            previous = due.nominal
+    return fresh, previous
+
+
+def _after(schedule: Schedule, memory: Memory, verdict: Verdict, generated: Generated | None) -> Schedule:
+    remaining, token = verdict.remaining, schedule.token
+    if remaining != schedule.remaining:
+        token += 1
+    reached, following = (schedule.reached, schedule.next) if generated is None else (generated.reached, generated.wake)
+    if remaining is not None and remaining <= 0:
+        following = None  # no actions remain, so there is no next time
+    return replace(schedule, remaining=remaining, token=token, memory=memory, reached=reached, next=following)
+
+
+def _next_memory(
+    memory: Memory,
+    decision: Decision,
+    verdict: Verdict,
+    fresh: Sequence[Fresh],
+    previous: Micros | None,
+    new_id: Callable[[], str],
+    generated: Generated | None,
+) -> Memory:
+    """Return the memory after a decision. Adds rows to `decision.passed` for the times that do not run."""
+    counts = dict(memory.counts)
+    started = len(decision.start) + len(decision.release)
+    if started:
+        counts["actions"] = counts.get("actions", 0) + started
+    for _, why, _ in decision.drop:
+        counts[why.value] = counts.get(why.value, 0) + 1
+    stretch = memory.stretch
+    group: list[tuple[Fresh, str | None]] = []
+    group_reason: Reason | None = None
+    reason: Reason | None
+    for new_run in [*fresh, None]:
+        reason, blocker = (None, None) if new_run is None else _reason(new_run, verdict)
+        if group and group_reason is not None and (reason is not group_reason or new_run is None):
+            stretch = _pass(decision, group, group_reason, stretch, new_id)
+            counts[group_reason.value] = counts.get(group_reason.value, 0) + len(group)
+            group = []
+        if new_run is None:
+            break
+        group_reason = reason
+        if reason is None:
+            stretch = None
+        else:
+            group.append((new_run, blocker))
+    coalesced, left_out, moved, kept = memory.coalesced, memory.left_out, memory.moved, memory.kept
+    ahead = memory.ahead
+    if generated is not None:
+        coalesced = generated.coalesced
+        if ahead:
+            ahead = frozenset(n for n in ahead if n > generated.reached)
+        if left_out or moved or kept:
+            done = {due.nominal for due in generated.occurrences}
+            left_out = frozenset(n for n in left_out if n > generated.reached)
+            moved = {n: at for n, at in moved.items() if n > generated.reached}
+            kept = {n: at for n, at in kept.items() if n not in done}
+    waiting = len(verdict.keep)
+    return Memory(counts, coalesced, left_out, moved, kept, previous, stretch, waiting, memory.backfills, ahead=ahead)
+
+
+def _reason(fresh: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:
+    """Return why an occurrence does not run, and the id of the run that blocks it. Both may be None."""
+    if fresh.occurrence.reason is not None:
+        return fresh.occurrence.reason, None
+    dropped: tuple[Reason | None, str | None] = verdict.dropped.get(fresh.id, (None, None))
+    return dropped
+
+
+def _pass(
+    decision: Decision,
+    group: Sequence[tuple[Fresh, str | None]],
+    reason: Reason,
+    stretch: Stretch | None,
+    new_id: Callable[[], str],
+) -> Stretch | None:
+    """Add rows for consecutive times that do not run for the same reason: a row for each time, or a single row once
+    there are more than `ROWS` of them. Returns the stretch of such times so far."""
+    apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
+    auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]
+    decision.passed += [_row(fresh, reason, blocker, new_id) for fresh, blocker in apart]
+    if not auto:
+        return stretch
+    if stretch is not None and stretch.reason is not reason:
+        stretch = None
+    first, blocker = auto[0]
+    last = auto[-1][0].occurrence.nominal
+    if stretch is not None and stretch.run is not None:
+        count = stretch.count + len(auto)
+        since, begin = first.occurrence.nominal, stretch.first
+        more = Passed(stretch.run, begin, begin, "auto", reason, blocker, count, last, False, len(auto), since)
+        decision.passed.append(more)
+        return replace(stretch, count=count)
+    rows = (stretch.rows if stretch is not None else 0) + len(auto)
+    if rows <= ROWS:
+        decision.passed += [_row(fresh, reason, blocker, new_id) for fresh, blocker in auto]
+        return Stretch(reason, 0, None, 0, rows)
+    whole = first.occurrence
+    id = new_id()
+    count, begin = len(auto), whole.nominal
+    decision.passed.append(Passed(id, begin, whole.actual, "auto", reason, blocker, count, last, True, count, begin))
+    return Stretch(reason, count, id, begin, rows)
+
+
+def _row(fresh: Fresh, reason: Reason, blocker: str | None, new_id: Callable[[], str]) -> Passed:
+    due = fresh.occurrence
+    id, at = fresh.id or new_id(), due.nominal
+    return Passed(id, at, due.actual, due.origin, reason, blocker, 1, at, since=at, overlap=due.overlap)

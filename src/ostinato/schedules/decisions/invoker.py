@@ -1,0 +1,119 @@
+"""The Invoker: decide which waiting occurrences start, keep waiting or are dropped, and which runs are stopped. Pure.
+
+The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises: a started
+occurrence counts as running until its last attempt ends, an expired time does not take the slot, BUFFER_ONE keeps the
+earliest, ALLOW_ALL always starts, and every drop has a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ostinato.schedules.model import GRACE, Overlap, Reason, Schedule
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An occurrence in the buffer. A `manual` one, of a trigger or a backfill, never expires and ignores pauses and
+    the limit of remaining actions. An `asked` one does not expire either. `overlap` is its own policy, else the
+    schedule's."""
+
+    id: str
+    due: Micros
+    manual: bool = False
+    overlap: Overlap | None = None
+    asked: bool = False
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Lists of ids, each in the order of the buffer. `dropped` maps an id to the reason and, for an overlap, to the id
+    of the run that blocks it."""
+
+    start: list[str] = field(default_factory=list)
+    keep: list[str] = field(default_factory=list)
+    dropped: dict[str, tuple[Reason, str | None]] = field(default_factory=dict)
+    cancel: bool = False
+    terminate: bool = False
+    remaining: int | None = None
+
+
+def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequence[str], now: Micros) -> Verdict:
+    """Decide about the whole buffer, oldest first."""
+    verdict = Verdict(remaining=schedule.remaining)
+    slot: Waiting | None = None
+    for item in waiting:
+        refusal = _refusal(schedule, verdict, item, now)
+        if refusal is not None:
+            verdict.dropped[item.id] = (refusal, None)
+            continue
+        match item.overlap or schedule.policies.overlap:
+            case Overlap.ALLOW_ALL:
+                _start(schedule, verdict, item)
+            case _ if not running and slot is None:
+                slot = item
+                _start(schedule, verdict, item)
+            case Overlap.BUFFER_ALL if _full(schedule, verdict, item):
+                verdict.dropped[item.id] = (Reason.BUFFER_FULL, None)
+            case Overlap.BUFFER_ALL:
+                verdict.keep.append(item.id)
+            case Overlap.BUFFER_ONE if not verdict.keep:
+                verdict.keep.append(item.id)
+            case Overlap.CANCEL_OTHER | Overlap.TERMINATE_OTHER as policy if running:
+                verdict.keep.append(item.id)
+                verdict.cancel = verdict.cancel or policy is Overlap.CANCEL_OTHER
+                verdict.terminate = verdict.terminate or policy is Overlap.TERMINATE_OTHER
+            case Overlap.CANCEL_OTHER | Overlap.TERMINATE_OTHER:
+                assert slot is not None
+                _replace(schedule, verdict, slot, item)
+                slot = item
+            case _:
+                blocker = running[0] if running else slot.id if slot is not None else None
+                verdict.dropped[item.id] = (Reason.OVERLAP, blocker)
+    verdict.cancel = verdict.cancel and not verdict.terminate
+    return verdict
+
+
+def _full(schedule: Schedule, verdict: Verdict, item: Waiting) -> bool:
+    """Whether the buffer is full. Manual occurrences ignore its limit."""
+    most = schedule.policies.max_buffer
+    return most is not None and not item.manual and len(verdict.keep) >= most
+
+
+def _refusal(schedule: Schedule, verdict: Verdict, item: Waiting, now: Micros) -> Reason | None:
+    """Return why an occurrence may not start even if nothing is running, or None if it may."""
+    counted = item.manual and schedule.policies.manual_counts
+    if counted and verdict.remaining is not None and verdict.remaining <= 0:
+        return Reason.EXHAUSTED
+    if item.manual:
+        return None
+    catchup = schedule.policies.catchup
+    window = None if catchup.mode != "all" or item.asked else catchup.window
+    if window is not None and now - item.due > max(window, GRACE):
+        return Reason.CATCHUP_WINDOW
+    if schedule.paused:
+        return Reason.PAUSED
+    if verdict.remaining is not None and verdict.remaining <= 0:
+        return Reason.EXHAUSTED
+    return None
+
+
+def _start(schedule: Schedule, verdict: Verdict, item: Waiting) -> None:
+    verdict.start.append(item.id)
+    if _counts(schedule, item) and verdict.remaining is not None:
+        verdict.remaining -= 1
+
+
+def _counts(schedule: Schedule, item: Waiting) -> bool:
+    return not item.manual or schedule.policies.manual_counts
+
+
+def _replace(schedule: Schedule, verdict: Verdict, before: Waiting, by: Waiting) -> None:
+    """Give the slot of an earlier occurrence to a later one. The earlier one no longer counts as an action."""
+    verdict.start.remove(before.id)
+    verdict.dropped[before.id] = (Reason.REPLACED, by.id)
+    if _counts(schedule, before) and verdict.remaining is not None:
+        verdict.remaining += 1
+    _start(schedule, verdict, by)

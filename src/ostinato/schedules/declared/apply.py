@@ -1,0 +1,116 @@
+"""Apply the schedules of a file or of the code, all in one transaction or none. If several processes do so at the same
+time, each change is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ostinato.errors import Conflict, NotFound
+from ostinato.schedules.declared.plan import DeclaredElsewhere, Plan, steps, with_definition
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.operations import edit
+from ostinato.schedules.rows import closed_of, read_anyway
+from ostinato.store.contract import Operation, Row, sql, with_pauses
+
+T = TypeVar("T")
+_BATCH = 500
+
+
+class StoreChanged(Conflict):
+    """Raised if another process has created or closed a schedule between the plan and the change. The caller plans
+    again."""
+
+
+def make_plan(
+    call: edit.Call,
+    wanted: Sequence[Schedule],
+    origins: Iterable[str],
+    *,
+    prune: bool = False,
+    take: bool = False,
+) -> Operation[Plan]:
+    """Return the steps that make the store match `wanted`."""
+    stored: dict[str, Schedule] = {}
+    for begin in range(0, len(wanted), _BATCH):
+        names = [(call.namespace, one.name) for one in wanted[begin : begin + _BATCH]]
+        rows = yield sql("schedules_by_name", names)
+        stored |= {schedule.name: schedule for schedule in (yield from with_pauses(map(read_anyway, rows)))}
+    owned: list[Schedule] = []
+    for origin in sorted(origins):
+        rows = yield sql("schedules_of_origin", namespace=call.namespace, origin=origin)
+        owned += yield from with_pauses(map(read_anyway, rows))
+    sequence = yield from with_pauses(steps(wanted, stored, owned, call.now, take=take))
+    return Plan(tuple(sorted(sequence, key=lambda step: step.name)), pruned=prune)
+
+
+def apply_plan(
+    call: edit.Call,
+    wanted: Sequence[Schedule],
+    origins: Iterable[str],
+    *,
+    prune: bool = False,
+    take: bool = False,
+    leave_taken: bool = False,
+) -> Operation[Plan]:
+    """Make a plan and apply it. Returns the plan.
+
+    Raises DeclaredElsewhere if a schedule belongs to another origin, unless `leave_taken`, which leaves that schedule
+    as it is. Raises StoreChanged if another process was faster.
+    """
+    origins = list(origins)
+    # Lock in name order to avoid deadlocks.
+    wanted = sorted(wanted, key=lambda one: one.name)
+    plan = yield from make_plan(call, wanted, origins, prune=prune, take=take)
+    touched = [step.stored for step in (*plan.update, *(plan.missing if prune else ())) if step.stored is not None]
+    if touched:
+        rows = yield sql("lock_schedules", [(one.id,) for one in sorted(touched, key=lambda one: one.id)])
+        if len(rows) < len(touched) or any(closed_of(row) is not None for row in rows):
+            raise StoreChanged("a schedule was closed meanwhile")
+        # Another process may have made the changes while this one waited for the locks.
+        plan = yield from make_plan(call, wanted, origins, prune=prune, take=take)
+    if plan.conflicts and not leave_taken:
+        raise DeclaredElsewhere(plan)
+    events: list[Row] = []
+    new = [step.wanted for step in plan.create if step.wanted is not None]
+    for begin in range(0, len(new), _BATCH):
+        try:
+            yield from defer_events(edit.create(call, new[begin : begin + _BATCH]), events)
+        except edit.AlreadyExists as problem:
+            raise StoreChanged(str(problem)) from problem
+    try:
+        for step in plan.update:
+            assert step.wanted is not None
+            yield from defer_events(_update(replace(call, name=step.name), step.wanted), events)
+        for step in plan.missing if prune else ():
+            yield from defer_events(edit.delete(replace(call, name=step.name), "leave"), events)
+    except NotFound as problem:
+        raise StoreChanged(str(problem)) from problem
+    if events:
+        yield sql("insert_events", events)
+    return plan
+
+
+def _update(call: edit.Call, wanted: Schedule) -> Operation[edit.Answer]:
+    return edit.update(call, lambda one: with_definition(one, wanted), repairs=True)
+
+
+def defer_events(work: Operation[T], events: list[Row]) -> Operation[T]:
+    """Run an operation as part of a larger one, and collect its events instead of writing them. Writing an event blocks
+    all other writers of events until the commit, so statements that may wait for a lock must not come after it."""
+    try:
+        statement = next(work)
+        while True:
+            if statement.name == "insert_events":
+                events += statement.rows or ()
+                statement = work.send([])
+                continue
+            try:
+                rows = yield statement
+            except Exception as problem:
+                statement = work.throw(problem)
+            else:
+                statement = work.send(rows)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]

@@ -1,0 +1,284 @@
+"""Compare wanted schedules with the stored ones, field by field. The result is a plan for `apply`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, TypeAlias, get_args
+
+import orjson
+
+from ostinato.errors import Conflict, SpecError
+from ostinato.schedules.actions import write_target
+from ostinato.schedules.decisions.generator import upcoming
+from ostinato.schedules.model import PACE, CatchUp, Schedule, State, target_words
+from ostinato.schedules.validation import same_definition
+from ostinato.when.instants import SECOND, Micros, to_datetime
+
+Verb: TypeAlias = Literal["create", "update", "unchanged", "missing", "taken"]
+CODE = "code"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One changed field of a definition. A value is None if the field is not set."""
+
+    field: str
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        return f"{self.field}: {_words(self.old)} → {_words(self.new)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step of a plan for one schedule. `missing` means that this origin declared the schedule before, and no longer
+    does. `taken` means that another origin, `owner`, declares it. `before` and `after` are its next times, in its own
+    time zone."""
+
+    name: str
+    verb: Verb
+    changes: tuple[Change, ...] = ()
+    before: tuple[datetime, ...] = ()
+    after: tuple[datetime, ...] = ()
+    owner: str | None = None
+    wanted: Schedule | None = None
+    stored: Schedule | None = None
+
+    @property
+    def words(self) -> str:
+        """Describe what is created, or which fields change."""
+        if self.verb == "create" and self.wanted is not None:
+            return f"{self.wanted.spec.describe()} → {target_words(self.wanted.action)}"
+        return "\n".join(map(str, self.changes))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "verb": self.verb,
+            "words": self.words,
+            "changes": [{"field": one.field, "old": one.old, "new": one.new} for one in self.changes],
+            "before": [one.isoformat() for one in self.before],
+            "after": [one.isoformat() for one in self.after],
+            "owner": self.owner,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps, by name. `pruned` says whether missing schedules are closed; `notes` are warnings."""
+
+    steps: tuple[Step, ...] = ()
+    pruned: bool = False
+    notes: tuple[str, ...] = ()
+
+    def of(self, verb: Verb) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.verb == verb)
+
+    @property
+    def create(self) -> tuple[Step, ...]:
+        return self.of("create")
+
+    @property
+    def update(self) -> tuple[Step, ...]:
+        return self.of("update")
+
+    @property
+    def unchanged(self) -> tuple[Step, ...]:
+        return self.of("unchanged")
+
+    @property
+    def missing(self) -> tuple[Step, ...]:
+        return self.of("missing")
+
+    @property
+    def conflicts(self) -> tuple[Step, ...]:
+        return self.of("taken")
+
+    @property
+    def touched(self) -> int:
+        """Return how many schedules change."""
+        return len(self.create) + len(self.update) + (len(self.missing) if self.pruned else 0)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many steps of each verb there are."""
+        return {verb: len(self.of(verb)) for verb in get_args(Verb)}
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "steps": [step.as_dict() for step in self.steps],
+            "counts": self.counts,
+            "pruned": self.pruned,
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        gone = "to prune" if self.pruned else "no longer declared"
+        counted = [
+            (len(self.create), "to create"),
+            (len(self.update), "to update"),
+            (len(self.unchanged), "unchanged"),
+            (len(self.missing), gone),
+            (len(self.conflicts), "declared elsewhere"),
+        ]
+        return ", ".join(f"{n} {words}" for n, words in counted if n) or "nothing is declared"
+
+
+class DeclaredElsewhere(Conflict):
+    """Raised if another origin declares some of the wanted schedules. Nothing was changed."""
+
+    def __init__(self, plan: Plan) -> None:
+        owners = ", ".join(f"{step.name!r} ({step.owner})" for step in plan.conflicts[:5])
+        more = f" and {len(plan.conflicts) - 5} more" if len(plan.conflicts) > 5 else ""
+        super().__init__(
+            f"declared elsewhere: {owners}{more}; nothing was done. "
+            "Declare each schedule in one place, or take them over with take (--take)"
+        )
+        self.plan = plan
+
+
+def steps(
+    wanted: Sequence[Schedule],
+    stored: Mapping[str, Schedule],
+    owned: Iterable[Schedule],
+    now: Micros,
+    *,
+    take: bool = False,
+) -> Iterator[Step]:
+    """Yield the steps of a plan. `stored` are the stored schedules with the wanted names; `owned` are all stored
+    schedules of the wanted origins."""
+    for schedule in wanted:
+        yield _step(schedule, stored.get(schedule.name), now, take)
+    names = {schedule.name for schedule in wanted}
+    for schedule in owned:
+        if schedule.name not in names:
+            before = next_times(schedule, now)
+            yield Step(schedule.name, "missing", before=before, owner=schedule.origin, stored=schedule)
+
+
+def _step(wanted: Schedule, stored: Schedule | None, now: Micros, take: bool) -> Step:
+    if stored is None:
+        after = next_times(replace(wanted, reached=now, updated=now), now)
+        changes = tuple(Change(field, None, value) for field, value in flatten(definition(wanted)))
+        return Step(wanted.name, "create", changes, (), after, wanted.origin, wanted)
+    ours = take or may_take(stored.origin, wanted.origin)
+    # If two origins declare the same definition, there is no conflict, and the first one keeps it.
+    # A declaration resumes a parked schedule of its own: the cause may have been repaired.
+    parked = stored.state is State.PARKED
+    if same_definition(stored, wanted) and (not ours or (stored.origin == wanted.origin and not parked)):
+        return Step(wanted.name, "unchanged", owner=stored.origin, wanted=wanted, stored=stored)
+    changes = differences(stored, wanted)
+    if parked:
+        changes += (Change("state", f"parked: {stored.reason}", "running"),)
+    if not ours:
+        return Step(wanted.name, "taken", changes, owner=stored.origin, wanted=wanted, stored=stored)
+    after = next_times(replace(with_definition(stored, wanted), state=State.RUNNING, updated=now), now)
+    return Step(wanted.name, "update", changes, next_times(stored, now), after, stored.origin, wanted, stored)
+
+
+def may_take(owner: str | None, origin: str | None) -> bool:
+    """Return whether `origin` may take over a schedule of `owner`: one without an owner, its own, or one of the same
+    app before that app had a name. Other schedules are taken over only if the user asks for it, because two origins
+    would overwrite each other's definitions again and again."""
+    return owner is None or owner == origin or (owner == CODE and origin is not None and origin.startswith(f"{CODE}:"))
+
+
+def with_definition(stored: Schedule, wanted: Schedule) -> Schedule:
+    """Return the stored schedule with the wanted definition. Its state and its history do not change."""
+    return replace(
+        stored,
+        spec=wanted.spec,
+        action=wanted.action,
+        policies=wanted.policies,
+        memo=wanted.memo,
+        tags=wanted.tags,
+        attributes=wanted.attributes,
+        origin=wanted.origin,
+    )
+
+
+def next_times(schedule: Schedule, now: Micros) -> tuple[datetime, ...]:
+    if schedule.state is not State.RUNNING:
+        return ()
+    try:
+        zone = schedule.spec.tzinfo
+        return tuple(to_datetime(one.actual).astimezone(zone) for one in upcoming(schedule, now, _SHOWN))
+    except SpecError:  # too many exclusions to find a time; the schedule reports it
+        return ()
+
+
+def differences(stored: Schedule, wanted: Schedule) -> tuple[Change, ...]:
+    old, new = dict(flatten(definition(stored))), dict(flatten(definition(wanted)))
+    fields = list(dict.fromkeys([*new, *old]))
+    changes = [
+        Change(field, old.get(field), new.get(field))
+        for field in fields
+        if old.get(field) != new.get(field) or (field in old) != (field in new)  # null differs from no field
+    ]
+    if stored.origin != wanted.origin:
+        changes.append(Change("origin", stored.origin, wanted.origin))
+    return tuple(changes)
+
+
+def definition(schedule: Schedule) -> dict[str, Any]:
+    """Return the definition of a schedule without its state, in the form that files have, with all policies."""
+    policies = asdict(schedule.policies)
+    whole = {
+        "spec": schedule.spec.to_json(),
+        "action": {**write_target(schedule.action), **schedule.action.options},
+        **{field: value for field, value in policies.items() if value is not None and field != "manual_counts"},
+        "overlap": schedule.policies.overlap.value,
+        "catchup": catchup_form(schedule.policies.catchup),
+        "tags": list(schedule.tags),
+        "attributes": dict(schedule.attributes),
+    }
+    if schedule.memo is not None:
+        whole["memo"] = schedule.memo
+    # Through JSON, as the store returns it: tuples become lists.
+    fields: dict[str, Any] = orjson.loads(orjson.dumps(whole))
+    return {field: value for field, value in fields.items() if field in ("spec", "memo") or value not in ([], {})}
+
+
+def catchup_form(catchup: CatchUp) -> str | dict[str, Any]:
+    """Return a catch-up policy as users write it."""
+    if catchup == CatchUp(catchup.mode):
+        return catchup.mode
+    if catchup == CatchUp("all", window=catchup.window) and catchup.window is not None:
+        return short_length(catchup.window)
+    form: dict[str, Any] = {"mode": catchup.mode}
+    if catchup.window is not None:
+        form["window"] = short_length(catchup.window)
+    if catchup.most is not None:
+        form["most"] = catchup.most
+    if catchup.pace != PACE:
+        form["pace"] = catchup.pace
+    return form
+
+
+def short_length(length: Micros) -> str:
+    """Return a length in the short form: `1h30m`."""
+    seconds, micros = divmod(length, SECOND)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    text = "".join(f"{n}{unit}" for n, unit in ((days, "d"), (hour, "h"), (minute, "m"), (second, "s")) if n)
+    return text + (f"{micros}us" if micros else "") or "0s"
+
+
+def flatten(whole: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that a plan compares. Each part of the spec, the action and its input is a field."""
+    for field, value in whole.items():
+        if field in ("spec", "action", "action.input", "action.http", "attributes") and isinstance(value, Mapping):
+            yield from flatten({f"{field}.{part}": one for part, one in value.items()})
+        else:
+            yield field, value
+
+
+def _words(value: Any) -> str:
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,0 +1,1 @@
+"""Operations: everything that reads and writes schedules in a transaction."""

@@ -1,0 +1,139 @@
+"""Act on the end of a schedule's run, in the transaction of that end: store the outcome, start the next waiting run,
+and pause the schedule after a number of failures in a row.
+
+waiting_runs.py decides which waiting run starts next; it reads only the head of a long queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from ostinato.engine import rows as engine_rows
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.log import log
+from ostinato.engine.rows import timer_row
+from ostinato.engine.runs import After, Ended
+from ostinato.model import Status, Timer
+from ostinato.schedules.actions import Maker
+from ostinato.schedules.model import Outcomes, Schedule
+from ostinato.schedules.operations.fast_path import plain_success
+from ostinato.schedules.operations.waiting_runs import decide_waiting
+from ostinato.schedules.operations.write import write_decisions
+from ostinato.schedules.rows import event_row, name_of, outcome_row, read_schedule
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+_FAILURES = (Status.FAILED, Status.TIMED_OUT)
+PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its failures have paused
+
+
+def _no_job(name: str) -> None:
+    """Return no job, because the end of a run builds no new runs."""
+
+
+def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, list[Row]]:
+    """Return the schedule after the end of one run, and events to write. The schedule is paused after too many
+    failures. Pure."""
+    before = schedule.outcomes
+    data: dict[str, Any] = {} if ended.reason is None else {"reason": ended.reason}
+    if ended.status is Status.SUCCEEDED:
+        result = None if ended.result is None else orjson.loads(ended.result)
+        after = Outcomes(result, None, 0, now, now)
+        event_name = "run_completed"
+    elif ended.status in _FAILURES:
+        failure = {"run_id": ended.run.root_id, "status": ended.status.value, "reason": ended.reason}
+        after = replace(before, failure=failure, failures=before.failures + 1, ended_at=now)
+        event_name = "run_failed"
+        data["status"] = ended.status.value
+    else:
+        after = replace(before, ended_at=now)
+        event_name = "canceled"
+        data["status"] = ended.status.value
+    schedule = replace(schedule, outcomes=after)
+    events = [engine_rows.of_schedule(now, ended.run, f"schedule:{event_name}", **data)]
+    most = schedule.policies.pause_after_failures
+    open = not schedule.paused and not schedule.closed
+    if most is not None and after.failures >= most and event_name == "run_failed" and open:
+        times = "a failure" if after.failures == 1 else f"{after.failures} failures in a row"
+        # Runs of other kinds may be guarded: a reader of the schedule may not be allowed to see them.
+        name = f", {ended.run.root_id}" if ended.run.kind == "job" else ""
+        notes = f"{PAUSED_BY_FAILURES}{times}: {ended.status.value.replace('_', ' ')}{name}"
+        schedule = replace(schedule, paused=now, next=None, notes=notes, token=schedule.token + 1)
+        events.append(event_row(now, schedule, "paused", notes=notes, by="pause_after_failures"))
+    return schedule, events
+
+
+def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
+    """Act on the ends of runs of these schedules. `owners` are the schedules' rows, locked by `lock_owners`. Returns
+    events to write, and whether other runs may start now."""
+    by_schedule: dict[str, list[Ended]] = {}
+    for end in ended:
+        by_schedule.setdefault(end.run.schedule_id or "", []).append(end)
+    events: list[Row] = []
+    plain: list[Row] = []
+    others: list[str] = []
+    for owner in owners:
+        ends = by_schedule.get(owner[0], [])
+        outcome = None
+        if ends and all(end.status is Status.SUCCEEDED for end in ends):
+            outcome = plain_success(owner, ends[-1].result, now)
+        if outcome is not None:
+            plain.append(outcome)
+            events += [engine_rows.of_schedule(now, end.run, "schedule:run_completed") for end in ends]
+        elif ends:
+            others.append(owner[0])
+    if plain:
+        yield sql("note_outcomes", plain)
+    if others:
+        events += yield from _conclude_whole(others, by_schedule, now, kinds)
+    return After(events, stirs=bool(others))
+
+
+def _conclude_whole(
+    ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
+) -> Operation[list[Row]]:
+    """Slow path: a failure, a waiting run, or the schedule's last run."""
+    events: list[Row] = []
+    schedules: list[Schedule] = []
+    coming: set[str] = set()  # schedules that had a next time
+    for row in (yield sql("schedules_by_ids", [(id,) for id in ids])):
+        try:
+            schedule = read_schedule(row)
+            if schedule.next is not None:
+                coming.add(schedule.id)
+            for end in ended[schedule.id]:
+                running = not schedule.paused
+                schedule, more = remember(schedule, end, now)
+                events += more
+                if running and schedule.paused:
+                    log.warning(
+                        f"schedule {schedule.name!r} is {schedule.notes}",
+                        action="schedule_paused",
+                        schedule=schedule.name,
+                        failures=schedule.outcomes.failures,
+                        run=end.run.root_id,
+                    )
+            schedules.append(schedule)
+        except Exception as problem:  # the beat parks it; the run still ends
+            log.error(
+                "a schedule cannot be read", action="schedule_unreadable", schedule=name_of(row), problem=str(problem)
+            )
+    if not schedules:
+        return events
+    decisions = yield from decide_waiting(schedules, now)
+    events += yield from write_decisions(decisions, now, Maker(_no_job, run_kinds=kinds), save=False)
+    yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
+    over = [("schedule", d.schedule.id) for d in decisions if d.schedule.next is None and d.schedule.id in coming]
+    if over:  # paused, or out of actions
+        yield sql("drop_timers", over)
+    filling = [(s.id,) for s in schedules if s.memory.backfills]
+    if filling:
+        backfills = yield sql("open_backfills", filling)
+        wake = [timer_row(Timer("schedule", id, "backfill", now, namespace)) for id, _, namespace in backfills]
+        if wake:
+            yield sql("set_timers", wake)
+    return events

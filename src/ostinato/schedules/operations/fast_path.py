@@ -1,0 +1,162 @@
+"""Fast path: the common firing and the common success of a schedule, from the rows read to the rows written.
+
+A firing is plain if one time is due and on time, the schedule has no unfinished run, and no skip, move or limit
+applies: then the occurrence starts under every policy. A success is plain if no run waits for it and the schedule has a
+next time.
+
+The fast path saves reading the whole schedule, `decide`, and building JSON from objects. It mirrors `decide.advance`
+with `write.write_decisions`, and `complete.remember`, and must write the same rows.
+tests/unit/schedules/operations/test_fast_path.py writes random firings both ways and compares them.
+(waiting_runs.py has the shortcut for the end of a run while many others wait: it reads only the oldest ones.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from ostinato.engine.direct_claim import DirectClaim, NewRun
+from ostinato.engine.rows import quoted
+from ostinato.schedules.actions import Maker
+from ostinato.schedules.model import GRACE
+from ostinato.schedules.rows import occurrence_key, read_action_text, read_policies_text, read_spec_text
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+from ostinato.when.times import Compiled
+
+_NOTHING = '{"result":null,"failure":null,'  # how most outcomes begin
+_ORDINARY = frozenset({"counts", "previous", "backfills", "stretch"})  # parts of a memory that do not affect a firing
+
+
+class Firing(NamedTuple):
+    run: NewRun
+    schedule: Row  # for `pass_schedules`
+    timer: Row
+    created: Row
+    triggered: Row
+    started: str  # the data of `schedule:run_started`, once the run is claimed
+
+
+def plain_firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
+    """Return the firing of a schedule without unfinished runs, from its row of `due_schedules`. None if it is not
+    plain, or on any error: the slow path then meets the same error and handles it."""
+    try:
+        return _firing(brief, now, maker, new_id)
+    except Exception:
+        return None
+
+
+def _firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
+    id, fit, namespace, name, spec_text, action, policies, seed, reached, updated, memory_text, outcome, actor = brief
+    if not fit or now < updated:
+        return None
+    memory = {} if memory_text is None else orjson.loads(memory_text)
+    if not memory.keys() <= _ORDINARY:
+        return None
+    read_policies_text(policies)  # only checked: a schedule whose policies cannot be read is parked
+    spec = read_spec_text(spec_text)
+    compiled = spec.compiled
+    nominal, following = _next_two(compiled, max(reached, updated - spec.jitter - 1))
+    if nominal is None or following is None:
+        return None
+    actual, wake = nominal, following
+    if spec.jitter:
+        seed = seed or f"{namespace}-{name}"
+        actual, wake = compiled.jittered(nominal, seed), compiled.jittered(following, seed)
+    if not max(updated, now - GRACE) <= actual <= now < wake:
+        return None
+    template = maker.simple(read_action_text(action), namespace)
+    if template is None:
+        return None
+    quoted_name = orjson.dumps(name).decode()
+    identity = f'"nominal":{nominal},"origin":"auto"'
+    previous = memory.get("previous")
+    if previous is None:
+        previous = _previous(compiled, nominal)
+    window = "" if previous is None else f',"previous":{previous}'
+    detail = f'{{"schedule":{quoted_name},{identity}{window}{_last(outcome)}}}'
+    counts = memory.get("counts") or {}
+    after: dict[str, Any] = {"counts": {**counts, "actions": counts.get("actions", 0) + 1}, "previous": nominal}
+    if memory.get("backfills"):
+        after["backfills"] = memory["backfills"]
+    run_id = new_id(now)
+    run = NewRun(
+        run_id,
+        namespace,
+        template.kind,
+        template.name,
+        occurrence_key(id, nominal, "auto"),
+        template.queue,
+        template.priority,
+        actual,
+        template.options,
+        template.input,
+        actor,
+        id,
+        detail,
+    )
+    triggered = f'{{"name":{quoted_name},"run_id":"{run_id}",{identity}}}'
+    started = f'{{"name":{quoted_name},"run_id":"{run_id}","attempt":1,{identity}}}'
+    created = f'{{"name":{quoted(template.name)},"run_id":"{run_id}","attempt":1}}'
+    return Firing(
+        run,
+        (id, nominal, wake, orjson.dumps(after).decode()),
+        ("schedule", id, "next", wake, namespace, None),
+        (now, namespace, "run:created", run_id, created, actor),
+        (now, namespace, "schedule:triggered", id, triggered, actor),
+        started,
+    )
+
+
+def _last(outcome: str | None) -> str:
+    """Return the last result and the last failure, as a part of the run's detail."""
+    if outcome is None or outcome.startswith(_NOTHING):
+        return ""
+    outcomes = orjson.loads(outcome)
+    last = {f"last_{name}": outcomes[name] for name in ("result", "failure") if outcomes.get(name) is not None}
+    return f",{orjson.dumps(last).decode()[1:-1]}" if last else ""
+
+
+@lru_cache(maxsize=4096)
+def _next_two(compiled: Compiled, after: Micros) -> tuple[Micros | None, Micros | None]:
+    """Return the next two times. Cached, because many schedules have the same times."""
+    nominal = compiled.next(after)
+    return nominal, None if nominal is None else compiled.next(nominal)
+
+
+@lru_cache(maxsize=4096)
+def _previous(compiled: Compiled, nominal: Micros) -> Micros | None:
+    return compiled.previous(nominal)
+
+
+def write_firings(firings: Sequence[Firing], now: Micros, direct: DirectClaim) -> Operation[list[Row]]:
+    """Write firings: their runs, claimed or ready, and their schedules with the next timers. Returns events to write,
+    in the same order as the slow path."""
+    claimed = yield from direct.insert([firing.run for firing in firings], now)
+    yield sql("pass_schedules", [firing.schedule for firing in firings])
+    yield sql("set_timers", [firing.timer for firing in firings])
+    by_id = {firing.run.id: firing for firing in firings} if claimed else {}
+    started = [by_id[id] for id in claimed]
+    return [
+        *(firing.created for firing in firings),
+        *(firing.triggered for firing in firings),
+        *(direct.started_event(firing.created) for firing in started),
+        *(_run_started(firing) for firing in started),
+    ]
+
+
+def _run_started(firing: Firing) -> Row:
+    at, namespace, _, id, _, actor = firing.triggered
+    return (at, namespace, "schedule:run_started", id, firing.started, actor)
+
+
+def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
+    """Return the row for `note_outcomes` after a success, from the schedule's row of `lock_owners`. None if a run or a
+    backfill waits for the end, or if the schedule has no next time."""
+    id, following, memory = row
+    if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
+        return None
+    return (id, f'{{"result":{result or "null"},"failure":null,"failures":0,"success_at":{now},"ended_at":{now}}}')

@@ -1,0 +1,93 @@
+"""Load schedules and their unfinished runs for a decision, and park the schedules that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import orjson
+
+from ostinato.engine.log import log
+from ostinato.engine.rows import timer_row
+from ostinato.model import Status, Timer
+from ostinato.schedules.decisions.decide import Live
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.rows import id_of, read_anyway, read_detail
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+_RETRY_AFTER: Micros = 5_000  # how long the timer of a locked schedule is postponed
+
+
+def lock_free(
+    timers: Sequence[Timer], ids: Sequence[str], now: Micros, brief: str | None = None
+) -> Operation[list[Row]]:
+    """Lock the schedules of these timers, and return their rows. `ids` has the schedule's id for each timer.
+
+    Does not wait for a schedule that another transaction has locked: leaves it out and postpones its timer. With
+    `brief`, the version of the time zone rules in force, the rows have only the columns of `due_schedules`."""
+    wanted = [(id,) for id in dict.fromkeys(ids)]
+    if brief is None:
+        rows = yield sql("lock_free_schedules", wanted)
+    else:
+        rows = yield sql("due_schedules", wanted, rules=brief)
+    locked = set(map(id_of, rows))
+    others = [(timer, id) for timer, id in zip(timers, ids, strict=True) if id not in locked]
+    if others:
+        existing = {id for (id,) in (yield sql("existing_schedules", [(id,) for _, id in others]))}
+        postponed = [timer_row(timer._replace(due=now + _RETRY_AFTER)) for timer, id in others if id in existing]
+        if postponed:
+            yield sql("set_timers", postponed)
+    return rows
+
+
+def load_live_runs(
+    ids: Sequence[str], *, hold: bool = False, first: int | None = None
+) -> Operation[dict[str, list[Live]]]:
+    """Return the unfinished runs of each schedule. `first` limits how many of the waiting runs are read.
+
+    `hold` locks the runs that no node has claimed until the commit. So a decision can rely on their status: it may stop
+    such a run at once, while a running one takes time to stop.
+    """
+    live_runs: dict[str, list[Live]] = {id: [] for id in ids}
+    if not ids:
+        return live_runs
+    owners = [(id,) for id in ids]
+    if first is None:
+        rows = yield sql("live_of_schedules", owners)
+    else:
+        rows = yield sql("first_of_schedules", owners, first=first)
+    for schedule_id, id, root_id, status, held, due, detail in rows:
+        waits = status == "buffered" and held == "overlap"
+        live_runs[schedule_id].append(Live(id, root_id, Status(status), waits, due, read_detail(detail)))
+    unclaimed = [
+        run for runs in live_runs.values() for run in runs if not run.waiting and run.status is not Status.ACTIVE
+    ]
+    if hold and unclaimed:
+        statuses = {row[0]: row[1] for row in (yield sql("hold_runs", [(run.id,) for run in unclaimed]))}
+        for schedule_id, runs in live_runs.items():
+            live_runs[schedule_id] = [replace(run, status=Status(statuses.get(run.id, run.status))) for run in runs]
+    return live_runs
+
+
+def park(parked: Sequence[tuple[Schedule, str]], now: Micros) -> Operation[list[Row]]:
+    """Park schedules, each for a reason. Returns events to write."""
+    if not parked:
+        return []
+    yield sql("park_schedules", [(schedule.id, reason) for schedule, reason in parked])
+    events: list[Row] = []
+    for schedule, reason in parked:
+        log.error("a schedule was parked", action="schedule_parked", schedule=schedule.name, reason=reason)
+        data = orjson.dumps({"name": schedule.name, "reason": reason}).decode()
+        events.append((now, schedule.namespace, "schedule:parked", schedule.id, data, None))
+    return events
+
+
+def park_owner(timer: Timer, reason: str, now: Micros) -> Operation[bool]:
+    """Park the schedule of a timer that cannot be fired, so that users see it and can resume it. Returns False if the
+    schedule does not exist."""
+    rows = yield sql("schedules_by_ids", [(timer.owner,)])
+    if not rows:
+        return False
+    yield sql("insert_events", (yield from park([(read_anyway(rows[0]), reason)], now)))
+    return True

@@ -1,0 +1,81 @@
+"""Delete old rows of schedules: answers to requests, closed schedules, backfills, and occurrences beyond `keep`. Also
+add the labels that nodes of an earlier version have not written. One timer starts both, and each works in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.housekeeping import remove
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import timer_row
+from ostinato.engine.timers import Fire
+from ostinato.model import Timer
+from ostinato.schedules.actions import ActionKinds
+from ostinato.schedules.companions import Companions
+from ostinato.schedules.operations.search import label_all
+from ostinato.schedules.rows import key_range, read_memory, read_policies_text
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+
+KEEP_ANSWERS: Micros = 86_400 * SECOND  # how long a request id is remembered
+_BATCH = 1000
+_INTERVAL: Micros = 3600 * SECOND
+_NEXT_BATCH: Micros = SECOND // 10
+
+
+def _timer(due: Micros, after: str = "") -> Timer:
+    return Timer("schedules", "store", "keeping", due, data=after or None)
+
+
+def first_timer(now: Micros) -> Operation[None]:
+    yield sql("add_timers", [timer_row(_timer(now + _INTERVAL))])
+
+
+def purposes(keep_runs: Micros, actions: ActionKinds, companions: Companions) -> dict[tuple[str, str], Fire]:
+    def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+        # One timer has the cursors of both: nodes of earlier versions know no other timer.
+        kept, _, labelled = (timers[0].data or "").partition("|")
+        kept, full = yield from keep(now, now - keep_runs, kept, actions, companions, kinds)
+        _, further = yield from label_all(labelled, _BATCH)
+        again = now + (_NEXT_BATCH if full or kept or further else _INTERVAL)
+        yield sql("set_timers", [timer_row(_timer(again, f"{kept}|{further}" if further else kept))])
+        return []
+
+    return {("schedules", "keeping"): fire}
+
+
+def keep(
+    now: Micros, before: Micros, after: str, actions: ActionKinds, companions: Companions, kinds: Kinds
+) -> Operation[tuple[str, bool]]:
+    """Delete one batch. Returns the cursor in the schedules with a `keep`, and whether more rows can be deleted."""
+    answers = yield sql("drop_requests", before=now - KEEP_ANSWERS, limit=_BATCH)
+    closed = yield sql("drop_closed_schedules", before=before, limit=_BATCH)
+    if closed:
+        ids = [row[0] for row in closed]
+        for companion in companions.values():
+            yield from companion.forget_schedules(ids)
+        for action in actions.values():
+            if action.forget is not None:
+                yield from action.forget(ids)
+    filled = yield sql("drop_backfills", before=before, limit=_BATCH)
+    rows = yield sql("keeping_schedules", after=after, limit=_BATCH)
+    surplus = 0
+    for id, namespace, policies, memory in rows:
+        try:
+            most, stretch = read_policies_text(policies).keep, read_memory(memory).stretch
+        except Exception:  # the beat parks it; its rows are kept until it is repaired
+            continue
+        if most is None:
+            continue
+        low, high = key_range(id)
+        surplus_rows = yield sql(
+            "beyond_kept", namespace=namespace, low=low, high=high, most=most, limit=_BATCH, kinds=kinds.names
+        )
+        # Keep the row of a range that still grows: it is as new as its last time.
+        old = [(run_id, kind) for run_id, kind in surplus_rows if stretch is None or run_id != stretch.run]
+        if old:
+            yield from remove(old, kinds)
+        surplus = max(surplus, len(surplus_rows))
+    full = max(len(answers), len(closed), len(filled), surplus) >= _BATCH
+    return rows[-1][0] if len(rows) == _BATCH else "", full

@@ -1,0 +1,370 @@
+"""Write decisions about many schedules to the store: all rows in one transaction, one statement per kind of row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ostinato.engine import rows as engine_rows
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.limits import let_in
+from ostinato.engine.reporting import report_failure
+from ostinato.engine.rows import insert_row, timer_row, whole_run
+from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
+from ostinato.errors import OstinatoError
+from ostinato.model import Run, Status, Timer
+from ostinato.schedules.actions import BEHIND, Maker
+from ostinato.schedules.companions import InsertedRun
+from ostinato.schedules.decisions.decide import BACKFILL, Decision, Fresh, Live, Passed
+from ostinato.schedules.model import Overlap, Reason, Schedule, run_name
+from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key
+from ostinato.store.columns import writer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+
+NewId = Callable[[], str]
+_outcome_row = writer(  # for `insert_outcomes`
+    """id namespace kind name key status.value reason queue due created finished root_id schedule_id detail
+    actor""".split()
+)
+Inputs = Mapping[str, Mapping[str, Any] | None]  # by origin: the input that replaces the action's
+
+
+def next_timer(schedule: Schedule, due: Micros) -> Timer:
+    return Timer("schedule", schedule.id, "next", due, schedule.namespace)
+
+
+def write_decisions(
+    decisions: Sequence[Decision],
+    now: Micros,
+    maker: Maker,
+    *,
+    inputs: Inputs | None = None,
+    save: bool = True,
+    refused: list[tuple[Decision, Exception]] | None = None,
+    not_started: dict[str, str] | None = None,
+) -> Operation[list[Row]]:
+    """Write decisions. Returns events to write.
+
+    With `save=False` the caller writes the rows of the schedules. A decision that cannot be written is added to
+    `refused`, and the others are written; without `refused` its error is raised. Runs that cannot start now are added
+    to `not_started`: id → reason."""
+    unfit = yield from maker.find_unfit(one.schedule for one in decisions if one.start or one.hold)
+    batch = _DecisionRows(now, maker, inputs or {}, save, unfit, not_started)
+    for decision in decisions:
+        try:
+            batch.add(decision)
+        except Exception as problem:
+            if refused is None:
+                raise
+            refused.append((decision, problem))
+    events: list[Row] = []
+    for decision in batch.decisions:
+        if decision.stop:
+            events += yield from _stop(decision, now, maker.run_kinds)
+    yield from batch.write()
+    return events + batch.events + batch.schedule_events
+
+
+def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]:
+    """Cancel or terminate the runs that the overlap policy stops. Returns events to write."""
+    events: list[Row] = []
+    word = "terminated" if decision.terminate else "cancelled"
+    status = Status.TERMINATED if decision.terminate else Status.CANCELLED
+    reason = f"{word} by its schedule's overlap policy"
+    for run in decision.stop:
+        _, stop_events, ended = yield from stop_chain(run.root_id, status, reason, now, decision.terminate, kinds)
+        events += stop_events
+        for over in ended:
+            events.append(stopped_event(now, over.run, reason, status))
+    return events
+
+
+def stopped_event(now: Micros, run: Run, reason: str, status: Status) -> Row:
+    """Return the schedule's event for one of its runs that was stopped."""
+    return engine_rows.of_schedule(now, run, "schedule:canceled", reason=reason, status=status.value)
+
+
+class _DecisionRows:
+    """Collects the rows of many decisions, and writes them."""
+
+    def __init__(
+        self,
+        now: Micros,
+        maker: Maker,
+        inputs: Inputs,
+        save: bool,
+        unfit: Mapping[str, OstinatoError],
+        not_started: dict[str, str] | None = None,
+    ) -> None:
+        self.now = now
+        self.maker = maker
+        self.inputs = inputs
+        self.save = save
+        self.unfit = unfit
+        self.not_started = not_started
+        self.decisions: list[Decision] = []
+        self.runs: list[Run] = []
+        self.accompanied: list[InsertedRun] = []
+        self.gated: list[Run] = []
+        self.outcomes: list[Run] = []
+        self.extended: list[Run] = []
+        self.released: list[tuple[Live, str]] = []
+        self.dropped: list[Row] = []
+        self.schedules: list[Row] = []
+        self.completed: list[Row] = []
+        self.timers: list[Row] = []
+        self.events: list[Row] = []
+        self.schedule_events: list[Row] = []
+        self._lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
+
+    def add(self, decision: Decision) -> None:
+        """Add all rows of a decision, or none if it raises."""
+        before = [len(one) for one in self._lists]
+        try:
+            self._add(decision)
+        except Exception:
+            for rows, length in zip(self._lists, before, strict=True):
+                del rows[length:]
+            raise
+
+    def _add(self, decision: Decision) -> None:
+        schedule = decision.schedule
+        for fresh in decision.start:
+            run = self._add_run(schedule, fresh)
+            if run.status is Status.WAITING:
+                self.timers.append(timer_row(remake_timer(run, self.now + SECOND)))
+                continue
+            if run.serial_key is None and run.concurrency_key is None:
+                run.status, run.ready_at = Status.READY, self.now
+            else:
+                hold(run)
+                self.gated.append(run)
+        for fresh in decision.hold:
+            run = self._add_run(schedule, fresh)
+            run.status, run.hold, run.reason = Status.BUFFERED, "overlap", "overlap"
+        for passed in decision.passed:
+            self._add_passed(schedule, passed)
+        for waiting in decision.release:
+            self.released.append((waiting, dump({**waiting.detail, **last_outcome(schedule)})))
+        for waiting, why, by in decision.drop:
+            detail = _dropped_detail(schedule, waiting, why, by)
+            self.dropped.append((waiting.id, why.status.value, why.value, dump(detail)))
+        if self.save:
+            self.schedules.append(advance_row(schedule))
+            if decision.completed:
+                self.completed.append((schedule.id,))
+            if schedule.next is not None:
+                self.timers.append(timer_row(next_timer(schedule, schedule.next)))
+        _add_schedule_events(decision, self.now, self.schedule_events)
+        self.decisions.append(decision)
+
+    def _add_run(self, schedule: Schedule, fresh: Fresh) -> Run:
+        due = fresh.occurrence
+        detail: dict[str, Any] = {"schedule": schedule.name, "nominal": due.nominal, "origin": due.origin}
+        if fresh.previous is not None:
+            detail["previous"] = fresh.previous
+        if due.stands_for:
+            detail["coalesced"] = due.stands_for
+        if due.overlap is not None:
+            detail["overlap"] = due.overlap.value
+        if due.asked:
+            detail["asked"] = True
+        detail |= last_outcome(schedule)
+        try:
+            if schedule.id in self.unfit:
+                raise self.unfit[schedule.id]
+            run, deadline = self.maker.run(
+                schedule, fresh.id, due.actual, self.now, detail, self.inputs.get(due.origin)
+            )
+        except Exception as problem:
+            run, deadline = self._placeholder(schedule, fresh, detail, problem), None
+        if deadline is not None:
+            self.timers.append(timer_row(deadline))
+        lower_priority(run, due.origin)
+        self.runs.append(run)
+        if schedule.companion is not None:
+            self.accompanied.append(InsertedRun(run, schedule, due))
+        return run
+
+    def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
+        """Return a run whose action cannot be built now. A timer tries again; until then the run counts as running. If
+        the run has to wait for others, its action is built when its turn comes."""
+        due = fresh.occurrence
+        input = self.inputs.get(due.origin)
+        if input is not None:
+            detail["input"] = input
+        run = self.maker.placeholder(schedule, fresh.id, due.actual, self.now, {**detail, "tries": 1})
+        run.status, run.reason = Status.WAITING, f"cannot start: {problem}"[:500]
+        if self.not_started is not None:
+            self.not_started[run.id] = run.reason
+        report_failure(run, Status.FAILED, run.reason, "tried again")
+        return run
+
+    def _add_passed(self, schedule: Schedule, passed: Passed) -> None:
+        detail: dict[str, Any] = {"schedule": schedule.name, "nominal": passed.nominal, "origin": passed.origin}
+        if passed.blocked_by is not None:
+            detail["blocked_by"] = passed.blocked_by
+        policy = _policy(schedule, passed.reason, passed.overlap)
+        if policy is not None:
+            detail["policy"] = policy
+        if passed.count > 1 or not passed.new:
+            detail |= {"count": passed.count, "last": passed.last}
+        run = Run(
+            id=passed.id,
+            name=run_name(schedule.action),
+            kind=schedule.action.kind,
+            namespace=schedule.namespace,
+            key=occurrence_key(schedule.id, passed.nominal, passed.origin),
+            status=passed.reason.status,
+            reason=passed.reason.value,
+            due=passed.actual,
+            created=self.now,
+            finished=self.now,
+            root_id=passed.id,
+            actor=schedule.actor,
+            schedule_id=schedule.id,
+            detail=orjson.dumps(detail).decode(),
+        )
+        if passed.new:
+            self.outcomes.append(run)
+        else:
+            self.extended.append(run)
+
+    def write(self) -> Operation[None]:
+        if self.runs:
+            yield sql("insert_runs", [insert_row(run) for run in self.runs])
+        for name, companion in self.maker.companions.items():
+            inserted = [one for one in self.accompanied if one.schedule.companion == name]
+            if inserted:
+                yield from companion.runs_inserted(inserted)
+        if self.outcomes:
+            yield sql("insert_outcomes", list(map(_outcome_row, self.outcomes)))
+        if self.extended:
+            grown = {run.id: run for run in self.extended}
+            details = [(run.id, run.detail) for run in grown.values()]
+            existing = {id for (id,) in (yield sql("extend_outcomes", details, now=self.now))}
+            # Retention deletes the row of a range that has not grown for a long time.
+            gone = [run for run in grown.values() if run.id not in existing]
+            if gone:
+                yield sql("insert_outcomes", list(map(_outcome_row, gone)))
+        if self.gated:
+            yield from let_in(self.gated, self.now)
+        if self.released:
+            yield from _release(self.released, self.now)
+        if self.dropped:
+            yield sql("pass_over", self.dropped, now=self.now)
+        if self.schedules:
+            yield sql("advance_schedules", self.schedules)
+        if self.completed:
+            yield sql("complete_schedules", self.completed)
+        if self.timers:
+            yield sql("set_timers", self.timers)
+        self.events += [created(run, self.now) for run in self.runs]
+
+
+def last_outcome(schedule: Schedule) -> dict[str, Any]:
+    """Return the result of the last success and the last failure, for the detail of the next run."""
+    detail: dict[str, Any] = {}
+    if schedule.outcomes.result is not None:
+        detail["last_result"] = schedule.outcomes.result
+    if schedule.outcomes.failure is not None:
+        detail["last_failure"] = schedule.outcomes.failure
+    return detail
+
+
+def lower_priority(run: Run, origin: str) -> None:
+    """Lower the priority of a backfill's run, so that scheduled runs come first."""
+    if origin.startswith(BACKFILL):
+        run.priority -= BEHIND
+
+
+def remake_timer(run: Run, due: Micros) -> Timer:
+    return Timer("schedule", run.id, "make", due, run.namespace)
+
+
+def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[None]:
+    """Let buffered runs start: update their details, then pass them to the gates. Runs whose actions could not be
+    built are built first, by a timer."""
+    yield sql("set_details", [(one.id, detail) for one, detail in released])
+    rows = yield sql("runs_by_ids", [(one.id,) for one, _ in released])
+    not_started = {one.id for one, _ in released if "tries" in one.detail}
+    runs = [run for run in map(whole_run, rows) if run.id not in not_started]
+    if not_started:
+        again = [run for run in map(whole_run, rows) if run.id in not_started]
+        yield sql("wait_to_be_made", [(run.id, "cannot start: it is tried again") for run in again])
+        yield sql("set_timers", [timer_row(remake_timer(run, now)) for run in again])
+    free = [run for run in runs if run.serial_key is None and run.concurrency_key is None]
+    if free:
+        yield sql("set_ready", [(run.id, now) for run in free])
+    yield from to_the_gates([r for r in runs if r.serial_key is not None or r.concurrency_key is not None], now)
+
+
+def _dropped_detail(schedule: Schedule, run: Live, why: Reason, by: str | None) -> dict[str, Any]:
+    detail = dict(run.detail)
+    if by is not None:
+        detail["blocked_by"] = by
+    policy = _policy(schedule, why, run.overlap)
+    if policy is not None:
+        detail["policy"] = policy
+    return detail
+
+
+def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
+    """Return the policy that kept an occurrence from running, with its present value."""
+    match why:
+        case Reason.OVERLAP | Reason.REPLACED:
+            return (overlap or schedule.policies.overlap).value
+        case Reason.CATCHUP_WINDOW | Reason.COALESCED:
+            return schedule.policies.catchup.mode
+        case Reason.BUFFER_FULL:
+            return str(schedule.policies.max_buffer)
+        case _:
+            return None
+
+
+def _add_schedule_events(decision: Decision, now: Micros, events: list[Row]) -> None:
+    """Append the schedule's events about a decision."""
+    schedule = decision.schedule
+    if decision.late:
+        will = len(decision.start) + len(decision.hold)
+        events.append(event_row(now, schedule, "late", late=decision.late, will_run=will))
+    for fresh in decision.start:
+        due = fresh.occurrence
+        events.append(event_row(now, schedule, "triggered", run_id=fresh.id, nominal=due.nominal, origin=due.origin))
+    for live in decision.release:
+        detail = live.detail
+        events.append(
+            event_row(
+                now, schedule, "triggered", run_id=live.root_id, nominal=detail["nominal"], origin=detail["origin"]
+            )
+        )
+    for row in decision.passed:
+        events.append(
+            _passed_event(now, schedule, row.reason, row.since, row.origin, row.blocked_by, row.added, row.last)
+        )
+    for waiting, reason, by in decision.drop:
+        nominal, origin = waiting.detail["nominal"], waiting.detail["origin"]
+        events.append(_passed_event(now, schedule, reason, nominal, origin, by, 1, nominal))
+    if decision.completed:
+        events.append(event_row(now, schedule, "completed"))
+
+
+def _passed_event(
+    now: Micros,
+    schedule: Schedule,
+    reason: Reason,
+    nominal: Micros,
+    origin: str,
+    by: str | None,
+    count: int,
+    last: Micros,
+) -> Row:
+    data: dict[str, Any] = {"reason": reason.value, "nominal": nominal, "origin": origin}
+    if by is not None:
+        data["blocked_by"] = by
+    if count > 1:
+        data |= {"count": count, "last": last}
+    return event_row(now, schedule, reason.status.value, **data)

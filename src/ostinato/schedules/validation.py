@@ -1,0 +1,236 @@
+"""Check the definitions that users write, and turn them into schedules that can be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import islice, pairwise
+from typing import Any, TypeAlias, TypedDict
+
+from ostinato.engine.context import to_json
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
+from ostinato.model import MOST, Limit, Retry
+from ostinato.schedules.actions import OPTIONS, Maker, read_action, with_input, without_input
+from ostinato.schedules.model import (
+    Action,
+    CatchUp,
+    Overlap,
+    OverlapName,
+    Policies,
+    Schedule,
+    read_catchup,
+    read_overlap,
+)
+from ostinato.schedules.rows import dump, write_action, write_policies
+from ostinato.when import Duration, Spec, parse_duration, read_spec
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, Micros
+from ostinato.when.size_limits import check_document_size, check_spec_size
+from ostinato.when.spec_text import parse_spec_text
+
+SpecLike: TypeAlias = Spec | str | Mapping[str, Any]
+ActionLike: TypeAlias = str | Callable[..., Any] | Mapping[str, Any]
+POLICIES = ("overlap", "catchup", "pause_after_failures", "max_buffer", "keep")
+STATE = ("remaining", "paused", "notes", "memo", "tags", "attributes")
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """The settings of a schedule other than spec and action. None means the default."""
+
+    input: Mapping[str, Any] | None
+    overlap: OverlapName | Overlap | None
+    catchup: str | timedelta | float | CatchUp | Mapping[str, Any] | None
+    pause_after_failures: int | None
+    max_buffer: int | None
+    keep: int | None
+    remaining: int | None
+    notes: str | None
+    memo: Any
+    tags: Sequence[str] | None
+    attributes: Mapping[str, Any] | None
+    queue: str | None
+    priority: int | None
+    retry: Retry | int | Mapping[str, Any] | None
+    timeout: Length | None
+    deadline: Length | None
+    serial_key: str | None
+    concurrency: Limit | int | Mapping[str, Any] | None
+    at_most_once: bool | None
+
+
+class ScheduleChanges(ScheduleOptions, total=False):
+    """The settings that an update may change."""
+
+    spec: SpecLike
+    action: ActionLike
+
+
+KEYS = ("spec", "action", "input", *OPTIONS, *POLICIES, *STATE)
+_NAME = 512
+_NOTES = 1000  # characters
+_LOOKED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """The limits and the known jobs that a definition is checked against."""
+
+    maker: Maker
+    name_of: Callable[[Callable[..., Any]], str]
+    min_interval: Micros = SECOND
+
+
+def read_name(name: object) -> str:
+    if not isinstance(name, str) or not 0 < len(name) <= _NAME or "\x00" in name or name != name.strip():
+        raise OstinatoError(f"the schedule's name {name!r} is not a text of 1 to {_NAME} characters")
+    if name in (".", ".."):  # browsers and proxies drop it from a URL
+        raise OstinatoError(f"a schedule cannot be called {name!r}; take a name with a letter or a digit")
+    return name
+
+
+def read_notes(notes: Any) -> str:
+    """Check the notes of a schedule, of a pause or of a resume."""
+    if not isinstance(notes, str) or len(notes) > _NOTES or "\x00" in notes:
+        raise OstinatoError(f"notes {short_repr(notes)} are not a text of at most {_NOTES:,} characters")
+    return notes
+
+
+def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule:
+    """Return the schedule with these changes. Only the keys in `changes` are checked and changed; None resets an option
+    to its default. Raises OstinatoError for the first mistake."""
+    for key in changes:
+        if key not in KEYS:
+            hint = did_you_mean(key, KEYS) or f"there are {', '.join(KEYS)}"
+            raise OstinatoError(f"a schedule has no {key!r}; {hint}")
+    schedule = base
+    if "spec" in changes:
+        schedule = replace(schedule, spec=checked_spec(_in_its_zone(changes["spec"], base.spec), doors.min_interval))
+    if any(key in changes for key in ("action", "input", *OPTIONS)):
+        schedule = replace(schedule, action=_action(schedule.action, changes, doors))
+        doors.maker.check(schedule.action, schedule.namespace)
+    if any(key in changes for key in POLICIES):
+        schedule = replace(schedule, policies=_policies(schedule.policies, changes))
+    return _state(schedule, changes)
+
+
+def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
+    """Read a new spec that is a text in the time zone of the spec that it replaces, unless the text names a zone."""
+    if isinstance(value, str) and before.tz and "TZ=" not in value:
+        return parse_spec_text(value, tz=before.tz)
+    return value
+
+
+def checked_spec(value: SpecLike, min_interval: Micros) -> Spec:
+    if isinstance(value, Mapping):
+        check_document_size(value)
+    spec = value if isinstance(value, Spec) else parse_spec_text(value) if isinstance(value, str) else read_spec(value)
+    check_spec_size(spec)
+    spec.check()
+    for earlier, later in pairwise(islice(spec.compiled.times(0), _LOOKED)) if min_interval > SECOND else ():
+        if later - earlier < min_interval:
+            apart, least = (later - earlier) / SECOND, min_interval / SECOND
+            raise OstinatoError(f"spec: two of its times are {apart:g} s apart; min_interval is {least:g} s")
+    return spec
+
+
+def _action(before: Action, changes: Mapping[str, Any], doors: Doors) -> Action:
+    target = _read_target(changes["action"], doors) if "action" in changes else before
+    options = {key: changes[key] for key in OPTIONS if changes.get(key) is not None}
+    dropped = {key for key in OPTIONS if key in changes and changes[key] is None}
+    kept = {key: value for key, value in target.options.items() if key not in dropped}
+    input = target.input
+    if changes.get("input") is not None:
+        if not isinstance(changes["input"], Mapping):
+            raise OstinatoError(f"input {changes['input']!r} is not an object with names")
+        input = with_input(target, dict(changes["input"])).input
+    elif "input" in changes and "action" not in changes:
+        input = without_input(target).input
+    if not isinstance(input, Mapping):
+        raise OstinatoError(f"input {input!r} is not an object with names")
+    to_json(dict(input), "the schedule's input")
+    whole = {**kept, **options}
+    return Action(target.job, dict(input), {key: _plain(value) for key, value in whole.items()}, target.kind)
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as a JSON value, with lengths as texts."""
+    if isinstance(value, Retry | Limit):
+        stored = {name: part for name, part in value.as_stored().items() if part is not None}
+        lengths = {name: str(Duration(micros=stored[name])) for name in ("delay", "longest", "per") if name in stored}
+        return {**stored, **lengths}
+    if isinstance(value, timedelta):
+        return str(parse_duration(value))
+    return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def _read_target(value: ActionLike, doors: Doors) -> Action:
+    """Read an action: a job's name, a job's function, or an object."""
+    if isinstance(value, str):
+        if not value:
+            raise OstinatoError("action '' names no job")
+        return Action(value)
+    if callable(value):
+        return Action(doors.name_of(value))
+    if not isinstance(value, Mapping):
+        raise OstinatoError(f"action {value!r} is not a job's name, a job, or {{'job': …}} or {{'http': …}}")
+    return read_action(value, doors.maker.kinds)
+
+
+def _policies(before: Policies, changes: Mapping[str, Any]) -> Policies:
+    policies = before
+    if "overlap" in changes:
+        overlap = changes["overlap"]
+        policies = replace(policies, overlap=Policies().overlap if overlap is None else read_overlap(overlap))
+    if "catchup" in changes:
+        catchup = changes["catchup"]
+        policies = replace(policies, catchup=CatchUp() if catchup is None else read_catchup(catchup))
+    for key in ("pause_after_failures", "max_buffer", "keep"):
+        if key in changes:
+            policies = replace(policies, **{key: _count(changes[key], key)})  # type: ignore[arg-type]
+    return policies
+
+
+def _count(value: Any, field: str, least: int = 1) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
+        raise OstinatoError(f"{field} {short_repr(value)} is not a whole number from {least} to {MOST:,}")
+    return value
+
+
+def _state(schedule: Schedule, changes: Mapping[str, Any]) -> Schedule:
+    if "remaining" in changes:
+        schedule = replace(schedule, remaining=_count(changes["remaining"], "remaining", 0))
+    if "notes" in changes:
+        schedule = replace(schedule, notes="" if changes["notes"] is None else read_notes(changes["notes"]))
+    if "memo" in changes:
+        to_json(changes["memo"], "the memo")
+        schedule = replace(schedule, memo=changes["memo"])
+    if "tags" in changes:
+        schedule = replace(schedule, tags=() if changes["tags"] is None else read_tags(changes["tags"]))
+    if "attributes" in changes:
+        attributes = changes["attributes"] or {}
+        if not isinstance(attributes, Mapping):
+            raise OstinatoError(f"attributes {attributes!r} are not an object with names")
+        to_json(dict(attributes), "the attributes")
+        schedule = replace(schedule, attributes=dict(attributes))
+    return schedule
+
+
+def read_tags(value: Any) -> tuple[str, ...]:
+    plain = not isinstance(value, str) and isinstance(value, Sequence)
+    if not plain or not all(isinstance(tag, str) and tag and "\x00" not in tag for tag in value):
+        raise OstinatoError(f"tags {value!r} are not a list of texts")
+    return tuple(dict.fromkeys(value))
+
+
+def same_definition(first: Schedule, second: Schedule) -> bool:
+    """Whether two schedules have the same definition, whatever their state."""
+    return (
+        first.spec == second.spec
+        and write_action(first.action) == write_action(second.action)
+        and write_policies(first.policies) == write_policies(second.policies)
+        and first.tags == second.tags
+        and dump([first.memo, dict(first.attributes)]) == dump([second.memo, dict(second.attributes)])
+    )

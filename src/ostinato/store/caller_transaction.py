@@ -1,0 +1,124 @@
+"""Run operations inside a caller's transaction, on connections of asyncpg, psycopg, sqlite3 and SQLAlchemy.
+
+Nothing here commits or rolls back: the caller does.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ostinato.errors import StoreError
+from ostinato.store.contract import Operation, Rows, Statement, drive_async
+from ostinato.store.postgres import execute_postgres
+from ostinato.store.sql import Query, queries, query_of
+from ostinato.store.sqlite import drive, execute_sqlite
+
+T = TypeVar("T")
+
+
+async def run_in_caller_transaction(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    """Run an operation on the caller's connection, as part of its transaction."""
+    module = type(connection).__module__.partition(".")[0]
+    if isinstance(connection, sqlite3.Connection):
+        return drive(make(), _sqlite(connection))
+    if module == "asyncpg":
+        if not connection.is_in_transaction():
+            raise _no_transaction()
+        return await drive_async(make(), lambda s: execute_postgres(connection, _query(s), s))
+    if module == "psycopg":
+        return await _psycopg(connection, make)
+    if module == "sqlalchemy":
+        return await _sqlalchemy(connection, make)
+    raise StoreError(
+        f"a connection of {type(connection).__module__}.{type(connection).__name__} cannot be used here; "
+        "give one of sqlite3, asyncpg, psycopg or SQLAlchemy"
+    )
+
+
+def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    """Run an operation on the caller's blocking connection."""
+    if isinstance(connection, sqlite3.Connection):
+        return drive(make(), _sqlite(connection))
+    module = type(connection).__module__.partition(".")[0]
+    if module == "psycopg" and not hasattr(connection, "__aenter__"):
+        return drive(make(), lambda s: _psycopg_sync(connection, s))
+    if module == "sqlalchemy":
+        return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
+    raise StoreError(f"a connection of {type(connection).__module__} cannot be used without await")
+
+
+def _sqlite(connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
+    if not connection.in_transaction:
+        if connection.isolation_level is None:
+            raise _no_transaction()
+        connection.execute("BEGIN IMMEDIATE")
+    return lambda s: execute_sqlite(connection, query_of(s, "sqlite", queries("sqlite")), s)
+
+
+def _query(statement: Statement) -> Query:
+    return query_of(statement, "postgres", queries("postgres"))
+
+
+def _no_transaction() -> StoreError:
+    return StoreError("this connection is not in a transaction; begin one first")
+
+
+async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    if connection.autocommit and connection.info.transaction_status.name == "IDLE":
+        raise _no_transaction()
+    if not hasattr(connection, "__aenter__"):
+        return drive(make(), lambda s: _psycopg_sync(connection, s))
+
+    async def execute(statement: Statement) -> Rows:
+        query = _query(statement)
+        if not query.text or (statement.rows is not None and not statement.rows):
+            return []
+        text, values = query.render("pyformat", statement.params, statement.rows)
+        cursor = await connection.execute(text, values)
+        return await cursor.fetchall() if cursor.description else []
+
+    return await drive_async(make(), execute)
+
+
+def _psycopg_sync(connection: Any, statement: Statement) -> Rows:
+    query = _query(statement)
+    if not query.text or (statement.rows is not None and not statement.rows):
+        return []
+    text, values = query.render("pyformat", statement.params, statement.rows)
+    cursor = connection.execute(text, values)
+    return cursor.fetchall() if cursor.description else []
+
+
+async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    if hasattr(connection, "run_sync"):
+        return await connection.run_sync(  # type: ignore[no-any-return]
+            lambda sync: drive(make(), _sqlalchemy_execute(_sync_connection(sync)))
+        )
+    return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
+
+
+def _sync_connection(connection: Any) -> Any:
+    """Return the connection of a Session, or the connection itself."""
+    return connection.connection() if hasattr(connection, "get_bind") else connection
+
+
+def _sqlalchemy_execute(connection: Any) -> Callable[[Statement], Rows]:
+    dialect = connection.dialect
+    if dialect.name == "sqlite":
+        raw = connection.connection.driver_connection
+        if not isinstance(raw, sqlite3.Connection):
+            raise StoreError("of SQLAlchemy's SQLite drivers only the built-in one (pysqlite) can be used here")
+        return _sqlite(raw)
+    style: Any = "dollar" if dialect.paramstyle.startswith("numeric") else "pyformat"
+
+    def execute(statement: Statement) -> Rows:
+        query = _query(statement)
+        if not query.text or (statement.rows is not None and not statement.rows):
+            return []
+        text, values = query.render(style, statement.params, statement.rows)
+        result = connection.exec_driver_sql(text, tuple(values) if style == "dollar" else values)
+        return [tuple(row) for row in result.fetchall()] if result.returns_rows else []
+
+    return execute

@@ -1,0 +1,161 @@
+"""The columns of every table, in the order in which statements list them and rows are read.
+
+A statement has `{run_columns}` instead of `*`, `{u.run_columns}` for the columns of an alias, and
+`{rows r(run_columns)}` for a batch of whole rows. A table's columns have the same order as the fields of the value that
+a row is read into, so `Run(*row)` reads a row.
+
+A table may have more columns: some are named by single statements only, others were added by a newer version. A node
+reads and writes the columns it knows, so nodes of two versions can share one store during an upgrade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+T = TypeVar("T")
+Reader: TypeAlias = Callable[[Sequence[Any]], T]
+
+
+class Table(NamedTuple):
+    """A table, with the columns that are read or written together. `types` are the types of the columns in `{rows
+    …}`."""
+
+    name: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+
+    def without(self, *names: str) -> Table:
+        kept = [pair for pair in zip(self.columns, self.types, strict=True) if pair[0] not in names]
+        return Table(self.name, tuple(column for column, _ in kept), tuple(kind for _, kind in kept))
+
+
+def table(name: str, columns: str) -> Table:
+    """Return a table from `"id priority:int"`. A column without a type is text."""
+    pairs = [column.partition(":") for column in columns.split()]
+    return Table(name, tuple(column for column, _, _ in pairs), tuple(kind or "text" for _, _, kind in pairs))
+
+
+def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any]:
+    """Return a function that gets one column of a row, or several columns as a tuple."""
+    return itemgetter(*map(columns.index, names))
+
+
+def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[Any], Any]) -> Reader[T]:
+    """Compile a function that reads a row of these columns.
+
+    It passes each value through its function in `read`, if there is one, and calls `make` with the values in order.
+    Every run is read this way, so it is compiled to be as fast as code written by hand.
+    """
+    names = list(columns)
+    values = (f"_{name}({name})" if name in read else name for name in names)
+    text = f"def made(_row):\n    {', '.join(names)} = _row\n    return _make({', '.join(values)})"
+    compiled: Reader[T] = _compile(text, _make=make, **{f"_{name}": function for name, function in read.items()})
+    return compiled
+
+
+def writer(attributes: Iterable[str], /, **write: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """Compile a function that makes a row from a value.
+
+    The row has these attributes, such as `id` or `status.value`, in order; each is passed through its function in
+    `write`, if there is one.
+    """
+    values = (f"_{name}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
+    text = f"def made(_value):\n    return ({', '.join(values)},)"
+    compiled: Callable[[Any], tuple[Any, ...]] = _compile(text, **{f"_{name}": one for name, one in write.items()})
+    return compiled
+
+
+def _compile(text: str, **names: Any) -> Any:
+    exec(text, names)
+    return names["made"]
+
+
+_RUN = table(
+    "ostinato_runs",
+    """id name kind namespace key queue priority:int due:int created:int root_id number:int parent_id claim:int
+    serial_key serial_hold concurrency_key options input checkpoint crashes:int actor schedule_id detail
+    status reason ready_at:int started:int finished:int retry_of node hold result error progress
+    cancel_requested:int superseded:int""",
+)
+_BINDING = table(
+    "ostinato_journey_bindings",
+    """schedule_id namespace definition version start subject start_at:int period max_runs:int runs_executed:int
+    generation:int state made_by created:int updated:int actor last_context""",
+)
+_DEFINITION = table(
+    "ostinato_journey_definitions", "namespace name version kind file digest created:int actor source documents"
+)
+_EVENT = table("ostinato_events", "seq:int at:int namespace name subject data actor")
+
+# The key is the name in `{…_columns}`.
+TABLES = {
+    "meta": table("ostinato_meta", "key value"),
+    "node": table("ostinato_nodes", "id name started:int lease_until:int queues handlers version zone_rules kinds"),
+    "run": _RUN,
+    "claimed_run": _RUN.without(
+        *("status", "reason", "ready_at", "started", "finished", "retry_of", "node", "hold", "result", "error"),
+        *("progress", "cancel_requested", "superseded"),
+    ),
+    "new_run": _RUN.without(
+        "started", "finished", "node", "claim", "result", "error", "progress", "cancel_requested", "superseded"
+    ),
+    "log": table("ostinato_logs", "run_id line:int at:int level message"),
+    "serial": table("ostinato_serials", "namespace key holder"),
+    "limit": table("ostinato_limits", "namespace key most:int rate:int per:int weight:int used:int arrival:int"),
+    "timer": table("ostinato_timers", "kind owner purpose due:int namespace data"),
+    "event": _EVENT,
+    "new_event": _EVENT.without("seq"),
+    "cursor": table("ostinato_cursors", "name seq:int until:int"),
+    "schedule": table(
+        "ostinato_schedules",
+        """id name spec policies action namespace state reason paused:int notes remaining:int reached:int next:int
+        updated:int token:int memory outcome memo tags attributes origin created:int closed:int zone_rules actor
+        seed companion""",
+    ),
+    "schedule_label": table("ostinato_schedule_labels", "namespace label name"),
+    "backfill": table(
+        "ostinato_backfills",
+        """id namespace schedule_id first:int last:int reached:int overlap input rate:real state total:int made:int
+        created:int finished:int reason actor""",
+    ),
+    "request": table("ostinato_requests", "namespace id at:int call"),
+    "job": table("ostinato_jobs", "name declared"),
+    "namespace": table("ostinato_namespaces", "name notes created:int actor"),
+    "token": table(
+        "ostinato_tokens", "id namespace role label bound created:int expires:int used:int revoked:int actor"
+    ),
+    "webhook": table(
+        "ostinato_webhooks",
+        """id namespace url patterns secrets notes state reason seq:int replays:int failing:int failing_seq:int
+        succeeded:int created:int updated:int actor""",
+    ),
+    "form": table(
+        "ostinato_forms", "schedule_id namespace workflow_id keep:int action action_said about about_said updated:int"
+    ),
+    "temporal_execution": table("ostinato_temporal_executions", "run_id namespace workflow_id request_id action"),
+    "search_attribute": table("ostinato_search_attributes", "namespace name type"),
+    "definition": _DEFINITION,
+    "definition_info": _DEFINITION.without("namespace", "source", "documents"),
+    "journey": table(
+        "ostinato_journeys",
+        """run_id namespace definition version phase current_state state context tags attributes binding_id
+        binding_generation:int started:int updated:int finished:int""",
+    ),
+    "journey_label": table("ostinato_journey_labels", "namespace label run_id"),
+    "journey_answer": table("ostinato_journey_answers", "run_id step key digest answer at:int"),
+    "journey_cache": table("ostinato_journey_cache", "namespace key value expires:int"),
+    "binding": _BINDING,
+    "binding_info": _BINDING.without("last_context"),
+}
+RUN_COLUMNS = TABLES["run"].columns
+CLAIMED_RUN_COLUMNS = TABLES["claimed_run"].columns
+NEW_RUN_COLUMNS = TABLES["new_run"].columns
+SCHEDULE_COLUMNS = TABLES["schedule"].columns
+BACKFILL_COLUMNS = TABLES["backfill"].columns
+WEBHOOK_COLUMNS = TABLES["webhook"].columns
+TOKEN_COLUMNS = TABLES["token"].columns
+DEFINITION_INFO_COLUMNS = TABLES["definition_info"].columns
+JOURNEY_COLUMNS = TABLES["journey"].columns
+BINDING_COLUMNS = TABLES["binding"].columns

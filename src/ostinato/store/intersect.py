@@ -1,0 +1,66 @@
+"""Intersect several indexes, a page at a time, to read a list with more than one filter.
+
+Each source is a statement that returns the keys of one index, in order, from a start key on. The sources are read in
+turn, and each starts at the first key that the others may still share. So the most selective filter shortens the reads
+of all, and no combination of filters needs a statement of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
+
+from ostinato.store.contract import Operation, Statement
+
+T = TypeVar("T")
+# Up to :limit keys of an index from :start on, without :skip.
+Source: TypeAlias = Callable[[str, str, int], Statement]
+# Returns the values for these keys, in order; it may leave out keys that do not match or no longer exist.
+Fetch: TypeAlias = Callable[[list[str]], Operation[list[T]]]
+_PAGE = 200
+
+
+def intersect_keys(
+    sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
+) -> Operation[list[str]]:
+    """Return the first keys from `start` on, without `skip`, that every source has. `down` reverses the order.
+
+    Fewer than `limit` keys mean that there are no more.
+    """
+    if len(sources) == 1:
+        return [row[0] for row in (yield sources[0](start, skip, limit))]
+    further, nearer = (min, max) if down else (max, min)
+    common: list[str] = []
+    while True:
+        pages: list[list[str]] = []
+        for source in sources:
+            page = [row[0] for row in (yield source(start, skip, _PAGE))]
+            if not page:
+                return common
+            start = further(start, page[0])
+            pages.append(page)
+        common += sorted(set(pages[0]).intersection(*pages[1:]), reverse=down)
+        ends = [page[-1] for page in pages if len(page) == _PAGE]
+        if len(common) >= limit or not ends:
+            return common[:limit]
+        # Every source was read up to here. The next key they can share is the furthest of their next keys.
+        start = skip = nearer(ends)
+        for page in pages:
+            beyond = (key for key in page if key != skip and further(key, skip) == key)
+            start = further(start, next(beyond, start))
+
+
+def intersect_rows(
+    sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
+) -> Operation[list[T]]:
+    """Fetch the values for the keys that every source has. Fewer than `limit` values mean that there are no more."""
+    values: list[T] = []
+    size = limit
+    while True:
+        keys = yield from intersect_keys(sources, start, skip, size, down=down)
+        if keys:
+            values += yield from fetch(keys)
+        if len(keys) < size or len(values) >= limit:
+            return values[:limit]
+        start = skip = keys[-1]
+        size = max(limit - len(values), _PAGE)

@@ -1,0 +1,118 @@
+"""Read the schema version of a store, without changing the store."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ostinato.errors import NotAStore, StoreError, StoreUnavailable
+from ostinato.store.migrate import migrations, postgres_version, sqlite_version
+from ostinato.store.sqlite import SqliteStore, check_file, explain
+from ostinato.store.urls import open_url
+
+
+@dataclass(frozen=True, slots=True)
+class StoreVersion:
+    """The schema version of a store. `current` is 0 for an empty store; `newest` is the version that this Ostinato
+    needs.
+
+    `foreign` means that there are tables, but none of them belongs to Ostinato.
+    """
+
+    url: str
+    current: int
+    newest: int
+    foreign: bool = False
+
+    @property
+    def pending(self) -> int:
+        return max(0, self.newest - self.current)
+
+
+class _Current(NamedTuple):
+    version: int
+    foreign: bool
+
+
+async def read_version(url: str, *, check: bool = True) -> StoreVersion:
+    """Return a store's schema version. Raises StoreError if the store does not exist, is damaged or unreachable.
+
+    Without `check`, a file is not searched for damage, which takes time in proportion to its size.
+    """
+    store = open_url(url)
+    if isinstance(store, SqliteStore):
+        return _compare(store.url, "sqlite", _read_file(store.path, check))
+    import asyncpg
+
+    try:
+        connection = await asyncpg.connect(url, timeout=10)
+    except (OSError, asyncpg.PostgresError, TimeoutError) as problem:
+        raise StoreUnavailable(f"the store {store.url} does not answer: {problem}; is PostgreSQL running?") from problem
+    try:
+        version = await postgres_version(connection)
+        foreign = not version and bool(await connection.fetchval(_POSTGRES_TABLES))
+        return _compare(store.url, "postgres", _Current(version, foreign))
+    finally:
+        await connection.close()
+
+
+_POSTGRES_TABLES = """SELECT count(*) FROM pg_catalog.pg_class WHERE relkind IN ('r', 'p') AND pg_table_is_visible(oid)
+    AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)"""
+
+
+def _compare(url: str, dialect: Literal["sqlite", "postgres"], current: _Current) -> StoreVersion:
+    return StoreVersion(url, current.version, migrations(dialect)[-1][0], current.foreign)
+
+
+async def check_usable(url: str, *, create: bool) -> None:
+    """Raise StoreError if opening the store would change it. Commands that read or change existing rows call this
+    first.
+
+    With `create`, for commands that add rows, a store that does not exist or is older is accepted, because opening it
+    creates or migrates it. A database with tables of another application is always refused.
+    """
+    try:
+        schema = await read_version(url, check=False)
+    except NoStore:
+        if create:
+            return
+        raise
+    if schema.foreign:
+        raise NotAStore(
+            f"{schema.url} has tables, and none of them is Ostinato's; is it the right database? To add tables"
+            " of Ostinato to it, run `ostinato migrate`, or start a node there"
+        )
+    if create or not schema.pending:
+        return
+    if not schema.current:
+        raise NotAStore(
+            f"{schema.url} is empty: it has no tables of Ostinato yet. `ostinato migrate`, a starting node, or a"
+            " command that adds something creates them"
+        )
+    raise StoreError(
+        f"the store {schema.url} has schema {schema.current}, and this Ostinato needs {schema.newest};"
+        " `ostinato migrate` or a starting node brings it up to date"
+    )
+
+
+class NoStore(StoreError):
+    """Raised if the store's file does not exist."""
+
+
+def _read_file(path: str, check: bool) -> _Current:
+    if not Path(path).is_file():
+        raise NoStore(f"there is no store {path}")
+    try:
+        connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=10)
+        try:
+            if check:
+                check_file(connection, path)
+            version = sqlite_version(connection)
+            foreign = not version and bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+            return _Current(version, foreign)
+        finally:
+            connection.close()
+    except sqlite3.Error as problem:
+        raise explain(problem, path) from problem

@@ -1,0 +1,78 @@
+"""The workflow ids that runs of schedules have in Temporal's protocol, stored when the runs are inserted.
+
+Every node writes them, even if it does not serve the protocol: any node may fire a schedule that a Temporal client
+created. The rest of the protocol is in `faces.temporal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid5
+
+from ostinato.schedules.companions import Companion, InsertedRun
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros, format_instant
+
+NAME = "temporal"  # in `Schedule.companion`
+_NIL = UUID(int=0)
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
+
+def _name_runs(inserted: Sequence[InsertedRun]) -> Operation[None]:
+    yield sql("name_temporal_executions", list(map(_name_row, inserted)))
+
+
+def _forget_schedules(ids: Sequence[str]) -> Operation[None]:
+    yield sql("drop_forms", [(id,) for id in ids])
+
+
+def _forget_runs(ids: Sequence[str]) -> Operation[None]:
+    yield sql("drop_temporal_executions", [(id,) for id in ids])
+
+
+COMPANION = Companion(_name_runs, _forget_schedules, _forget_runs)
+
+
+def _name_row(inserted: InsertedRun) -> Row:
+    """Return a row for `name_temporal_executions`."""
+    run, schedule, occurrence = inserted
+    nominal, actual, origin = occurrence.nominal, occurrence.actual, occurrence.origin
+    request = request_id(schedule.namespace, schedule.name, schedule.token, nominal, actual, origin)
+    return (run.id, schedule.id, write_nominal(nominal), request)
+
+
+def write_nominal(nominal: Micros) -> str:
+    """Return a nominal time in the form that ends workflow ids, in whole seconds."""
+    return format_instant(nominal // SECOND * SECOND)
+
+
+def request_id(namespace: str, schedule: str, token: int, nominal: Micros, actual: Micros, origin: str) -> str:
+    """Return the request id of a start. The same start always has the same id. `origin` is that of the occurrence, such
+    as `auto` or `backfill-01h…`."""
+    start = f"{_quote(namespace)}-{_quote(schedule)}-{token}-{nominal // 1000}-{actual // 1000}"
+    source = origin.partition("-")[2] or origin
+    return f"sched-{source}-{uuid5(_NIL, start)}"
+
+
+def _quote(text: str) -> str:
+    """Quote a text as Go's `%q` does."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(_ESCAPES.get(character) or _escape(character) for character in text) + '"'
+
+
+def _escape(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

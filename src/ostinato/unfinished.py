@@ -1,0 +1,45 @@
+"""Explain why a run has not finished yet, for a caller that waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ostinato.engine.nodes import NodeInfo
+from ostinato.views import RunInfo
+from ostinato.when.instants import Micros, to_datetime
+
+START_ONE = "start one with `ostinato worker --app …`, or run one here with `async with app:`"
+
+
+def explain_unfinished(run: RunInfo, nodes: Sequence[NodeInfo], now: Micros) -> str:
+    """Return one sentence about what the run waits for. `nodes` are all stored nodes, dead ones included."""
+    alive = [node for node in nodes if node.lease_until >= now]
+    match run.status:
+        case "active":
+            since = "" if run.started is None else f" since {_time(run.started)}"
+            return f"it is running on node {run.node}{since}"
+        case "waiting" if run.reason == "no_handler":
+            return f"it waits: no node knows the job {run.name!r}"
+        case "waiting" if run.due > to_datetime(now):
+            return f"it waits until {_time(run.due)}"
+        case "ready" if alive:
+            return _ready(run, alive)
+        case "buffered":
+            words = f"it is queued: {run.reason}" if run.reason else "it is queued"
+        case _:
+            words = f"it is {run.status}"
+    return words if alive else f"{words}, and no node is running on this store; {START_ONE}"
+
+
+def _ready(run: RunInfo, alive: Sequence[NodeInfo]) -> str:
+    serving = [node for node in alive if run.queue in node.queues]
+    if not serving:
+        queues = sorted({queue for node in alive for queue in node.queues})
+        return f"it is ready, and no node serves queue {run.queue!r}; there are nodes for {', '.join(queues)}"
+    if run.kind == "job" and not any(run.name in node.handlers for node in serving):
+        return f"it is ready, and no node that serves queue {run.queue!r} knows the job {run.name!r}"
+    return "it is ready; the nodes that could run it are busy"
+
+
+def _time(moment: object) -> str:
+    return str(moment).replace("+00:00", "Z").replace(" ", "T")

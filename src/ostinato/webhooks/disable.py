@@ -1,0 +1,42 @@
+"""Disable a webhook: after failures for too long, after a refusal, or on request."""
+
+from __future__ import annotations
+
+from ostinato.engine.rows import audit
+from ostinato.store.contract import Operation, sql
+from ostinato.webhooks.subscriptions import ACTIVE, Webhook, read_webhook
+from ostinato.when.instants import Micros, format_instant
+
+
+def note_failure(webhook: Webhook, seq: int, now: Micros, patience: Micros, why: str) -> Operation[bool]:
+    """Record a failed delivery, and disable the webhook after `patience` without a success. Return whether the webhook
+    is disabled or deleted."""
+    rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
+    if not rows:
+        return True
+    current = read_webhook(rows[0])
+    if current.state == ACTIVE and current.failing is not None and now - current.failing >= patience:
+        reason = f"no delivery has succeeded since {format_instant(current.failing)}; the last one: {why}"
+        yield from disable(current, reason, now, None)
+        return True
+    return current.state != ACTIVE
+
+
+def note_refusal(webhook: Webhook, seq: int, now: Micros, why: str) -> Operation[None]:
+    """Disable a webhook, because the receiver or the egress policy refuses its deliveries."""
+    rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
+    if rows:
+        yield from disable(read_webhook(rows[0]), why, now, None)
+
+
+def disable(webhook: Webhook, reason: str, now: Micros, actor: str | None) -> Operation[Webhook]:
+    """Stop sending to a webhook.
+
+    Waiting deliveries are dropped when their turn comes. The first one is remembered, to continue there when the
+    webhook is enabled again.
+    """
+    rows = yield sql("disable_webhook", id=webhook.id, reason=reason[:1000], now=now)
+    if rows:
+        event = audit(now, webhook.namespace, "webhook:disabled", webhook.id, actor, url=webhook.url, reason=reason)
+        yield sql("insert_events", [event])
+    return read_webhook(rows[0]) if rows else webhook

@@ -1,0 +1,181 @@
+"""Subscriptions: which events go to which webhook.
+
+Each matching event becomes a run of the job `webhook`, in the transaction that moves the webhook's position in the
+order of events. So no event is lost, and repeating the operation changes nothing. Nothing here uses the network: the
+run sends the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import orjson
+
+from ostinato.engine.rows import read_event, write_options
+from ostinato.engine.runs import start
+from ostinato.errors import NotFound
+from ostinato.model import Event, Limit, Options, Run, event_data
+from ostinato.store.columns import WEBHOOK_COLUMNS, reader, writer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.webhooks import JOB
+from ostinato.when.instants import Micros, format_instant
+
+BATCH = 500
+PRIORITY = -10  # after the work that the events report
+AT_ONCE = 4  # requests to one receiver: a receiver that hangs must not occupy all slots
+ACTIVE, DISABLED = "active", "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A URL that events are sent to.
+
+    `seq` is the last event that was checked. `failing` is the time since which no delivery has succeeded, and
+    `failing_seq` the first event that was not delivered since.
+    """
+
+    id: str
+    namespace: str
+    url: str
+    patterns: tuple[str, ...]
+    secrets: tuple[str, ...]
+    notes: str = ""
+    state: str = ACTIVE
+    reason: str | None = None
+    seq: int = 0
+    replays: int = 0
+    failing: Micros | None = None
+    failing_seq: int | None = None
+    succeeded: Micros | None = None
+    created: Micros = 0
+    updated: Micros = 0
+    actor: str | None = None
+
+    def wants(self, event: Event) -> bool:
+        """Return whether an event matches.
+
+        Events about the webhook itself and about deliveries never match, because each delivery would cause another one.
+        """
+        if event.namespace != self.namespace or event.subject == self.id or event.seq <= self.seq:
+            return False
+        if event.name.startswith("run:") and event.data.get("name") == JOB:
+            return False
+        return any(fnmatchcase(event.name, pattern) for pattern in self.patterns)
+
+
+def _read_texts(text: str) -> tuple[str, ...]:
+    return tuple(orjson.loads(text))
+
+
+def _write_texts(texts: Sequence[str]) -> str:
+    return orjson.dumps(list(texts)).decode()
+
+
+read_webhook = reader(Webhook, WEBHOOK_COLUMNS, patterns=_read_texts, secrets=_read_texts)
+# The row of a webhook for `insert_webhooks` and `change_webhooks`.
+webhook_row = writer(WEBHOOK_COLUMNS, patterns=_write_texts, secrets=_write_texts)
+
+
+def event_document(event: Event) -> dict[str, Any]:
+    """Return an event as the JSON that receivers get, the same as over the API."""
+    return {
+        "seq": event.seq,
+        "at": format_instant(event.at),
+        "namespace": event.namespace,
+        "name": event.name,
+        "subject": event.subject,
+        "data": event_data(event),
+        "actor": event.actor,
+    }
+
+
+def deliveries(webhook: Webhook, events: Iterable[Event], now: Micros, new_id: Callable[[Micros], str]) -> list[Run]:
+    """Return the runs that deliver these events to a webhook.
+
+    Events of one subject are delivered in order; different subjects do not wait for each other.
+    """
+    turn = f"{webhook.replays}/" if webhook.replays else ""
+    limit = Limit(f"webhook/{webhook.id}", most=AT_ONCE)
+    options = write_options(Options(limit=limit))
+    runs = []
+    for event in events:
+        if webhook.wants(event):
+            id = new_id(now)
+            input = {"webhook": webhook.id, "event": event_document(event)}
+            run = Run(
+                id=id,
+                root_id=id,
+                name=JOB,
+                namespace=webhook.namespace,
+                key=f"webhook/{webhook.id}/{turn}{event.seq}",
+                priority=PRIORITY,
+                due=now,
+                created=now,
+                parent_id=webhook.id,
+                serial_key=f"webhook/{webhook.id}/{event.subject}",
+                serial_hold="chain",
+                concurrency_key=limit.key,
+                options=options,
+                input=orjson.dumps(input).decode(),
+                actor=webhook.actor,
+            )
+            runs.append(run)
+    return runs
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """The result of a dispatch: the webhook's new position, the number of new runs, and whether there may be more
+    events."""
+
+    webhook: Webhook
+    seq: int
+    runs: int
+    more: bool
+
+
+def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) -> Operation[Dispatched | None]:
+    """Create the deliveries for the next events of one webhook.
+
+    Events up to `after` are skipped, because the caller knows that none of them matches. Returns None if another node
+    holds the webhook's lock, or the webhook is gone or disabled.
+    """
+    rows = yield sql("hold_webhook", id=id)
+    webhook = read_webhook(rows[0]) if rows else None
+    if webhook is None or webhook.state != ACTIVE:
+        return None
+    rows_read = yield sql("read_events", after=max(after, webhook.seq), limit=BATCH)
+    if not rows_read:
+        return Dispatched(webhook, webhook.seq, 0, False)
+    events = [read_event(row) for row in rows_read]
+    runs = deliveries(webhook, events, now, new_id)
+    reached = events[-1].seq
+    yield sql("move_webhook", id=id, seq=reached)
+    if runs:
+        yield from start(runs, now)
+    return Dispatched(webhook, reached, len(runs), len(rows_read) == BATCH)
+
+
+def note_success(webhook: Webhook, now: Micros) -> Operation[None]:
+    yield sql("webhook_succeeded", id=webhook.id, now=now)
+
+
+def find(namespace: str, id: str) -> Operation[Webhook]:
+    return _first((yield sql("webhook", id=id, namespace=namespace)), id)
+
+
+def lock(namespace: str, id: str) -> Operation[Webhook]:
+    return _first((yield sql("lock_webhook", id=id, namespace=namespace)), id)
+
+
+def change(webhook: Webhook) -> Operation[None]:
+    yield sql("change_webhooks", [webhook_row(webhook)])
+
+
+def _first(rows: Sequence[Row], id: str) -> Webhook:
+    if not rows:
+        raise NotFound(f"there is no webhook {id!r}")
+    return read_webhook(rows[0])

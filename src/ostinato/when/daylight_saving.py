@@ -1,0 +1,88 @@
+"""Calendars across daylight-saving changes: handle times in a gap and times that the clock shows twice.
+
+In a gap (the clock is put forward) some wall-clock times do not exist; in a fold (the clock is put back) some exist
+twice. The wall rule (`wall_source`) takes the clock literally. The cron rule (`fixed_wall_source`) runs a fixed time
+exactly once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+from ostinato.when.instants import SECOND, Micros
+from ostinato.when.sources import Source, Steps
+from ostinato.when.wall_clock import WallClock
+from ostinato.when.zones import Zone
+
+
+def wall_source(wall: WallClock, zone: Zone) -> Source:
+    """Return the times under the wall rule: a time in a gap is left out, a time in a fold comes twice."""
+    if len(zone.starts) == 1:
+        return _unchanging_wall_source(wall, zone.offsets[0])
+    starts, offsets = zone.starts, zone.offsets
+    starts_wall, ends_wall = zone.starts_wall, zone.ends_wall
+    next_wall, previous_wall = wall.next, wall.previous
+
+    def following(after: Micros) -> Micros:
+        second = after // SECOND
+        i = bisect_right(starts, second) - 1
+        offset = offsets[i]
+        origin = second + offset
+        matching_wall = next_wall(origin)
+        while matching_wall >= ends_wall[i]:
+            i += 1
+            begin = starts_wall[i]
+            if begin <= origin or begin > matching_wall:  # a fold, or `matching_wall` lies in the gap
+                matching_wall = next_wall(begin - 1)
+            offset = offsets[i]
+        return (matching_wall - offset) * SECOND
+
+    def preceding(before: Micros) -> Micros:
+        second = -(-before // SECOND)
+        i = bisect_left(starts, second) - 1
+        matching_wall = previous_wall(second + offsets[i])
+        while matching_wall < starts_wall[i]:
+            i -= 1
+            matching_wall = previous_wall(ends_wall[i])
+        return (matching_wall - offsets[i]) * SECOND
+
+    return Steps(following, preceding)
+
+
+def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
+    """Return the times in a zone with a single offset, such as UTC. Both rules give the same times there."""
+    next_wall, previous_wall = wall.next, wall.previous
+    return Steps(
+        lambda after: (next_wall(after // SECOND + offset) - offset) * SECOND,
+        lambda before: (previous_wall(-(-before // SECOND) + offset) - offset) * SECOND,
+    )
+
+
+def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
+    """Return the times under the cron rule: each comes once, when the clock first shows it or a later time."""
+    if len(zone.starts) == 1:
+        return _unchanging_wall_source(wall, zone.offsets[0])
+    starts, offsets, ends_wall, reach = zone.starts, zone.offsets, zone.ends_wall, zone.reach
+    next_wall, previous_wall = wall.next, wall.previous
+
+    def following(after: Micros) -> Micros:
+        second = after // SECOND
+        i = bisect_right(starts, second) - 1
+        wall_now = second + offsets[i]
+        if wall_now < reach[i]:
+            wall_now = reach[i] - 1
+        matching_wall = next_wall(wall_now)
+        while matching_wall >= ends_wall[i]:
+            i += 1
+        matching_second = matching_wall - offsets[i]
+        return (matching_second if matching_second > starts[i] else starts[i]) * SECOND
+
+    def preceding(before: Micros) -> Micros:
+        second = -(-before // SECOND) - 1
+        i = bisect_right(starts, second) - 1
+        matching_wall = previous_wall(max(reach[i], second + offsets[i] + 1))
+        while matching_wall < reach[i]:
+            i -= 1
+        return max(starts[i], matching_wall - offsets[i]) * SECOND
+
+    return Steps(following, preceding)

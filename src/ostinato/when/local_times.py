@@ -1,0 +1,62 @@
+"""Read times and dates that users write. A time without an offset is local time in a zone."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from ostinato.errors import SpecError, short_repr
+from ostinato.when.instants import (
+    SECOND,
+    Micros,
+    format_instant,
+    from_datetime,
+    read_datetime,
+    read_instant,
+    wall_micros,
+)
+from ostinato.when.zones import Zone
+
+
+def read_moment(value: object, zone: Zone | None, field: str) -> Micros:
+    """Return the instant that `value` names. A time without an offset is wall-clock time in `zone`.
+
+    Raises SpecError if there is no offset and no zone, or if the zone's clock never shows that time or shows it twice.
+    """
+    moment = read_datetime(value, field)
+    if moment.tzinfo is not None:
+        return from_datetime(moment)
+    if zone is None:
+        return read_instant(moment, field)
+    second, fraction = divmod(wall_micros(moment), SECOND)
+    seconds = zone.instants(second)
+    if len(seconds) == 1:
+        return seconds[0] * SECOND + fraction
+    if not seconds:
+        after = zone.first_at_or_past(second)
+        raise SpecError(
+            f"{field} {moment.isoformat()} does not exist in {zone.name}: the clock is put forward over it",
+            field=field,
+            value=moment.isoformat(),
+            hint=f"the first moment after the gap is {format_instant(after * SECOND)}",
+        )
+    either = " or ".join(repr(format_instant(t * SECOND + fraction)) for t in seconds)
+    raise SpecError(
+        f"{field} {moment.isoformat()} happens twice in {zone.name}: the clock is put back over it",
+        field=field,
+        value=moment.isoformat(),
+        hint=f"say which: {either}",
+    )
+
+
+def read_date(value: object, field: str) -> date:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    try:
+        if isinstance(value, str):
+            return date.fromisoformat(value)
+    except ValueError:
+        pass
+    hint = "write it as '2026-12-25'"
+    if isinstance(value, datetime):
+        hint += ", or give a span of time as a pair (first, end)"
+    raise SpecError(f"{field} {short_repr(value)} is not a day", field=field, value=value, hint=hint)

@@ -1,0 +1,77 @@
+"""Recurrences: an anchor and every period after it. Months and days are counted on the calendar."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from datetime import date, timedelta
+
+from ostinato.when.days import epoch_day
+from ostinato.when.durations import Duration
+from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
+from ostinato.when.sources import Source, Steps, interval_source
+from ostinato.when.zones import FAR, LAST_YEAR, Zone, epoch_second
+
+_MONTH: Micros = 2_629_746 * SECOND  # the mean month of the Gregorian calendar
+_END: Micros = epoch_second(LAST_YEAR + 1) * SECOND
+
+
+def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: bool) -> Source:
+    """Return the times anchor, anchor + period, anchor + 2 × period and so on. Each is counted from the anchor, without
+    drift.
+
+    Months and days are counted in the zone's wall-clock time; a day that a month does not have becomes its last day.
+    Hours, minutes and seconds are elapsed time. `literal` selects the wall daylight-saving rule instead of cron's.
+    """
+    if not period.months and not period.days:
+        return _anchored_interval(anchor, period.micros)
+    mean = period.months * _MONTH + period.exact
+    # No k-th time is further than this from anchor + k mean periods: months and years differ in length, and the
+    # zone's offset may have changed.
+    slack = (8 if period.months else 2) * DAY_SECONDS * SECOND
+    start, fraction = divmod(anchor, SECOND)
+    first_day, time = divmod(start + zone.offset(start), DAY_SECONDS)
+    first = date(1970, 1, 1) + timedelta(days=first_day)
+
+    def instants(number: int) -> list[Micros]:
+        """Return the instants of the time with this number: one; under the wall rule none in a gap and two in a
+        fold."""
+        if number <= 0:
+            return [anchor] if number == 0 else []
+        year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)
+        if year > 9998:
+            return []
+        length = monthrange(year, month + 1)[1]
+        day = epoch_day(date(year, month + 1, min(first.day, length))) + number * period.days
+        wall = day * DAY_SECONDS + time
+        seconds = zone.instants(wall) if literal else [zone.first_at_or_past(wall)]
+        return [second * SECOND + fraction + number * period.micros for second in seconds]
+
+    def following(after: Micros) -> Micros:
+        number = max(0, (after - anchor - slack) // mean)
+        while True:
+            # When a whole day is repeated, the k-th time may be later than the next one, so look at both.
+            candidates = [t for k in (number, number + 1) for t in instants(k) if t > after]
+            if candidates:
+                return min(candidates)
+            if anchor + number * mean > _END + slack:
+                return FAR
+            number += 1
+
+    def preceding(before: Micros) -> Micros:
+        number = (min(before, _END) - anchor + slack) // mean + 1
+        while number >= 0:
+            candidates = [t for k in (number, number - 1) for t in instants(k) if t < before]
+            if candidates:
+                return max(candidates)
+            number -= 1
+        return -FAR
+
+    return Steps(following, preceding)
+
+
+def _anchored_interval(anchor: Micros, every: Micros) -> Source:
+    steps = interval_source(every, anchor % every)
+    return Steps(
+        lambda after: max(anchor, steps.next(after)),
+        lambda before: steps.previous(before) if before > anchor else -FAR,
+    )

@@ -1,0 +1,124 @@
+"""Match a calendar against the wall clock, without regard to time zones.
+
+A wall second is a wall-clock time in some zone, counted as seconds since 1970 as if it were UTC.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from functools import lru_cache
+
+from ostinato.when.calendars import Calendar
+from ostinato.when.days import day_pattern, days_for
+from ostinato.when.fields import mask, values
+from ostinato.when.instants import DAY_SECONDS
+
+
+class WallClock:
+    """The wall seconds that one calendar matches. `next` and `previous` are strict; `size` is the number of its entries
+    in memory."""
+
+    __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds", "size")
+
+    def __init__(self, calendar: Calendar, either: bool = False) -> None:
+        self.seconds = mask(calendar.second)
+        self.minutes = mask(calendar.minute)
+        self.hours = mask(calendar.hour)
+        self.days = day_pattern(calendar, either)
+        starts = _minute_starts(self.hours, self.minutes)
+        seconds = values(self.seconds)
+        self.size = len(starts) if len(seconds) == 1 and seconds[0] else len(seconds)
+        if not starts or not seconds:
+            self.next, self.previous = _never()
+        elif len(seconds) == 1:
+            times = (
+                starts if seconds[0] == 0 else tuple(s + seconds[0] for s in starts)
+            )  # most calendars share one table
+            self.next, self.previous = _by_time_of_day(self, times)
+        else:
+            self.next, self.previous = _by_minute_and_second(self, starts, seconds)
+
+    def matches(self, wall: int) -> bool:
+        day, second = divmod(wall, DAY_SECONDS)
+        return bool(
+            self.seconds >> second % 60 & 1
+            and self.minutes >> second // 60 % 60 & 1
+            and self.hours >> second // 3600 & 1
+            and (self.days.daily or days_for(self.days).at_or_after(day) == day)
+        )
+
+
+@lru_cache(maxsize=2048)
+def _minute_starts(hours: int, minutes: int) -> tuple[int, ...]:
+    """Return the second of the day at which each matching minute begins."""
+    return tuple(h * 3600 + m * 60 for h in values(hours) for m in values(minutes))
+
+
+_Step = Callable[[int], int]
+_NEVER = 1 << 60
+
+
+def _never() -> tuple[_Step, _Step]:
+    return (lambda _: _NEVER), (lambda _: -_NEVER)
+
+
+def _by_time_of_day(wall: WallClock, times: tuple[int, ...]) -> tuple[_Step, _Step]:
+    first, last, count = times[0], times[-1], len(times)
+    daily = wall.days.daily
+    days = days_for(wall.days)
+    at_or_after, at_or_before = days.at_or_after, days.at_or_before
+
+    def following(after: int) -> int:
+        day = after // DAY_SECONDS
+        midnight = day * DAY_SECONDS
+        if daily:
+            at = bisect_right(times, after - midnight)
+            return midnight + times[at] if at < count else midnight + DAY_SECONDS + first
+        matching_day = at_or_after(day)
+        if matching_day == day:
+            at = bisect_right(times, after - midnight)
+            if at < count:
+                return midnight + times[at]
+            matching_day = at_or_after(day + 1)
+        return matching_day * DAY_SECONDS + first
+
+    def preceding(before: int) -> int:
+        day, second = divmod(before, DAY_SECONDS)
+        if at_or_before(day) == day:
+            at = bisect_left(times, second)
+            if at:
+                return day * DAY_SECONDS + times[at - 1]
+        return at_or_before(day - 1) * DAY_SECONDS + last
+
+    return following, preceding
+
+
+def _by_minute_and_second(wall: WallClock, starts: tuple[int, ...], seconds: tuple[int, ...]) -> tuple[_Step, _Step]:
+    days = days_for(wall.days)
+
+    def following(after: int) -> int:
+        day, time = divmod(after, DAY_SECONDS)
+        if days.at_or_after(day) == day:
+            at = bisect_right(starts, time)
+            if at:
+                within = bisect_right(seconds, time - starts[at - 1])
+                if within < len(seconds):
+                    return day * DAY_SECONDS + starts[at - 1] + seconds[within]
+            if at < len(starts):
+                return day * DAY_SECONDS + starts[at] + seconds[0]
+        return days.at_or_after(day + 1) * DAY_SECONDS + starts[0] + seconds[0]
+
+    def preceding(before: int) -> int:
+        day, time = divmod(before, DAY_SECONDS)
+        if days.at_or_before(day) == day:
+            at = bisect_left(starts, time)
+            if at:
+                within = bisect_left(seconds, time - starts[at - 1])
+                if within:
+                    return day * DAY_SECONDS + starts[at - 1] + seconds[within - 1]
+                if at > 1:
+                    return day * DAY_SECONDS + starts[at - 2] + seconds[-1]
+        return days.at_or_before(day - 1) * DAY_SECONDS + starts[-1] + seconds[-1]
+
+    return following, preceding

@@ -1,0 +1,206 @@
+"""`app.workflows`: every call that users make about workflows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import orjson
+
+from ostinato.engine.idempotency import digest, run_once
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
+from ostinato.store.contract import Operation
+from ostinato.when.instants import Micros
+from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.ids import new_id
+from ostinato.workflows.model import Choice, HandlerRun, Workflow
+from ostinato.workflows.operations import requests
+from ostinato.workflows.operations.advance import Loaded
+from ostinato.workflows.operations.deploy import Version, deploy
+from ostinato.workflows.queries import Queries, find_workflow, load_infos
+from ostinato.workflows.runtime.codes import load
+from ostinato.workflows.views.overview import WorkflowInfo
+from ostinato.workflows.views.records import run_info
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRun:
+    """A run that failed with a logic error, as a fixer sees it. `prepared` has the `reservations`, the `data` and the
+    `title` that `prepare` returned, if it did."""
+
+    workflow: str
+    version: str
+    handler: str
+    phase: str
+    error: Any
+    prepared: Any
+    run_id: str
+
+
+class Workflows(Queries):
+    """Deploy workflows, watch them, and resolve their problems. Every change takes a `request_id`; calls with the same
+    id are done once."""
+
+    def within(self, namespace: str, actor: str | None) -> Workflows:
+        return Workflows(replace(self._surroundings, namespace=namespace, actor=actor))
+
+    # Declaring
+
+    def declare(
+        self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
+    ) -> WorkflowCode:
+        """Declare a workflow. A node deploys it when it starts. Without a `version`, changed code is deployed as the
+        next version."""
+        code = WorkflowCode(name, version=version, policy=policy)
+        self._surroundings.codes.declare(code)
+        return code
+
+    @property
+    def declared_names(self) -> list[str]:
+        """The names of the workflows that this process declares."""
+        return sorted(self._surroundings.codes.declared)
+
+    def reader(self, name: str) -> Callable[[F], F]:
+        """Declare a function that handlers call by `ctx.read(name, …)`."""
+        return self._surroundings.tools.reader(name)
+
+    def mutator(self, name: str, *, reconcile: Callable[..., Awaitable[Any]] | None = None) -> Callable[[F], F]:
+        """Declare a function that handlers call by `ctx.mutate(name, …)`. `reconcile` finds out whether an earlier call
+        took effect: it returns `applied(result)`, `NOT_APPLIED` or `NOT_KNOWN_YET`."""
+        return self._surroundings.tools.mutator(name, reconcile=reconcile)
+
+    # Deploying
+
+    async def deploy(self, code: WorkflowCode | str) -> WorkflowInfo:
+        """Deploy a workflow, given as code or as an import path (`"package.module:name"`)."""
+        source = code if isinstance(code, str) else None
+        code = load(code) if isinstance(code, str) else code
+        if not isinstance(code, WorkflowCode):
+            raise OstinatoError(f"{short_repr(code)} is no workflow; deploy a WorkflowCode, or its import path")
+        await self._deploy(code, source)
+        return await self.get(code.name)
+
+    async def deploy_declared(self) -> None:
+        """Deploy the workflows that this process declares. A node calls this before its first beat."""
+        for code in self._surroundings.codes.declared.values():
+            await self._deploy(code, None)
+
+    async def _deploy(self, code: WorkflowCode, source: str | None, repairs: str | None = None) -> bool:
+        around = self._surroundings
+        version = Version(
+            around.namespace,
+            code.name,
+            code.define(),
+            around.codes.add(code),
+            code.version,
+            source,
+            repairs,
+            around.actor,
+        )
+        now = around.now()
+        _, changed = await around.store.run(lambda _: deploy(version, now, new_id))
+        around.nudge()
+        return changed
+
+    async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
+        """Call the fixer for a new version, and deploy that version. Returns whether a new version is active now."""
+        assert code.fixer is not None
+        info = run_info(failed)
+        prepared = None if failed.prepared is None else orjson.loads(failed.prepared)
+        answer = await code.fixer(
+            FailedRun(workflow.name, workflow.label, failed.handler, info.phase, info.error, prepared, info.id)
+        )
+        if answer is None:
+            return False
+        source = answer if isinstance(answer, str) else None
+        fixed = load(answer) if isinstance(answer, str) else answer
+        if not isinstance(fixed, WorkflowCode):
+            raise OstinatoError(
+                f"the fixer returned {short_repr(answer)}; it must return a workflow, an import path or None"
+            )
+        if fixed.name != workflow.name:
+            raise OstinatoError(f"the fixer returned workflow {fixed.name!r} for {workflow.name!r}")
+        if fixed.fixer is None:
+            fixed.fixer = code.fixer
+        here = self.within(workflow.namespace, workflow.actor)
+        return await here._deploy(fixed, source, repairs=workflow.digest)
+
+    # Changing
+
+    async def pause(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
+        """Pause a workflow: it starts no more runs. An active run completes."""
+        return await self._change(name, "pause", (), request_id, lambda one, now: requests.pause(one, now))
+
+    async def resume(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
+        """Resume a paused workflow."""
+        return await self._change(name, "resume", (), request_id, lambda one, now: requests.resume(one, now, new_id))
+
+    async def stop(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
+        """Stop a workflow for good. A run whose effect has not begun is cancelled; another completes. What the workflow
+        has on record stays."""
+        return await self._change(name, "stop", (), request_id, lambda one, now: requests.archive(one, now))
+
+    async def run_now(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
+        """Run all producers of a workflow now. Raises `Conflict` while a run is active or something blocks the
+        workflow."""
+        return await self._change(name, "run_now", (), request_id, lambda one, now: requests.run_now(one, now, new_id))
+
+    async def resolve(
+        self, name: str, choice: str, *, run_id: str | None = None, request_id: str | None = None
+    ) -> WorkflowInfo:
+        """Settle what blocks a workflow: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or
+        `skip`. `get(name).choices` are those that fit; `resume` fits wherever one of the first two does. With `run_id`,
+        only if that run is the one that blocks it."""
+        try:
+            chosen = Choice(choice)
+        except ValueError:
+            hint = did_you_mean(str(choice), list(Choice)) or f"there are {', '.join(Choice)}"
+            raise OstinatoError(f"there is no choice {short_repr(choice)}; {hint}") from None
+
+        def work(loaded: Loaded, now: Micros) -> Operation[None]:
+            return requests.resolve(loaded, chosen, run_id, now, new_id)
+
+        return await self._change(name, "resolve", (choice, run_id), request_id, work)
+
+    async def skip_event(
+        self, name: str, topic: str, message_id: str, *, request_id: str | None = None
+    ) -> WorkflowInfo:
+        """Skip an event that is not consumed yet."""
+
+        def work(loaded: Loaded, now: Micros) -> Operation[Any]:
+            return requests.skip_event(loaded, topic, message_id, now, new_id)
+
+        return await self._change(name, "skip_event", (topic, message_id), request_id, work)
+
+    async def skip_input(self, name: str, input_id: str, *, request_id: str | None = None) -> WorkflowInfo:
+        """Skip an input: all its events, including those that come later."""
+
+        def work(loaded: Loaded, now: Micros) -> Operation[Any]:
+            return requests.skip_input(loaded, input_id, now, new_id)
+
+        return await self._change(name, "skip_input", (input_id,), request_id, work)
+
+    async def _change(
+        self,
+        name: str,
+        verb: str,
+        asked: tuple[Any, ...],
+        request_id: str | None,
+        work: Callable[[Loaded, Micros], Operation[Any]],
+    ) -> WorkflowInfo:
+        around = self._surroundings
+        now = around.now()
+
+        def change() -> Operation[dict[str, Any]]:
+            loaded = yield from requests.locked(around.namespace, name, around.actor)
+            yield from work(loaded, now)
+            (info,) = yield from load_infos([(yield from find_workflow(around.namespace, name))], now)
+            return info.to_json()
+
+        what = f"workflow {verb} {name} {digest(*asked)}"
+        answer = await run_once(around.store, around.namespace, request_id, what, now, change)
+        around.nudge()
+        return WorkflowInfo.from_json(answer)

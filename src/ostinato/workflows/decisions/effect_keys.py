@@ -1,0 +1,39 @@
+"""The idempotency keys of effects. An effect is what one mutator does for the same events, in however many tries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ostinato.model import Json
+
+
+class EarlierCall(NamedTuple):
+    """A call of a mutator for the same event. `refused`: it can never work, as the mutator said of these `params`."""
+
+    key: str
+    params: Json
+    refused: bool
+
+
+def effect_key(workflow_id: str, mutator: str, event_ids: Iterable[str]) -> str:
+    """The key of the first call. It is the same in every run that reserves the same events."""
+    text = "\x1f".join((workflow_id, mutator, *sorted(event_ids)))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def key_of_call(first: str, params: Json, earlier: Sequence[EarlierCall]) -> str:
+    """Return the idempotency key of the next call. `earlier` are the calls before it, the oldest first.
+
+    The key stays the same, so that a service recognises the call if it has applied an earlier one late. There is one
+    exception: if the service refused the last call for good, and the parameters are different now, the call gets a new
+    key. A service that stores its answers by key would repeat the refusal otherwise.
+    """
+    calls = [call for call in earlier if call.key.partition("-")[0] == first]
+    if not calls:
+        return first
+    latest = calls[-1]
+    if not latest.refused or latest.params == params:
+        return latest.key
+    return f"{first}-{int(latest.key.partition('-')[2] or 1) + 1}"

@@ -1,0 +1,90 @@
+"""Decide what follows the failure of a run: a retry, a repair by the fixer, or an action of a person."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ostinato.when.instants import Micros
+from ostinato.workflows.model import (
+    Blocked,
+    FailureClass,
+    HandlerRun,
+    HandlerType,
+    MutationStatus,
+    Phase,
+    Policy,
+    RunStatus,
+)
+
+
+class Failure(NamedTuple):
+    """The reason why a run fails. `words` is the message for people."""
+
+    failure: FailureClass
+    words: str
+
+
+class Verdict(NamedTuple):
+    """The consequences of a failure: the run's status and counters, and the problem that blocks the workflow until it
+    is resolved."""
+
+    status: RunStatus
+    failures: int
+    crashes: int
+    logic_failures: int
+    blocked: Blocked
+
+
+def judge(
+    run: HandlerRun,
+    failure: Failure,
+    policy: Policy,
+    now: Micros,
+    *,
+    logic_failures: int = 0,
+    can_fix: bool = False,
+    checking_at: Micros | None = None,
+) -> Verdict:
+    """Decide what follows a failure of `run`. `logic_failures` is the number of logic errors in a row before this one.
+    `checking_at` is when the mutator will be asked whether its effect took place."""
+    kind = failure.failure
+    failures = run.failures + 1 if kind is FailureClass.TRANSIENT else 0
+    crashes = run.crashes + 1 if kind is FailureClass.CRASH else 0
+    retry_at: Micros | None = None
+    fixing = False
+    if kind is FailureClass.TRANSIENT and failures <= policy.transient_retries:
+        retry_at = now + policy.backoff(failures)
+    elif kind is FailureClass.CRASH and crashes < policy.crash_attempts:
+        retry_at = now
+    elif kind is FailureClass.LOGIC:
+        logic_failures += 1
+        fixing = can_fix and logic_failures < policy.fix_attempts
+    blocked = Blocked(kind, failure.words, run.run_id, retry_at, checking_at, fixing, now)
+    return Verdict(kind.status, failures, crashes, logic_failures, blocked)
+
+
+class Start(NamedTuple):
+    """The beginning of a run that follows another. With `keeps`, it takes over checkpoints, reservations and the
+    mutation; otherwise the reservations are released."""
+
+    phase: Phase
+    keeps: bool
+
+
+def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
+    """Return where a run that follows `run` begins.
+
+    Before the mutation, everything is done again, so that a repaired workflow begins without old data. Once the outcome
+    of the mutation is final, the run continues with `next`. As long as it is unknown whether the mutation took effect,
+    the run does not move.
+    """
+    if run.type is HandlerType.PRODUCER:
+        return Start(Phase.EXECUTING, keeps=False)
+    if run.phase.mutation_settled:
+        return Start(Phase.EMITTING, keeps=True)
+    if mutation in UNCERTAIN:
+        return Start(Phase.MUTATING, keeps=True)
+    return Start(Phase.PREPARING, keeps=False)
+
+
+UNCERTAIN = (MutationStatus.IN_FLIGHT, MutationStatus.NEEDS_RECONCILE, MutationStatus.INDETERMINATE)

@@ -1,0 +1,93 @@
+"""Decide which handler of a workflow runs next, and when to check again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ostinato.when.instants import Micros
+from ostinato.workflows.definition import Definition
+from ostinato.workflows.model import HandlerState, HandlerType, Policy
+
+
+def choose(
+    definition: Definition, handlers: Iterable[HandlerState], oldest: Mapping[str, str], now: Micros
+) -> HandlerState | None:
+    """Choose the handler to run now. `oldest` is the id of the oldest pending event of each topic; ids sort by time.
+
+    Consumers come before producers, and the consumer with the oldest pending event comes first. Producers go in the
+    order in which they became due. Returns None if nothing is due.
+    """
+    consumers: list[tuple[bool, str, str, HandlerState]] = []
+    producers: list[tuple[Micros, str, HandlerState]] = []
+    for handler in handlers:
+        due = due_at(handler, now)
+        if handler.name not in definition.handlers or due is None or due > now:
+            continue
+        if handler.type is HandlerType.PRODUCER:
+            producers.append((due, handler.name, handler))
+        else:
+            event = oldest_event(definition, handler.name, oldest)
+            consumers.append((event is None, event or "", handler.name, handler))
+    if consumers:
+        return min(consumers)[-1]
+    return min(producers)[-1] if producers else None
+
+
+def due_at(handler: HandlerState, now: Micros) -> Micros | None:
+    """Return when a handler is due. It may run if that is now or in the past. None means that only an event can make it
+    due."""
+    if handler.type is HandlerType.PRODUCER:
+        return handler.next_run
+    times = [handler.wake_at] if handler.wake_at is not None else []
+    if handler.dirty:
+        times.append(max(now, handler.not_before or now))
+    return min(times, default=None)
+
+
+def next_look(definition: Definition, handlers: Iterable[HandlerState], now: Micros) -> Micros | None:
+    """Return when the next handler is due, if no event arrives before, or None."""
+    times = [due_at(handler, now) for handler in handlers if handler.name in definition.handlers]
+    return min((time for time in times if time is not None), default=None)
+
+
+def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str]) -> str | None:
+    """Return the id of the oldest pending event that a consumer could process, or None."""
+    topics = next((one.subscribes for one in definition.consumers if one.name == consumer), ())
+    return min((oldest[topic] for topic in topics if topic in oldest), default=None)
+
+
+class Wake(NamedTuple):
+    """The state of a consumer after its run, which says when it runs again."""
+
+    wake_at: Micros | None
+    dirty: bool
+    not_before: Micros | None
+
+
+def after_commit(
+    *,
+    wake_at: Micros | None,
+    reserved: int,
+    events_remain: bool,
+    new_events: bool,
+    published_to_itself: bool,
+    policy: Policy,
+    now: Micros,
+) -> Wake:
+    """Return when a consumer runs again.
+
+    A run that reserved events is followed by another at once if events remain. A run that reserved none waits for a new
+    event or for its wake time. If the only new events are those that it published itself, it also pauses for a while,
+    so that it cannot run in an endless loop.
+    """
+    if reserved:
+        return Wake(wake_at, events_remain, None)
+    return Wake(wake_at, new_events, now + policy.empty_gap if published_to_itself else None)
+
+
+def clamp_wake(asked: Micros | None, policy: Policy, now: Micros) -> Micros | None:
+    """Limit a wake time to the bounds of the policy."""
+    if asked is None:
+        return None
+    return max(now + policy.wake_min, min(asked, now + policy.wake_max))

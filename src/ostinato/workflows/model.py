@@ -1,0 +1,406 @@
+"""The values of a workflow: its phases, statuses and records, and the policy with its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
+from ostinato.model import MOST, Json, read_length
+from ostinato.when.instants import SECOND, Micros
+
+T = TypeVar("T")
+KIND = "workflow"
+MINUTE: Micros = 60 * SECOND
+
+
+def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
+    """Make a record from a stored document. Fields that only a newer node knows are left out, so that nodes of two
+    versions can share a store."""
+    names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+    return cls(**{name: value for name, value in document.items() if name in names})
+
+
+class HandlerType(StrEnum):
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    FIXER = "fixer"
+
+
+class Phase(StrEnum):
+    """The last phase that a run has reached. A producer has only `EXECUTING` and `COMMITTED`."""
+
+    EXECUTING = "executing"
+    PREPARING = "preparing"
+    PREPARED = "prepared"
+    MUTATING = "mutating"
+    MUTATED = "mutated"
+    EMITTING = "emitting"
+    COMMITTED = "committed"
+
+    @property
+    def mutation_settled(self) -> bool:
+        """Whether the outcome of the mutation is final, so that a retry must not repeat it."""
+        return self in (Phase.MUTATED, Phase.EMITTING, Phase.COMMITTED)
+
+
+class RunStatus(StrEnum):
+    """The status of a run. It is independent of the phase: a failure never changes the phase."""
+
+    ACTIVE = "active"
+    PAUSED_TRANSIENT = "paused:transient"
+    PAUSED_APPROVAL = "paused:approval"
+    PAUSED_RECONCILIATION = "paused:reconciliation"
+    FAILED_LOGIC = "failed:logic"
+    FAILED_INTERNAL = "failed:internal"
+    COMMITTED = "committed"
+    CRASHED = "crashed"
+    CANCELLED = "cancelled"
+
+
+class EventStatus(StrEnum):
+    PENDING = "pending"
+    RESERVED = "reserved"
+    CONSUMED = "consumed"
+    SKIPPED = "skipped"
+
+
+class MutationStatus(StrEnum):
+    """The status of a mutation in the ledger."""
+
+    IN_FLIGHT = "in_flight"
+    APPLIED = "applied"
+    FAILED = "failed"
+    NEEDS_RECONCILE = "needs_reconcile"
+    INDETERMINATE = "indeterminate"
+
+
+class Choice(StrEnum):
+    """How a person settles what blocks a workflow.
+
+    `REAUTHENTICATE`: the service is reconnected, so go on. `APPROVE`: the permission is granted, so go on. `RESUME`:
+    whatever it was, it is put right. `TRY_AGAIN`: ask the mutator again whether it took effect. `DID_NOT_HAPPEN`: it
+    did not take effect, so do it again. `SKIP`: leave these events."""
+
+    REAUTHENTICATE = "reauthenticate"
+    APPROVE = "approve"
+    RESUME = "resume"
+    TRY_AGAIN = "try_again"
+    DID_NOT_HAPPEN = "did_not_happen"
+    SKIP = "skip"
+
+
+class FailureClass(StrEnum):
+    TRANSIENT = "transient"
+    LOGIC = "logic"
+    AUTH = "auth"
+    PERMISSION = "permission"
+    PRECONDITION = "precondition"
+    RECONCILIATION = "reconciliation"
+    INTERNAL = "internal"
+    CRASH = "crash"
+
+    @property
+    def status(self) -> RunStatus:
+        """The status of a run that fails with this class of failure."""
+        return _STATUSES[self]
+
+    @property
+    def resumes_in_place(self) -> bool:
+        """Whether the same run continues after a person has resolved the failure. After all other failures, a new run
+        follows."""
+        return self.status in (RunStatus.PAUSED_APPROVAL, RunStatus.PAUSED_RECONCILIATION)
+
+    @property
+    def put_right(self) -> Choice:
+        """The choice that says that the cause of such a failure is gone. `RESUME` says so of every failure."""
+        return _PUT_RIGHT.get(self, Choice.RESUME)
+
+
+_STATUSES = {
+    FailureClass.TRANSIENT: RunStatus.PAUSED_TRANSIENT,
+    FailureClass.LOGIC: RunStatus.FAILED_LOGIC,
+    FailureClass.AUTH: RunStatus.PAUSED_APPROVAL,
+    FailureClass.PERMISSION: RunStatus.PAUSED_APPROVAL,
+    FailureClass.PRECONDITION: RunStatus.PAUSED_APPROVAL,
+    FailureClass.RECONCILIATION: RunStatus.PAUSED_RECONCILIATION,
+    FailureClass.INTERNAL: RunStatus.FAILED_INTERNAL,
+    FailureClass.CRASH: RunStatus.CRASHED,
+}
+_PUT_RIGHT = {FailureClass.AUTH: Choice.REAUTHENTICATE, FailureClass.PERMISSION: Choice.APPROVE}
+
+
+class Delivered(StrEnum):
+    """Whether the effect of a mutator that raised an error took place."""
+
+    NO = "no"
+    MAYBE = "maybe"
+    YES = "yes"
+
+
+class OutcomeStatus(StrEnum):
+    APPLIED = "applied"
+    NONE = "none"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of the mutation of a run, as `next` receives it. `result` is the value that the mutator returned."""
+
+    status: OutcomeStatus = OutcomeStatus.NONE
+    result: Json = None
+
+
+class WorkflowState(StrEnum):
+    """The state that people have chosen for a workflow. Failures do not change it; see `Blocked`."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    ARCHIVED = "archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Why a workflow starts no new runs: its run `run_id` failed, and the failure is not resolved yet.
+
+    With `retry_at`, the run is retried at that time. With `checking_at`, the mutator is asked at that time whether its
+    effect took place. With `fixing`, the fixer is called for a new version. Otherwise a person must act.
+    """
+
+    failure: FailureClass
+    reason: str
+    run_id: str
+    retry_at: Micros | None = None
+    checking_at: Micros | None = None
+    fixing: bool = False
+    since: Micros = 0
+
+    @property
+    def needs_person(self) -> bool:
+        return self.retry_at is None and self.checking_at is None and not self.fixing
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(row: dict[str, Any]) -> Blocked:
+        return from_document(Blocked, {**row, "failure": FailureClass(row["failure"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The limits of a workflow, in microseconds, bytes and counts. The host sets them, never a handler."""
+
+    wake_min: Micros = 30 * SECOND
+    wake_max: Micros = 24 * 60 * MINUTE
+    min_interval: Micros = 30 * SECOND
+    empty_gap: Micros = 30 * SECOND  # before a consumer that reserved nothing runs again for its own publishes
+    transient_retries: int = 5
+    backoff_first: Micros = 10 * SECOND
+    backoff_longest: Micros = 10 * MINUTE
+    fix_attempts: int = 3  # logic failures in a row, the last of which goes to a person
+    reconcile_attempts: int = 5
+    crash_attempts: int = 3  # crashes in a row, the last of which goes to a person
+    phase_timeout: Micros = 5 * MINUTE
+    max_state_bytes: int = 64 << 10
+    stale_after: Micros = 7 * 24 * 60 * MINUTE
+
+    def backoff(self, failures: int) -> Micros:
+        """Return the pause after this many failures in a row."""
+        return min(self.backoff_longest, self.backoff_first << min(failures - 1, 40))
+
+
+_LENGTHS = frozenset("wake_min wake_max min_interval empty_gap backoff_first backoff_longest phase_timeout".split()) | {
+    "stale_after"
+}
+
+
+_AT_LEAST = {"phase_timeout": 1, "fix_attempts": 1, "reconcile_attempts": 1, "crash_attempts": 1, "max_state_bytes": 1}
+
+
+def read_policy(settings: Mapping[str, Any]) -> Policy:
+    """Read the settings of a policy; lengths are texts such as `"30s"`, timedeltas or seconds."""
+    if not isinstance(settings, Mapping):
+        raise OstinatoError(f"policy {short_repr(settings)} is not a mapping; write policy={{'phase_timeout': '1m'}}")
+    names = [one.name for one in fields(Policy)]
+    values: dict[str, int] = {}
+    for name, value in settings.items():
+        if name not in names:
+            hint = did_you_mean(str(name), names) or f"there are {', '.join(names)}"
+            raise OstinatoError(f"a workflow's policy has no {short_repr(name)}; {hint}")
+        if name in _LENGTHS:
+            values[name] = read_length(value, f"policy {name}")
+        elif type(value) is not int or value > MOST:
+            raise OstinatoError(f"policy {name} {short_repr(value)} is not a whole number up to {MOST:,}")
+        else:
+            values[name] = value
+        if values[name] < 0:
+            raise OstinatoError(f"policy {name} {short_repr(value)} is negative")
+        if values[name] < _AT_LEAST.get(name, 0):
+            raise OstinatoError(f"policy {name} {short_repr(value)} is too small; it must be more than 0")
+    policy = Policy(**values)
+    for shorter, longer in (("wake_min", "wake_max"), ("backoff_first", "backoff_longest")):
+        if getattr(policy, shorter) > getattr(policy, longer):
+            raise OstinatoError(f"policy {shorter} is longer than {longer}")
+    return policy
+
+
+@dataclass(slots=True)
+class Workflow:
+    """A stored workflow. `run_id` is its one run that is active or paused in place. `definition` is JSON; `digest`
+    identifies the definition and its code. `repairs` counts the versions that the fixer has made of this one."""
+
+    id: str
+    namespace: str
+    name: str
+    version: int
+    repairs: int
+    digest: str
+    definition: str
+    source: str | None
+    state: WorkflowState
+    run_id: str | None
+    blocked: Blocked | None
+    logic_failures: int
+    created: Micros
+    updated: Micros
+    actor: str | None
+
+    @property
+    def runnable(self) -> bool:
+        return self.state is WorkflowState.ACTIVE and self.blocked is None and self.run_id is None
+
+    @property
+    def label(self) -> str:
+        """The version as people read it: `3`, or `3.1` after a repair."""
+        return f"{self.version}.{self.repairs}" if self.repairs else str(self.version)
+
+
+@dataclass(slots=True)
+class HandlerState:
+    """The stored state of a handler. `state` is the value that the handler returned last, as JSON.
+
+    A producer is due at `next_run`. A consumer is due when it is `dirty` (events arrived, or remain) or at `wake_at`,
+    but never before `not_before`.
+    """
+
+    workflow_id: str
+    name: str
+    type: HandlerType
+    state: str | None = None
+    next_run: Micros | None = None
+    wake_at: Micros | None = None
+    dirty: bool = False
+    not_before: Micros | None = None
+    last_run: Micros | None = None
+
+
+@dataclass(slots=True)
+class HandlerRun:
+    """One attempt of a handler. `prepared` and `outcome` are JSON checkpoints. `failures` and `crashes` are the numbers
+    of failures and crashes in a row, including those of this run."""
+
+    run_id: str
+    workflow_id: str
+    handler: str
+    type: HandlerType
+    retry_of: str | None
+    version: int
+    repairs: int
+    phase: Phase
+    status: RunStatus
+    prepared: str | None = None
+    outcome: str | None = None
+    error: str | None = None
+    failures: int = 0
+    crashes: int = 0
+    created: Micros = 0
+    updated: Micros = 0
+
+    @property
+    def skippable(self) -> bool:
+        """Whether the run has reserved events and the outcome of its mutation is not final."""
+        return self.type is HandlerType.CONSUMER and self.phase in (Phase.PREPARED, Phase.MUTATING)
+
+
+@dataclass(slots=True)
+class TopicEvent:
+    id: str
+    workflow_id: str
+    topic: str
+    message_id: str
+    payload: str
+    status: EventStatus
+    reserved_by: str | None
+    created_by: str | None
+    attempt: int
+    created: Micros
+    updated: Micros
+
+
+@dataclass(slots=True)
+class Mutation:
+    """A row of the ledger: one effect on another system. `origin_run` called the mutator; `run_id` owns the row now."""
+
+    id: str
+    workflow_id: str
+    origin_run: str
+    run_id: str
+    mutator: str
+    params: str
+    key: str
+    status: MutationStatus
+    title: str | None = None
+    result: str | None = None
+    error: str | None = None
+    attempts: int = 0
+    next_at: Micros | None = None
+    resolved_by: str | None = None
+    created: Micros = 0
+    updated: Micros = 0
+
+
+@dataclass(slots=True)
+class InputRecord:
+    """A stored input. `skipped` means that a person has skipped all its events."""
+
+    id: str
+    workflow_id: str
+    source: str
+    type: str
+    external_id: str
+    title: str
+    created: Micros
+    skipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """An event that a run wants to publish when it commits. `causes` are the ids of inputs."""
+
+    topic: str
+    message_id: str
+    payload: Json
+    causes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewInput:
+    """An input that a producer registered: an object of another system, such as an e-mail, that causes events."""
+
+    id: str
+    source: str
+    type: str
+    external_id: str
+    title: str
+
+
+@dataclass(slots=True)
+class Publications:
+    """The inputs and events that a run has buffered. They are written when the run commits."""
+
+    events: list[Publication] = field(default_factory=list)
+    inputs: dict[str, NewInput] = field(default_factory=dict)

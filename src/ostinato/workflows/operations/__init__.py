@@ -1,0 +1,1 @@
+"""Transactions of workflows. Every operation first locks the runs that it changes, then their workflows."""

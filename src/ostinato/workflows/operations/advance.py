@@ -1,0 +1,296 @@
+"""Start the next run of each workflow that may run, and set the timers of those that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ostinato.engine.rows import audit, timer_row
+from ostinato.engine.runs import start
+from ostinato.model import Run, Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import SECOND, Micros
+from ostinato.workflows.decisions.failures import Start, follow
+from ostinato.workflows.decisions.triggers import choose, next_look
+from ostinato.workflows.definition import Definition
+from ostinato.workflows.model import (
+    KIND,
+    HandlerRun,
+    HandlerState,
+    HandlerType,
+    Mutation,
+    MutationStatus,
+    Phase,
+    RunStatus,
+    Workflow,
+    WorkflowState,
+)
+from ostinato.workflows.rows import (
+    handler_row,
+    mutation_row,
+    read_definition,
+    read_handler,
+    read_mutation,
+    read_run,
+    read_workflow,
+    run_row,
+    workflow_row,
+)
+from ostinato.workflows.store import statement
+
+NewId = Callable[[Micros], str]
+FIXER = "fixer"
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A locked workflow with the rows that the scheduler needs. `save` writes its changes. `actor` is the user who
+    requested the change, if it was not the one who deployed the workflow."""
+
+    workflow: Workflow
+    definition: Definition
+    handlers: dict[str, HandlerState]
+    actor: str | None = None
+    oldest: dict[str, str] = field(default_factory=dict)
+    events: list[Row] = field(default_factory=list)
+    changed_handlers: set[str] = field(default_factory=set)
+    changed: bool = False
+
+    def unblock(self, run_id: str) -> None:
+        """Unblock the workflow, if this run blocked it."""
+        blocked = self.workflow.blocked
+        if blocked is not None and blocked.run_id == run_id:
+            self.workflow.blocked, self.changed = None, True
+
+    def handler(self, name: str) -> HandlerState:
+        """Return a handler's state, and mark it as changed, so that `save` writes it."""
+        self.changed_handlers.add(name)
+        self.changed = True
+        return self.handlers[name]
+
+    def tell(self, now: Micros, name: str, **data: object) -> None:
+        """Add an event about the workflow."""
+        workflow, actor = self.workflow, self.actor or self.workflow.actor
+        self.events.append(audit(now, workflow.namespace, name, workflow.id, actor, workflow=workflow.name, **data))
+
+
+def lock(ids: Iterable[str], *, only_free: bool = False) -> Operation[dict[str, Loaded]]:
+    """Lock workflows, and load their handlers. With `only_free`, leave out those that another transaction has
+    locked."""
+    keys = [(id,) for id in sorted(set(ids))]
+    if not keys:
+        return {}
+    name = "free_workflows" if only_free else "lock_workflows"
+    workflows = [read_workflow(row) for row in (yield statement(name, keys))]
+    handlers = [read_handler(row) for row in (yield statement("workflow_handlers", keys))]
+    return {
+        workflow.id: Loaded(
+            workflow,
+            read_definition(workflow.definition),
+            {handler.name: handler for handler in handlers if handler.workflow_id == workflow.id},
+        )
+        for workflow in workflows
+    }
+
+
+def read_oldest(workflows: Sequence[Loaded]) -> Operation[None]:
+    """Read the oldest pending event of each topic that has a consumer."""
+    topics = [
+        (loaded.workflow.id, topic)
+        for loaded in workflows
+        for consumer in loaded.definition.consumers
+        for topic in consumer.subscribes
+    ]
+    oldest: dict[str, dict[str, str]] = {}
+    if topics:
+        for workflow_id, topic, event_id in (yield statement("oldest_pending", topics)):
+            oldest.setdefault(workflow_id, {})[topic] = event_id
+    for loaded in workflows:
+        loaded.oldest = oldest.get(loaded.workflow.id, {})
+
+
+def advance(workflows: Sequence[Loaded], now: Micros, new_id: NewId) -> Operation[list[Run]]:
+    """Start the due runs of locked workflows, save the workflows, and write their events. Returns the new runs.
+
+    Call `read_oldest` before. Each workflow gets a timer for its next check, unless a run is active: then the end of
+    that run advances the workflow.
+    """
+    runs: list[Run] = []
+    records: list[HandlerRun] = []
+    timers: list[Row] = []
+    retries = yield from _retries_due(workflows, now)
+    for loaded in workflows:
+        workflow = loaded.workflow
+        if workflow.id in retries:
+            run, record = retries[workflow.id].begin(loaded, now, new_id)
+        elif workflow.runnable and (handler := choose(loaded.definition, loaded.handlers.values(), loaded.oldest, now)):
+            run, record = _begin(loaded, handler, now, new_id)
+        else:
+            if (look := _look_at(loaded, now)) is not None:
+                timers.append(timer_row(Timer(KIND, workflow.id, "next", look, workflow.namespace)))
+            continue
+        workflow.run_id = run.id
+        runs.append(run)
+        records.append(record)
+    yield from _carry_over(list(retries.values()), now)
+    if runs:
+        yield from start(runs, now)
+        yield statement("insert_workflow_runs", [run_row(record) for record in records])
+    if timers:
+        yield sql("set_timers", timers)
+    yield from save(workflows, now)
+    return runs
+
+
+def save(workflows: Sequence[Loaded], now: Micros) -> Operation[None]:
+    """Write the changes of locked workflows."""
+    for loaded in workflows:
+        loaded.workflow.updated = max(now, loaded.workflow.updated + 1)
+    if workflows:
+        yield statement("save_workflows", [workflow_row(loaded.workflow) for loaded in workflows])
+    handlers = [handler_row(loaded.handlers[name]) for loaded in workflows for name in loaded.changed_handlers]
+    if handlers:
+        yield statement("put_workflow_handlers", handlers)
+    events = [event for loaded in workflows for event in loaded.events]
+    if events:
+        yield sql("insert_events", events)
+    for loaded in workflows:
+        loaded.events = []
+
+
+def new_run(
+    workflow: Workflow, handler: str, handler_type: HandlerType, phase: Phase, id: str, now: Micros
+) -> tuple[Run, HandlerRun]:
+    """Return a new run of a handler, and its record."""
+    run = Run(
+        id=id,
+        root_id=id,
+        name=f"{workflow.name}.{handler}",
+        kind=KIND,
+        namespace=workflow.namespace,
+        due=now,
+        created=now,
+        actor=workflow.actor,
+    )
+    record = HandlerRun(
+        run_id=id,
+        workflow_id=workflow.id,
+        handler=handler,
+        type=handler_type,
+        retry_of=None,
+        version=workflow.version,
+        repairs=workflow.repairs,
+        phase=phase,
+        status=RunStatus.ACTIVE,
+        created=now,
+        updated=now,
+    )
+    return run, record
+
+
+def _begin(loaded: Loaded, handler: HandlerState, now: Micros, new_id: NewId) -> tuple[Run, HandlerRun]:
+    phase = Phase.EXECUTING if handler.type is HandlerType.PRODUCER else Phase.PREPARING
+    _start_handler(loaded, handler.name, now)
+    return new_run(loaded.workflow, handler.name, handler.type, phase, new_id(now), now)
+
+
+def _start_handler(loaded: Loaded, name: str, now: Micros) -> None:
+    """Clear the fields that made a consumer due. Events that arrive from now on make it due again."""
+    handler = loaded.handler(name)
+    handler.last_run = now
+    if handler.type is HandlerType.CONSUMER:
+        handler.dirty, handler.not_before = False, None
+        if handler.wake_at is not None and handler.wake_at <= now:
+            handler.wake_at = None
+
+
+def _look_at(loaded: Loaded, now: Micros) -> Micros | None:
+    workflow = loaded.workflow
+    if workflow.state is not WorkflowState.ACTIVE or workflow.run_id is not None:
+        return None
+    if workflow.blocked is not None:
+        return workflow.blocked.retry_at
+    return next_look(loaded.definition, loaded.handlers.values(), now)
+
+
+# Retries
+
+
+@dataclass(slots=True)
+class Retry:
+    """A run that follows a failed one."""
+
+    failed: HandlerRun
+    mutation: Mutation | None
+    start: Start
+    run_id: str = ""
+
+    def begin(self, loaded: Loaded, now: Micros, new_id: NewId) -> tuple[Run, HandlerRun]:
+        failed, workflow = self.failed, loaded.workflow
+        self.run_id = new_id(now)
+        run, record = new_run(workflow, failed.handler, failed.type, self.start.phase, self.run_id, now)
+        record.retry_of, record.failures, record.crashes = failed.run_id, failed.failures, failed.crashes
+        if self.start.keeps:  # it does not prepare again, so what makes the consumer due stays
+            record.prepared, record.outcome = failed.prepared, failed.outcome
+        elif failed.handler in loaded.handlers:
+            _start_handler(loaded, failed.handler, now)
+        workflow.blocked = None
+        return run, record
+
+
+def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str, Retry]]:
+    """Return the workflows whose retry is due, with the runs to retry."""
+    due = {
+        blocked.run_id: loaded
+        for loaded in workflows
+        if loaded.workflow.state is WorkflowState.ACTIVE
+        and loaded.workflow.run_id is None  # a fixer may still be at work
+        and (blocked := loaded.workflow.blocked) is not None
+        and blocked.retry_at is not None
+        and blocked.retry_at <= now
+    }
+    if not due:
+        return {}
+    keys = [(id,) for id in due]
+    failed = [read_run(row) for row in (yield statement("workflow_runs", keys))]
+    mutations = {row.run_id: row for row in map(read_mutation, (yield statement("mutations_of", keys)))}
+    retries: dict[str, Retry] = {}
+    for record in failed:
+        mutation = mutations.get(record.run_id)
+        status = None if mutation is None else mutation.status
+        retries[record.workflow_id] = Retry(record, mutation, follow(record, status))
+    return retries
+
+
+def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
+    """Give the checkpoints, reservations and mutations of failed runs to the runs that follow them, or release them."""
+    released = [(one.failed.run_id,) for one in retries if not one.start.keeps]
+    kept = [(one.failed.run_id, one.run_id) for one in retries if one.start.keeps]
+    if released:
+        yield statement("release_events", released, now=now)
+    if kept:
+        yield statement("transfer_events", kept, now=now)
+        yield statement("transfer_reservations", kept)
+    mutations = [one.mutation for one in retries if one.start.keeps and one.mutation is not None]
+    owners = {one.failed.run_id: one.run_id for one in retries}
+    for mutation in mutations:
+        mutation.run_id, mutation.updated = owners[mutation.run_id], now
+        if mutation.status is MutationStatus.IN_FLIGHT:
+            mutation.status = MutationStatus.NEEDS_RECONCILE
+    if mutations:
+        yield statement("save_mutations", [mutation_row(mutation) for mutation in mutations])
+
+
+def fire(timers: Sequence[Timer], now: Micros, new_id: NewId) -> Operation[None]:
+    """Advance the workflows whose timers are due.
+
+    A workflow that another transaction has locked is skipped, because waiting for it could be a deadlock. Its timer is
+    set to a second later, in case that transaction does not advance the workflow.
+    """
+    loaded = yield from lock((timer.owner for timer in timers), only_free=True)
+    held = [timer_row(timer._replace(due=now + SECOND)) for timer in timers if timer.owner not in loaded]
+    if held:
+        yield sql("set_timers", held)
+    workflows = list(loaded.values())
+    yield from read_oldest(workflows)
+    yield from advance(workflows, now, new_id)

@@ -1,0 +1,69 @@
+"""The part of workflows in one app: the calls, the deployment of declared workflows, and the body of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.kinds import Body, Kinds
+from ostinato.engine.node import Engine
+from ostinato.engine.ways import Host, Part, Runtime
+from ostinato.model import Timer
+from ostinato.store.contract import Operation, Row
+from ostinato.when.instants import Micros
+from ostinato.workflows.api import Workflows
+from ostinato.workflows.ids import new_id
+from ostinato.workflows.model import KIND
+from ostinato.workflows.operations.advance import fire
+from ostinato.workflows.queries import Surroundings
+from ostinato.workflows.runtime.body import WorkflowBody
+from ostinato.workflows.runtime.codes import Codes
+from ostinato.workflows.standard_tools import add_standard_tools
+from ostinato.workflows.stop_and_recover import run_kind
+from ostinato.workflows.tools import Tools
+
+
+class WorkflowsPart(Part):
+    api: Workflows
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._codes, self._tools = Codes(), Tools()
+        add_standard_tools(self._tools, host)
+        self._body: WorkflowBody | None = None
+        self.api = Workflows(
+            Surroundings(
+                store=host.store,
+                now=lambda: host.engine().clock.now(),
+                nudge=lambda: host.engine().nudge(),
+                codes=self._codes,
+                tools=self._tools,
+                namespace=host.namespace,
+                actor=host.actor,
+            )
+        )
+
+    def take_over(self, before: Part) -> None:
+        assert isinstance(before, WorkflowsPart)
+        self._codes.take_over(before._codes)
+        self._tools.take_over(before._tools)
+
+    def begin(self, engine: Engine) -> Mapping[str, Body]:
+        self._body = WorkflowBody(engine, self._codes, self._tools, self.api.fix)
+        self._body.start()
+        return {KIND: self._body}
+
+    async def prepare(self) -> None:
+        await self.api.deploy_declared()
+
+    async def close(self) -> None:
+        if self._body is not None:
+            await self._body.stop()
+
+
+def _fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+    yield from fire(timers, now, new_id)
+    return []
+
+
+RUNTIME = Runtime(part=WorkflowsPart, kinds={KIND: run_kind(new_id)}, timers={(KIND, "next"): _fire})

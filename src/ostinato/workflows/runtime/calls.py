@@ -1,0 +1,56 @@
+"""Call the code of users: handlers, mutators and fixers.
+
+Each call is a task of its own. Whatever the code raises, `sys.exit()` and `CancelledError` included, is an answer; only
+the node's own cancellation, which reaches the task that waits here, stops the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ostinato.when.instants import SECOND, Micros
+
+_PATIENCE = 10.0  # seconds for code that was cancelled to end
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How a call ended: what it returned, or what it raised. `late`: it was cancelled, because it took too long."""
+
+    returned: Any = None
+    problem: BaseException | None = None
+    late: bool = False
+
+
+async def call_in_task(
+    call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
+) -> Called:
+    """Call a function, for at most so long. `begun` is called with the task before its first step.
+
+    Code that ignores its cancellation is left behind after a while, so that it cannot hold up its workflow.
+    """
+    task = asyncio.get_running_loop().create_task(_capture(call))
+    begun(task)
+    try:
+        await asyncio.wait({task}, timeout=timeout / SECOND)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_PATIENCE)
+            return Called(late=True)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task})
+        raise
+    if task.cancelled():  # before its first step
+        return Called(problem=asyncio.CancelledError())
+    return task.result()
+
+
+async def _capture(call: Callable[[], Awaitable[Any]]) -> Called:
+    try:
+        return Called(await call())
+    except BaseException as problem:
+        return Called(problem=problem)

@@ -1,0 +1,63 @@
+"""Find the code of workflows in this process, by its digest."""
+
+from __future__ import annotations
+
+import importlib
+
+from ostinato.engine.log import log
+from ostinato.errors import OstinatoError
+from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.model import Workflow
+
+
+class Codes:
+    """The workflows that this process declares, and the repaired versions that it has loaded."""
+
+    def __init__(self) -> None:
+        self.declared: dict[str, WorkflowCode] = {}
+        self._by_digest: dict[tuple[str, str], WorkflowCode] = {}
+
+    def declare(self, code: WorkflowCode) -> None:
+        if code.name in self.declared:
+            raise OstinatoError(f"there is a workflow {code.name!r} already; give one of them another name")
+        self.declared[code.name] = code
+
+    def take_over(self, before: Codes) -> None:
+        """Declare what was declared there."""
+        self.declared |= before.declared
+
+    def add(self, code: WorkflowCode) -> str:
+        """Add a version of a workflow. Returns its digest."""
+        digest = code.digest()
+        self._by_digest[code.name, digest] = code
+        return digest
+
+    def find(self, workflow: Workflow) -> WorkflowCode | None:
+        """Return the code of a workflow's active version, or None if this process does not have it."""
+        key = workflow.name, workflow.digest
+        if key not in self._by_digest:
+            if workflow.name in self.declared:
+                self.add(self.declared[workflow.name])
+            if key not in self._by_digest and workflow.source is not None:
+                self._load(workflow.source)
+        return self._by_digest.get(key)
+
+    def _load(self, path: str) -> None:
+        try:
+            self.add(load(path))
+        except Exception as problem:
+            log.warning(f"the workflow {path} cannot be loaded: {problem}", action="workflow_not_loaded", path=path)
+
+
+def load(path: str) -> WorkflowCode:
+    """Import a workflow from `"package.module:name"`. Raises `OstinatoError` if there is none."""
+    module, _, name = path.partition(":")
+    if not module or not name:
+        raise OstinatoError(f"{path!r} is no import path of a workflow; write 'package.module:name'")
+    try:
+        code = getattr(importlib.import_module(module), name, None)
+    except Exception as problem:
+        raise OstinatoError(f"{path!r} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    if not isinstance(code, WorkflowCode):
+        raise OstinatoError(f"{path!r} is no workflow, but {type(code).__name__}")
+    return code

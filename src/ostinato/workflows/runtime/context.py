@@ -1,0 +1,379 @@
+"""The `ctx` argument of handlers: what each phase may do, and what it has requested.
+
+The permissions of the phases are enforced here. A handler that catches an error of `ctx` gains nothing: the first
+failure counts, and the handler's result is discarded. Code that does not use `ctx` cannot be controlled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NoReturn, TypeVar
+
+import orjson
+
+from ostinato.engine.context import clean, to_json
+from ostinato.engine.log import log
+from ostinato.errors import OstinatoError, StoreError, is_text, short_repr
+from ostinato.model import Json
+from ostinato.store.contract import Operation, Row, Store
+from ostinato.when.instants import Micros, to_datetime
+from ostinato.workflows.decisions.failures import Failure
+from ostinato.workflows.definition import Topic
+from ostinato.workflows.errors import HandlerFailed, LogicError, PhaseViolation
+from ostinato.workflows.model import FailureClass, HandlerRun, NewInput, Phase, Publication, Publications, TopicEvent
+from ostinato.workflows.rows import read_event
+from ostinato.workflows.runtime.load import read_patiently
+from ostinato.workflows.store import statement
+from ostinato.workflows.tools import Tools, unknown_tool
+
+T = TypeVar("T")
+_MOST_PEEKED = 1000
+_LONGEST_MESSAGE_ID = 500
+_LONGEST_TITLE = 1000
+_LONGEST_REASON = 2000  # characters of an error that are kept
+_PHASES = {
+    "read": (Phase.EXECUTING, Phase.PREPARING),
+    "mutate": (Phase.MUTATING,),
+    "peek": (Phase.PREPARING,),
+    "get": (Phase.PREPARING,),
+    "publish": (Phase.EXECUTING, Phase.EMITTING),
+    "register_input": (Phase.EXECUTING,),
+}
+_CALLED = {
+    Phase.EXECUTING: "a producer",
+    Phase.PREPARING: "prepare",
+    Phase.MUTATING: "mutate",
+    Phase.EMITTING: "next",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event as a handler sees it. `id` is its message id."""
+
+    topic: str
+    id: str
+    payload: Json
+    status: str
+    created: datetime
+
+    @property
+    def message_id(self) -> str:
+        return self.id
+
+
+def event_view(event: TopicEvent) -> Event:
+    return Event(
+        event.topic, event.message_id, orjson.loads(event.payload), event.status.value, to_datetime(event.created)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What `prepare` returns. `reserve` are events, or a mapping of topics to message ids. `data` holds all that
+    `mutate` and `next` need. `title` says in words what will be done. At `wake_at`, an aware datetime, the consumer
+    runs again even if no event comes. Raises `LogicError` for anything else."""
+
+    reserve: Sequence[Event] | Mapping[str, Sequence[str]] = ()
+    data: Json = None
+    title: str | None = None
+    wake_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for mistake in self._mistakes():
+            raise LogicError(f"Prepared: {mistake}")
+
+    def _mistakes(self) -> Iterator[str]:
+        if isinstance(self.reserve, Mapping):
+            for topic, ids in self.reserve.items():
+                if not isinstance(topic, Topic | str):
+                    yield f"it reserves events of {short_repr(topic)}, which is no topic"
+                if isinstance(ids, str) or not isinstance(ids, Sequence) or not all(map(is_text, ids)):
+                    yield f"it reserves {short_repr(ids)} of {str(topic)!r}; give a list of message ids"
+        elif isinstance(self.reserve, str) or not isinstance(self.reserve, Sequence):
+            yield f"it reserves {short_repr(self.reserve)}; give a list of events, or topics and ids"
+        else:
+            for event in self.reserve:
+                if not isinstance(event, Event):
+                    yield f"it reserves {short_repr(event)}; give events that peek returned, or topics and ids"
+        if self.title is not None and not is_text(self.title):
+            yield f"the title {short_repr(self.title)} is not a text"
+        if self.wake_at is not None and (not isinstance(self.wake_at, datetime) or self.wake_at.tzinfo is None):
+            yield f"wake_at {short_repr(self.wake_at)} is no datetime with a zone"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """The argument of `mutate` and `next`: the data that `prepare` returned, and the reserved events."""
+
+    data: Json
+    title: str | None
+    events: tuple[Event, ...] = ()
+
+
+class MutationRequested(BaseException):
+    """Ends `mutate` where it calls its mutator. The host then calls the mutator; code after the call never runs."""
+
+
+@dataclass(slots=True)
+class MutationRequest:
+    mutator: str
+    params: dict[str, Any]
+
+
+@dataclass(slots=True)
+class HandlerContext:
+    """The `ctx` of one phase of one run."""
+
+    workflow: str
+    handler: str
+    run_id: str
+    now: datetime
+    _phase: Phase
+    _record: HandlerRun
+    _store: Store
+    _tools: Tools
+    _publishes: tuple[str, ...]
+    _subscribes: tuple[str, ...] = ()
+    failure: Failure | None = None
+    requested: MutationRequest | None = None
+    published: Publications = field(default_factory=Publications)
+    _over: bool = False
+    _task: asyncio.Task[Any] | None = None
+    _requests: list[tuple[str, Coroutine[Any, Any, NoReturn]]] = field(default_factory=list)
+
+    # Reading
+
+    async def peek(self, topic: Topic | str, limit: int = 100) -> list[Event]:
+        """Return the oldest pending events of a topic that the consumer subscribes to."""
+        name = self._subscribed(topic, "peek")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST_PEEKED:
+            raise self._refuse(f"peek: limit {short_repr(limit)} is not a whole number from 1 to {_MOST_PEEKED:,}")
+        workflow = self._record.workflow_id
+
+        def pending(_: int) -> Operation[list[Row]]:
+            return (yield statement("pending_events", workflow=workflow, topic=name, limit=limit))
+
+        return [event_view(read_event(row)) for row in await read_patiently(self._store, pending)]
+
+    async def get(self, topic: Topic | str, ids: Sequence[str]) -> list[Event]:
+        """Return events of a topic by their message ids, whatever their status. Missing ones are left out."""
+        name = self._subscribed(topic, "get")
+        if isinstance(ids, str) or not isinstance(ids, Sequence) or not all(map(is_text, ids)):
+            raise self._refuse(f"get: {short_repr(ids)} is not a list of message ids")
+        keys = [(self._record.workflow_id, name, id) for id in dict.fromkeys(ids)]
+
+        def by_message(_: int) -> Operation[list[Row]]:
+            return (yield statement("events_by_message", keys))
+
+        return [event_view(read_event(row)) for row in await read_patiently(self._store, by_message)] if keys else []
+
+    async def read(self, name: str, /, **params: Any) -> Any:
+        """Call a declared reader."""
+        self._allow("read")
+        reader = self._find_tool("reader", name, self._tools.readers)
+        self._check_params(reader, params, f"reader {name!r}")
+        return await self._guard(reader(**params), f"reader {name!r}")
+
+    # Publishing
+
+    def register_input(self, source: str, type: str, id: str, title: str = "") -> str:
+        """Register an object of another system, such as an e-mail, that causes events. Returns the id to pass to
+        `publish`, which is the same for the same source, type and id."""
+        self._allow("register_input")
+        for name, value in (("source", source), ("type", type), ("id", id)):
+            if not is_text(value) or len(value) > _LONGEST_MESSAGE_ID:
+                words = f"is not a text of at most {_LONGEST_MESSAGE_ID} characters"
+                raise self._refuse(f"register_input: {name} {short_repr(value)} {words}")
+        if not isinstance(title, str) or len(title) > _LONGEST_TITLE:
+            words = f"is not a text of at most {_LONGEST_TITLE:,} characters"
+            raise self._refuse(f"register_input: title {short_repr(title)} {words}")
+        text = "\x1f".join((self._record.workflow_id, source, type, id))
+        input_id = hashlib.sha256(text.encode()).hexdigest()[:32]
+        self.published.inputs[input_id] = NewInput(input_id, source, type, id, clean(title))
+        return input_id
+
+    def publish(
+        self,
+        topic: Topic | str | Sequence[Topic | str],
+        message_id: str,
+        payload: Json = None,
+        *,
+        input: str | None = None,
+    ) -> None:
+        """Publish an event to one or several topics when this run commits. In a producer, `input` is the id that
+        `register_input` returned. In `next`, the event has the same causes as the reserved events."""
+        self._allow("publish")
+        if not is_text(message_id) or len(message_id) > _LONGEST_MESSAGE_ID:
+            words = f"is not a text of at most {_LONGEST_MESSAGE_ID} characters"
+            raise self._refuse(f"publish: message_id {short_repr(message_id)} {words}")
+        if self._phase is Phase.EXECUTING and not (isinstance(input, str) and input in self.published.inputs):
+            raise self._refuse(f"publish: input {short_repr(input)} is none that register_input returned in this run")
+        if self._phase is Phase.EMITTING and input is not None:
+            raise self._refuse("publish: next takes no input; its events stem from those that prepare reserved")
+        try:
+            to_json(payload, f"the payload of {message_id!r}")
+        except OstinatoError as problem:
+            raise self._refuse(f"publish: {problem}") from None
+        causes = () if input is None else (input,)
+        listed = topic if isinstance(topic, Sequence) and not isinstance(topic, str) else [topic]
+        if not listed:
+            raise self._refuse("publish: [] names no topic")
+        for name in [self._topic_name(one, "publish") for one in listed]:
+            if name not in self._publishes:
+                topics = ", ".join(self._publishes) or "no topic"
+                raise self._refuse(f"publish: {self.handler!r} may publish to {topics}, not to {name!r}")
+            self.published.events.append(Publication(name, message_id, payload, causes))
+
+    # Mutating
+
+    def mutate(self, name: str, /, **params: Any) -> Coroutine[Any, Any, NoReturn]:
+        """Have a declared mutator called with these parameters. Await it: this ends `mutate`, and nothing after it
+        runs."""
+        self._allow("mutate")
+        if self.requested is not None:
+            first = self.requested.mutator
+            raise self._refuse(f"mutate has called {first!r} already; a run has one effect at most")
+        mutator = self._find_tool("mutator", name, self._tools.mutators)
+        self._check_params(mutator.function, params, f"mutator {name!r}", "call")
+        try:
+            to_json(params, f"the parameters of {name!r}")
+        except OstinatoError as problem:
+            raise self._refuse(f"mutate: {problem}") from None
+        request = self._request(MutationRequest(name, params))
+        self._requests.append((name, request))
+        return request
+
+    async def _request(self, request: MutationRequest) -> NoReturn:
+        """The part of `mutate` that runs when it is awaited."""
+        self._allow("mutate")
+        if self.requested is not None:
+            first = self.requested.mutator
+            raise self._refuse(f"mutate has called {first!r} already; a run has one effect at most")
+        if asyncio.current_task() is not self._task:
+            raise self._refuse(f"ctx.mutate({request.mutator!r}, …) is in a task of its own; await it in mutate itself")
+        self.requested = request
+        raise MutationRequested
+
+    # Permissions and failures
+
+    def begin(self, task: asyncio.Task[Any]) -> None:
+        """Note the task in which the handler runs."""
+        self._task = task
+
+    def close(self) -> None:
+        """End the phase: a task that the handler has left behind can ask for nothing more. A call of `mutate` that was
+        never awaited is a mistake: its effect would be lost."""
+        self._over = True
+        for name, request in self._requests:
+            if inspect.getcoroutinestate(request) == inspect.CORO_CREATED:
+                self._refuse(f"ctx.mutate({name!r}, …) was called and not awaited; write await ctx.mutate(…)")
+            request.close()
+
+    def _find_tool(self, what: str, name: str, tools: Mapping[str, T]) -> T:
+        if not is_text(name):
+            raise self._refuse(f"{short_repr(name)} is not the name of a {what}")
+        if name not in tools:
+            raise self._refuse(unknown_tool(what, name, tools))
+        return tools[name]
+
+    def _check_params(self, function: Callable[..., Any], params: dict[str, Any], what: str, *first: str) -> None:
+        """Raise `PhaseViolation` for parameters that a reader or a mutator does not take, before it is called."""
+        try:
+            inspect.signature(function).bind(*first, **params)
+        except TypeError as problem:
+            raise self._refuse(f"{what}: {problem}") from None
+
+    def _allow(self, operation: str) -> None:
+        """Refuse what the phase does not allow, and everything after a failure or after the end of the phase."""
+        if self._over:
+            raise PhaseViolation(f"ctx.{operation}: {_CALLED[self._phase]} is over; await what it starts")
+        if self.failure is not None:
+            raise PhaseViolation(f"this run has failed already: {self.failure.words}")
+        if self._phase not in _PHASES[operation]:
+            allowed = " and ".join(_CALLED[phase] for phase in _PHASES[operation])
+            raise self._refuse(f"ctx.{operation} is not allowed in {_CALLED[self._phase]}, only in {allowed}")
+
+    def _refuse(self, words: str) -> PhaseViolation:
+        """Record a logic error, and return it to be raised. The run fails even if the handler catches it."""
+        self.failure = self.failure or Failure(FailureClass.LOGIC, words)
+        return PhaseViolation(words)
+
+    async def _guard(self, call: Awaitable[T], what: str) -> T:
+        """Await a call to the host. Its error is classified and recorded at once, so that a handler cannot hide it."""
+        try:
+            return await call
+        except BaseException as problem:
+            if not is_cancelled(problem):
+                self.failure = self.failure or classify(problem, what)
+            raise
+
+    def _subscribed(self, topic: Topic | str, operation: str) -> str:
+        self._allow(operation)
+        name = self._topic_name(topic, operation)
+        if name not in self._subscribes:
+            topics = ", ".join(self._subscribes)
+            raise self._refuse(f"{operation}: {self.handler!r} subscribes to {topics}, not to {name!r}")
+        return name
+
+    def _topic_name(self, topic: object, operation: str) -> str:
+        if not isinstance(topic, Topic | str):
+            raise self._refuse(f"{operation}: {short_repr(topic)} is no topic")
+        return topic.name if isinstance(topic, Topic) else topic
+
+
+def is_cancelled(problem: BaseException) -> bool:
+    """Whether the code is cut off from outside, by its node or its timeout. A `CancelledError` that code raises by
+    itself is an error like any other."""
+    task = asyncio.current_task()
+    return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def classify(problem: BaseException, what: str) -> Failure:
+    """Return the failure for an error that a reader or a mutator raised."""
+    if isinstance(problem, HandlerFailed):
+        return Failure(problem.failure, shorten(_words_of(problem)))
+    if isinstance(problem, TimeoutError | ConnectionError | StoreError):
+        return Failure(FailureClass.TRANSIENT, f"{what}: {describe(problem)}")
+    log.warning(f"{what} raised an error without a class", action="workflow_unclassified", exc_info=problem)
+    return Failure(FailureClass.INTERNAL, f"{what}: {describe(problem)}")
+
+
+def classify_handler(problem: BaseException) -> Failure:
+    """Return the failure for an error that the code of a handler raised."""
+    if isinstance(problem, HandlerFailed):
+        return Failure(problem.failure, shorten(_words_of(problem)))
+    if not isinstance(problem, Exception):
+        return Failure(FailureClass.LOGIC, f"the handler raised {describe(problem)}")
+    return Failure(FailureClass.TRANSIENT if isinstance(problem, StoreError) else FailureClass.LOGIC, describe(problem))
+
+
+def describe(problem: BaseException) -> str:
+    """An error in words that every store takes."""
+    words = _words_of(problem)
+    return shorten(f"{type(problem).__name__}: {words}" if words else type(problem).__name__)
+
+
+def _words_of(problem: BaseException) -> str:
+    try:
+        return str(problem)
+    except Exception:  # the code of a user, too
+        return ""
+
+
+def shorten(words: str) -> str:
+    words = clean(words)
+    return words if len(words) <= _LONGEST_REASON else f"{words[:_LONGEST_REASON]}…"
+
+
+def wake_time(prepared: Prepared, now: Micros) -> Micros | None:
+    """The wake time that `prepare` asked for."""
+    wake_at = prepared.wake_at
+    if wake_at is None:
+        return None
+    return now + int((wake_at - to_datetime(now)).total_seconds() * 1_000_000)

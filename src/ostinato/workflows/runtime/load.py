@@ -1,0 +1,77 @@
+"""Read a run of a workflow, with everything that a node needs to continue it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ostinato.engine.group_commit import is_trouble
+from ostinato.store.contract import Make, Operation, Store
+from ostinato.workflows.definition import Definition
+from ostinato.workflows.model import HandlerRun, HandlerState, HandlerType, Mutation, Phase, TopicEvent, Workflow
+from ostinato.workflows.rows import (
+    read_definition,
+    read_event,
+    read_handler,
+    read_mutation,
+    read_run,
+    read_workflow,
+)
+from ostinato.workflows.store import statement
+
+T = TypeVar("T")
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
+
+
+async def read_patiently(store: Store, make: Make[T]) -> T:
+    """Read from the store, and retry while it is unavailable: an outage is not a failure of the run."""
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return await store.read(make)
+        except Exception as problem:
+            if not is_trouble(problem):
+                raise
+        await asyncio.sleep(pause)
+        pause = min(_LONGEST_PAUSE, 2 * pause)
+
+
+@dataclass(slots=True)
+class LoadedRun:
+    """A run with its workflow. `events` are the events that the run has reserved; `failed` is the run that a fixer is
+    to repair."""
+
+    record: HandlerRun
+    workflow: Workflow
+    definition: Definition
+    handler: HandlerState | None
+    mutation: Mutation | None
+    events: list[TopicEvent]
+    failed: HandlerRun | None = None
+
+
+def load_run(run_id: str) -> Operation[LoadedRun]:
+    (row,) = yield statement("workflow_runs", [(run_id,)])
+    record = read_run(row)
+    (workflow_row,) = yield statement("workflow_by_id", id=record.workflow_id)
+    workflow = read_workflow(workflow_row)
+    handlers = map(read_handler, (yield statement("workflow_handlers", [(record.workflow_id,)])))
+    mutations: list[Mutation] = []
+    events: list[TopicEvent] = []
+    if record.phase not in (Phase.EXECUTING, Phase.PREPARING):  # a run that begins has reserved and changed nothing
+        mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run_id,)]))]
+        events = [read_event(row) for row in (yield statement("events_reserved_by", run=run_id))]
+    failed = None
+    if record.type is HandlerType.FIXER and record.retry_of is not None:
+        rows = yield statement("workflow_runs", [(record.retry_of,)])
+        failed = read_run(rows[0]) if rows else None
+    return LoadedRun(
+        record,
+        workflow,
+        read_definition(workflow.definition),
+        next((handler for handler in handlers if handler.name == record.handler), None),
+        mutations[-1] if mutations else None,
+        events,
+        failed,
+    )

@@ -1,0 +1,93 @@
+"""Stop, recover, delete and scan the runs of workflows: the rules that the engine calls for runs of this kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ostinato.engine.invariants import Finding
+from ostinato.engine.kinds import Kinds, RunKind
+from ostinato.engine.rows import event_row
+from ostinato.engine.runs import End, Ended, end
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+from ostinato.workflows.decisions.failures import UNCERTAIN, Failure
+from ostinato.workflows.model import FailureClass, HandlerRun, HandlerType, RunStatus
+from ostinato.workflows.operations.advance import Loaded, NewId, advance, lock, read_oldest
+from ostinato.workflows.operations.steps import block, lose_fixer, start_fixers
+from ostinato.workflows.rows import read_mutation, read_run, run_row
+from ostinato.workflows.store import statement
+
+_LOST = "its node was lost while it was at work"
+
+
+def run_kind(new_id: NewId) -> RunKind:
+    """Return the rules for runs of workflows. `new_id` creates the ids of runs that follow."""
+
+    def stop(
+        run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
+    ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
+        """Cancel a run whose mutation has not begun, and release its events; its handler runs again when it is due. A
+        run whose mutation has begun continues, because the outcome of the mutation must be known."""
+        record, loaded = yield from _load(run)
+        mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run.id,)]))]
+        if record.phase.mutation_settled or any(mutation.status in UNCERTAIN for mutation in mutations):
+            return run.status, [], []
+        record.status, record.updated = RunStatus.CANCELLED, max(now, record.updated + 1)
+        yield statement("save_workflow_runs", [run_row(record)])
+        yield statement("release_events", [(run.id,)], now=now)
+        yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
+        yield sql("drop_timers", [("run", run.id)])
+        workflow = loaded.workflow
+        workflow.run_id = None
+        loaded.unblock(run.id)
+        if record.type is HandlerType.FIXER:
+            lose_fixer(loaded, record, now, again=False)
+        elif record.handler in loaded.handlers:
+            loaded.handler(record.handler).dirty = True
+        yield from read_oldest([loaded])
+        yield from advance([loaded], now, new_id)
+        return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
+
+    def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
+        """Mark the runs of a dead node as crashed. A new run follows each at once, and begins where `failures.follow`
+        says."""
+        keys = [(run.id,) for run in runs]
+        records = {record.run_id: record for record in map(read_run, (yield statement("workflow_runs", keys)))}
+        loaded = yield from lock(record.workflow_id for record in records.values())
+        crashes: dict[str, int] = {}
+        for record in records.values():
+            if record.type is HandlerType.FIXER:
+                record.status = RunStatus.CRASHED
+                lose_fixer(loaded[record.workflow_id], record, now, again=True)
+                crashes[record.workflow_id] = record.crashes
+            else:
+                block(loaded[record.workflow_id], record, Failure(FailureClass.CRASH, _LOST), now)
+            record.updated = max(now, record.updated + 1)
+        yield statement("save_workflow_runs", [run_row(record) for record in records.values()])
+        yield from end([End(run, Status.CRASHED, _LOST) for run in runs], node, now, kinds)
+        workflows = list(loaded.values())
+        yield from read_oldest(workflows)
+        yield from start_fixers(workflows, now, new_id, crashes)
+        yield from advance(workflows, now, new_id)
+
+    def forget(ids: Sequence[str]) -> Operation[None]:
+        """Delete nothing: inputs, events and the ledger are kept longer than the runs."""
+        return
+        yield
+
+    def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
+        """Find events that are reserved by a run which is neither active nor blocks its workflow. They are reported,
+        never released."""
+        rows = yield statement("orphaned_reservations", limit=200)
+        words = "is reserved by run {}, which is {}"
+        return [Finding("workflow_event_orphaned", id, words.format(run, status), False) for id, run, status in rows]
+
+    return RunKind(stop, recover, forget, scan)
+
+
+def _load(run: Run) -> Operation[tuple[HandlerRun, Loaded]]:
+    (row,) = yield statement("workflow_runs", [(run.id,)])
+    record = read_run(row)
+    loaded = yield from lock([record.workflow_id])
+    return record, loaded[record.workflow_id]

@@ -1,0 +1,108 @@
+"""Readers and mutators: functions of the host through which handlers read from other systems and change them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from ostinato.errors import OstinatoError, check_text, did_you_mean, list_choices
+from ostinato.model import Json
+from ostinato.workflows.model import MutationStatus
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """The answer of `reconcile` about an earlier effect: `applied(…)`, `NOT_APPLIED` or `NOT_KNOWN_YET`."""
+
+    status: MutationStatus
+    result: Json = None
+
+
+def applied(result: Json = None) -> Reconciled:
+    """Return the answer that the effect took place. `result` is the value that the call would have returned."""
+    return Reconciled(MutationStatus.APPLIED, result)
+
+
+NOT_APPLIED = Reconciled(MutationStatus.FAILED)
+NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
+
+
+@dataclass(frozen=True, slots=True)
+class MutationContext:
+    """What a mutator may know of the call. `key` is the same for every try of one effect, in every run, and for
+    `reconcile`. `age` says how long ago the mutator was called, when `reconcile` is asked about it."""
+
+    key: str
+    workflow: str
+    handler: str
+    run_id: str
+    namespace: str
+    age: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class Mutator:
+    """A function that changes another system: `async def send(call, **params)`. `reconcile` takes the same arguments,
+    and returns whether an earlier call took effect."""
+
+    name: str
+    function: Callable[..., Awaitable[Any]]
+    reconcile: Callable[..., Awaitable[Any]] | None = None
+
+
+class Tools:
+    """The readers and mutators that this process has."""
+
+    def __init__(self) -> None:
+        self.readers: dict[str, Callable[..., Awaitable[Any]]] = {}
+        self.mutators: dict[str, Mutator] = {}
+
+    def reader(self, name: str) -> Callable[[F], F]:
+        """Declare a function that reads from the outside world: `async def unread(**params)`."""
+        _check_name(name, "reader")
+
+        def declare(function: F) -> F:
+            self._check(function, name, "reader")
+            self.readers[name] = function
+            return function
+
+        return declare
+
+    def mutator(self, name: str, *, reconcile: Callable[..., Awaitable[Any]] | None = None) -> Callable[[F], F]:
+        """Declare a function that changes the outside world: `async def send(call, **params)`."""
+        _check_name(name, "mutator")
+
+        def declare(function: F) -> F:
+            self._check(function, name, "mutator")
+            if reconcile is not None and not inspect.iscoroutinefunction(reconcile):
+                raise OstinatoError(f"mutator {name!r}: reconcile is not an async function; write async def")
+            self.mutators[name] = Mutator(name, function, reconcile)
+            return function
+
+        return declare
+
+    def take_over(self, before: Tools) -> None:
+        """Declare what was declared there. Those that come with Ostinato stay: they belong to one app and store."""
+        self.readers = before.readers | self.readers
+        self.mutators = before.mutators | self.mutators
+
+    def _check(self, function: Callable[..., Any], name: str, what: str) -> None:
+        if not inspect.iscoroutinefunction(function):
+            raise OstinatoError(f"{what} {name!r} is not an async function; write async def")
+        if name in self.readers or name in self.mutators:
+            raise OstinatoError(f"there is a reader or mutator called {name!r} already; choose another name")
+
+
+def _check_name(name: object, what: str) -> None:
+    if callable(name):
+        raise OstinatoError(f"@{what} has no name; write @app.workflows.{what}('service.verb')")
+    check_text(name, f"the {what}'s name")
+
+
+def unknown_tool(what: str, name: str, tools: Mapping[str, object]) -> str:
+    return f"there is no {what} {name!r}; {did_you_mean(name, tools) or list_choices(sorted(tools))}"

@@ -1,0 +1,1 @@
+"""Views of workflows for users, built from rows, without a store."""

@@ -1,0 +1,58 @@
+"""Nodes as processes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+
+class Nodes:
+    """Processes that claim work. `pids` maps each to its process."""
+
+    def __init__(self, url: str, folder: Path, module: str = "tests.acceptance.node") -> None:
+        self._url = url
+        self._module = module
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.stopping: list[subprocess.Popen[bytes]] = []
+
+    def add(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", self._module, self._url, str(self.folder)],
+            cwd=Path(__file__).parents[2],
+        )
+        self.processes.append(process)
+        return process
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait(timeout=30)
+        self.processes.remove(process)
+
+    def stop(self, process: subprocess.Popen[bytes]) -> None:
+        """Stop it in good order; it takes its time, and nobody waits for it until all is over."""
+        process.terminate()
+        self.processes.remove(process)
+        self.stopping.append(process)
+
+    def wait_for_stops(self) -> None:
+        for process in self.stopping:
+            ended = process.wait(timeout=30)
+            assert ended in (0, -signal.SIGTERM), "a node did not stop in good order"  # or before it was one
+        self.stopping.clear()
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+        for process in self.processes + self.stopping:
+            try:
+                process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+    def written(self) -> list[list[str]]:
+        """Every line of every node: what, run, attempt, key."""
+        return [line.split() for file in self.folder.glob("*.log") for line in file.read_text().splitlines()]

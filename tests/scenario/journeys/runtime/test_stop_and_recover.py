@@ -1,0 +1,152 @@
+"""A journey that is over stays over, and its run agrees with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ostinato.engine.rows import insert_row as insert_run
+from ostinato.engine.rows import whole_run
+from ostinato.journeys.rows import insert_row as insert_journey
+from ostinato.journeys.rows import read_record
+from ostinato.model import Status
+from ostinato.store.contract import Operation, sql
+from ostinato.testing import World
+from ostinato.when.instants import SECOND
+from tests.support.journey_parts import text
+
+ANSWER = text(
+    """
+    ask: {type: wait, wait: {channel: manual, input: {schema: {type: integer}}}, next: done}
+    done: {type: succeed, outputVar: payload}
+    """,
+    start="ask",
+)
+AT_ONCE = text("a: {type: succeed}", name="at-once")
+JUDGED = text(
+    """
+    ask: {type: wait, wait: {channel: manual, input: {schema: {type: integer}}}, next: done}
+    done: {type: succeed, outputVar: payload}
+    """,
+    start="ask",
+    name="judged",
+    spec="""
+    compensation:
+      start: undo
+      states: {undo: {type: succeed}}
+      alsoFor: [{when: {predicate: {lang: py, expr: "output > 5"}}}]
+    """,
+)
+
+
+async def names_of(world: World, id: str) -> list[str]:
+    return [one.name for one in await world.app.events(subject=id, limit=100)]
+
+
+async def test_without_a_node_a_journey_and_its_run_end_together_and_stay_so(world: World) -> None:
+    async with world.app.connected() as app:
+        await app.journeys.deploy(ANSWER, AT_ONCE)
+        id = (await app.journeys.start("example", mode="async")).id
+        assert (await app.journeys.submit(id, "ask", 7)).phase == "SUCCEEDED"
+        assert (await app.get(id)).status == "succeeded"
+        before = await app.journeys.status(id)
+        assert await app.journeys.cancel(id) == before
+        assert await app.cancel(id) == "succeeded"
+        assert await app.terminate(id) == "succeeded"
+        assert await app.journeys.status(id) == before
+        assert (await app.journeys.result(id)).output == 7
+        names = await names_of(world, id)
+        assert names.count("run:succeeded") == names.count("journey:completed") == 1
+        assert "run:cancelled" not in names
+        at_once = await app.journeys.start("at-once")
+        assert (at_once.phase, (await app.get(at_once.id)).status) == ("SUCCEEDED", "succeeded")
+        assert await app.check(repair=False) == []
+
+
+async def test_what_a_node_has_yet_to_judge_is_not_cancelled_meanwhile(world: World) -> None:
+    """It is over; whether it is compensated is an expression, which a node evaluates."""
+    async with world.app.connected() as app:
+        await app.journeys.deploy(JUDGED)
+        id = (await app.journeys.start("judged", mode="async")).id
+        assert (await app.journeys.submit(id, "ask", 7, wait=0)).phase == "SUCCEEDED"
+        assert (await app.journeys.cancel(id)).phase == "SUCCEEDED"
+        assert (await app.get(id)).status == "ready"
+        assert await app.check(repair=False) == []
+    await world.advance("2m")
+    assert await world.outcomes() == ["succeeded", "succeeded"]
+    assert await world.app.check(repair=False) == []
+
+
+@pytest.mark.parametrize("how", ["cancel", "terminate"])
+async def test_a_journey_that_has_not_begun_is_stopped_as_asked(world: World, how: str) -> None:
+    """It would be over with its first move; but it never made it."""
+    async with world.app.connected() as app:
+        await app.journeys.deploy(AT_ONCE)
+        await app.schedules.create("once", "0 0 * * *", {"journey": "at-once"}, trigger=True)
+        (run,) = await app.runs()
+        status = await getattr(app, how)(run.id)
+        assert status == (await app.get(run.id)).status == {"cancel": "cancelled", "terminate": "terminated"}[how]
+        assert await app.check(repair=False) == []
+
+
+async def test_the_scanner_finds_runs_that_disagree_with_their_journeys(world: World) -> None:
+    await world.up()
+    app = world.app
+    await app.journeys.deploy(ANSWER)
+    over, going = [(await app.journeys.start("example")).id for _ in range(2)]
+    await app.journeys.submit(over, "ask", 7)
+    await world.down()
+
+    def break_things(_: int) -> Operation[None]:
+        (row,) = yield sql("runs_by_ids", [(over,)])
+        (journey,) = yield sql("journeys_by_ids", [(over,)])
+        kept = read_record(journey)
+        left = replace(whole_run(row), id="left", root_id="left", key=None, status=Status.READY, finished=None)
+        yield sql("insert_runs", [insert_run(left)])
+        yield sql("insert_journeys", [insert_journey(replace(kept, instance=replace(kept.instance, id="left")))])
+        ends = [(over, Status.CANCELLED.value, None, None), (going, Status.CANCELLED.value, None, None)]
+        yield sql("end_anywhere", ends, now=world.clock.now())
+
+    async with app.connected():
+        await app.store.run(break_things)
+        findings = {one.subject: one for one in await app.check(repair=False)}
+        assert {one.rule for one in findings.values()} == {"journey_and_run_differ"}
+        assert findings.keys() == {over, going}, "the other may be ended by a node at any moment"
+        world.clock.advance(61 * SECOND)
+        findings = {one.subject: one for one in await app.check(repair=False)}
+        assert findings.keys() == {over, going, "left"}
+        assert "is not over, but its journey is SUCCEEDED" in findings["left"].words
+        assert "is cancelled, but its journey is RUNNING" in findings[going].words
+        assert {one.subject for one in await app.check() if one.repaired} == {"left"}
+        assert (await app.get("left")).status == "succeeded"
+        assert {one.subject for one in await app.check()} == {over, going}
+
+
+MAPPED = text(
+    """
+    ask: {type: wait, wait: {channel: manual, input: {schema: {type: integer}}}, next: double}
+    double:
+      type: transform
+      transform: {mapper: {lang: py, expr: "payload * 2"}, target: {kind: var}, resultVar: x}
+      next: done
+    done: {type: succeed, outputVar: x}
+    """,
+    start="ask",
+)
+
+
+async def test_without_a_node_the_answer_to_a_step_says_that_it_waits(world: World) -> None:
+    async with world.app.connected() as app:
+        await app.journeys.deploy(MAPPED)
+        started = await app.journeys.start("example")
+        assert started.note is None  # it waits for its step, not for a node
+        status = await app.journeys.submit(started.id, "ask", 7, key="once")
+        assert status.note is not None
+        assert status.note.startswith("it has to wait: no node is running on this store; start one with")
+        assert status.to_json()["_note"] == status.note
+    await world.up()
+    await world.settle()
+    assert (await world.app.journeys.result(started.id)).output == 14
+    again = await world.app.journeys.submit(started.id, "ask", 7, key="once")
+    assert (again.id, again.note) == (started.id, None)
