@@ -6,7 +6,7 @@ It is emptied on a connection that stays open: a new one takes the server longer
 from __future__ import annotations
 
 import asyncio
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import psycopg
 
@@ -64,12 +64,8 @@ def _connection(url: str) -> psycopg.Connection[Any]:
     return _connections[url]
 
 
-def _execute(connection: psycopg.Connection[Any], text: str) -> psycopg.Cursor[Any]:
-    return connection.execute(cast(LiteralString, text))
-
-
 def _query(connection: psycopg.Connection[Any], text: str) -> list[Any]:
-    return _execute(connection, text).fetchall()
+    return connection.execute(text).fetchall()
 
 
 def _value(connection: psycopg.Connection[Any], text: str) -> Any:
@@ -94,9 +90,9 @@ async def _migrate(url: str) -> None:
 def _delete(connection: psycopg.Connection[Any], first: dict[str, list[Any]]) -> None:
     with connection.transaction():
         connection.execute("SET LOCAL session_replication_role = replica")  # foreign keys want no order
-        _execute(connection, "; ".join(f"DELETE FROM {table}" for table in _tables(connection)))
+        connection.execute("; ".join(f"DELETE FROM {table}" for table in _tables(connection)))
         connection.execute(_SEQUENCES)
         for table, rows in first.items():
-            with connection.cursor().copy(cast(LiteralString, f"COPY {table} FROM STDIN")) as copy:
+            with connection.cursor().copy(f"COPY {table} FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
