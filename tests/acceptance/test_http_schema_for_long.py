@@ -1,7 +1,7 @@
 """As `test_http_schema.py`, with a hundred times as many requests.
 
 In a file of its own, which only a run of the soak tests collects: what Schemathesis adds to the examples of each
-operation takes ten seconds to make, in every process that collects the tests.
+operation takes several seconds to make, in every process that collects the tests.
 """
 
 from __future__ import annotations

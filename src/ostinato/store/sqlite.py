@@ -381,7 +381,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
 
 
 def _write_migrated_file(path: str) -> None:
-    """Write an empty, migrated store, unless the file exists. To run the migrations would take ten times as long."""
+    """Write an empty, migrated store, unless the file exists: migrations take longer than the rest of a start."""
     with suppress(OSError), open(path, "xb") as file:  # `connect` explains what is wrong with the place
         file.write(_migrated_bytes(migrations("sqlite")))
 
