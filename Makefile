@@ -56,7 +56,7 @@ test: check .venv-temporal-1.34/ready  ## everything
 .PRECIOUS: .venv-3.%/ready
 .venv-3.%/ready: pyproject.toml constraints.txt
 	$(shell .ci/pythons 3.$*) -m venv .venv-3.$*
-	.venv-3.$*/bin/python $(PIP) --quiet -e '.[ical,temporal,test]'
+	.venv-3.$*/bin/python $(PIP) --quiet -e '.[ical,floors]'
 	@touch $@
 
 # What differs between Pythons: the event loop, sqlite3, types. The rest is the newest one's.
