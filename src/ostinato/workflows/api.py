@@ -168,7 +168,7 @@ class Workflows(Queries):
     async def skip_event(
         self, name: str, topic: str, message_id: str, *, request_id: str | None = None
     ) -> WorkflowInfo:
-        """Skip an event that is not consumed yet."""
+        """Skip an event. Raises `Conflict` if it is consumed, or its effect may have begun."""
 
         def work(loaded: Loaded, now: Micros) -> Operation[Any]:
             return requests.skip_event(loaded, topic, message_id, now, new_id)

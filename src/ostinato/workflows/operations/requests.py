@@ -238,19 +238,23 @@ def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) ->
         loaded.handler(record.handler).dirty = True
 
 
-def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[str]:
-    """Skip one event. Returns its status then. One that a run has reserved is skipped only before its mutation: the
-    run is cancelled, and the other events of its batch are prepared again."""
+def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[None]:
+    """Skip one event. One that a run has reserved is skipped only before its mutation: the run is cancelled, and the
+    other events of its batch are prepared again. Raises `Conflict` if it is too late."""
     check_text(topic, "topic")
     check_text(message_id, "message_id")
     rows = yield statement("events_by_message", [(loaded.workflow.id, topic, message_id)])
     if not rows:
         raise NotFound(f"workflow {loaded.workflow.name!r}: topic {topic!r} has no event {message_id!r}")
     statuses = yield from _skip_events(loaded, [rows[0][0]], now, new_id)
-    if statuses[rows[0][0]] == EventStatus.SKIPPED:
-        loaded.tell(now, "workflow:event_skipped", topic=topic, message_id=message_id)
+    status = statuses[rows[0][0]]
+    if status != EventStatus.SKIPPED:
+        why = "is consumed" if status == EventStatus.CONSUMED else "is in a run whose effect may have begun"
+        raise Conflict(
+            f"workflow {loaded.workflow.name!r}: event {message_id!r} of topic {topic!r} {why}; nothing was skipped"
+        )
+    loaded.tell(now, "workflow:event_skipped", topic=topic, message_id=message_id)
     yield from save([loaded], now)
-    return statuses[rows[0][0]]
 
 
 def skip_input(loaded: Loaded, input_id: str, now: Micros, new_id: NewId) -> Operation[dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ostinato import Ostinato
+from ostinato import Conflict, Ostinato
 from ostinato.client import SyncClient
 from ostinato.faces.cli.main import app
 from ostinato.workflows import AuthRequired
@@ -84,7 +84,10 @@ def test_workflows_are_changed(place: Place) -> None:
     assert "is blocked by run" in place.error("workflows", "resolve", "outbox", "resume", "--run", "other", code=1)
     assert "CHOICE" in place.error("workflows", "resolve", "outbox", "resum", code=2)
     assert place.text("workflows", "resolve", "outbox", "resume", "--run", run_id).strip() == "outbox is Running"
-    assert place.text("workflows", "skip-event", "inbox", "emails", "one").strip() == "skipped one of emails"
+    assert place.text("workflows", "skip-event", "outbox", "emails", "one").strip() == "skipped one of emails"
+    assert "is consumed; nothing was skipped" in place.error(
+        "workflows", "skip-event", "inbox", "emails", "one", code=1
+    )
     assert "has no event 'three'" in place.error("workflows", "skip-event", "inbox", "emails", "three", code=1)
     first = place.json("workflows", "inputs", "inbox")["items"][0]["id"]
     assert place.text("workflows", "skip-input", "inbox", first).strip() == f"skipped {first}"
@@ -111,8 +114,11 @@ def test_the_client_has_every_call_of_the_command_line(tmp_path: Path) -> None:
         assert flows.draw("inbox").startswith("<svg")
         assert flows.pause("inbox", key="k") == flows.pause("inbox", key="k")
         assert flows.resume("inbox")["status"] == "Idle"
-        assert flows.resolve("outbox", "skip")["status"] == "Running"
-        assert flows.skip_event("inbox", "emails", "one")["name"] == "inbox"
+        assert flows.skip_event("outbox", "emails", "one")["name"] == "outbox"
+        with pytest.raises(Conflict, match="is not blocked"):
+            flows.resolve("outbox", "skip")
+        with pytest.raises(Conflict, match="is consumed; nothing was skipped"):
+            flows.skip_event("inbox", "emails", "one")
         assert flows.skip_input("inbox", output["inputs"][0]["id"])["name"] == "inbox"
         assert flows.run_now("inbox")["status"] == "Running"
         assert flows.stop("inbox")["status"] == "Stopped"
