@@ -93,7 +93,8 @@ class Api(Protocol):
 class Host:
     """What an app provides to a way. `engine` raises while the app is closed. `node` returns the id of the node in this
     process, or None if it has none. `virtual` means that the app runs on virtual time, in tests. `actions` are the
-    kinds of actions of all ways."""
+    kinds of actions of all ways. `way` returns the API of another way of the app, by its name: a way can be built on
+    one that is listed before it."""
 
     store: Store
     engine: Callable[[], Engine]
@@ -107,6 +108,7 @@ class Host:
     actor: str | None
     settings: Mapping[str, Any]
     actions: Mapping[str, Action] = field(default_factory=dict)
+    way: Callable[[str], Any] = lambda name: None
 
 
 class Part:

@@ -1,0 +1,70 @@
+"""What agents do in one app: the calls, and the durable functions that handle sessions and turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ostinato.engine.ways import Host, Part, Runtime
+from ostinato.flows.api import Agents, Around
+from ostinato.flows.definition import Agent, AgentCodes
+from ostinato.flows.model import TURN_FUNCTION
+from ostinato.flows.runner import turn_function
+from ostinato.flows.session import SessionActor
+from ostinato.flows.store import statement
+from ostinato.flows.turns import Place
+from ostinato.functions.context import FunctionContext
+from ostinato.store.contract import Operation
+
+
+class AgentsPart(Part):
+    api: Agents
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._around = Around(host, AgentCodes(), self._declare)
+        self.api = Agents(self._around, host.namespace, host.actor)
+
+    def take_over(self, before: Part) -> None:
+        """Keep the agents that were declared, on another store: their functions are made for the new one."""
+        assert isinstance(before, AgentsPart)
+        self._around.codes = before._around.codes
+        before._successor = self
+
+    _successor: AgentsPart | None = None
+
+    @property
+    def _newest(self) -> AgentsPart:
+        """The part that works on the store of the app. Functions outlive the part that declared them."""
+        return self if self._successor is None else self._successor._newest
+
+    def _declare(self, agent: Agent) -> None:
+        """Declare the durable function of an agent's sessions, and that of turns with the first agent."""
+        functions = self.host.way("functions")
+
+        async def session(ctx: FunctionContext, session: str, deferred: Sequence[str] = ()) -> None:
+            await SessionActor(self._newest.host, agent, ctx, session, list(deferred)).run()
+
+        functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
+        if TURN_FUNCTION not in functions.codes:
+            functions.declare(name=TURN_FUNCTION)(turn_function(lambda: self._newest.host, self._place_of))
+
+    def _place_of(self, agent: str, namespace: str, actor: str | None) -> Place:
+        host = self._newest.host
+        code = self._newest._around.codes.get(agent)
+        queue = "default" if code is None else code.settings.queue
+        return Place(namespace, agent, queue, host.engine().clock.now(), host.new_id, actor)
+
+    async def prepare(self) -> None:
+        """Declare this node's agents, for processes that do not have them."""
+        now = self.host.engine().clock.now()
+        rows: list[Any] = [(agent.name, agent.declaration(), now) for agent in self._around.codes.by_name.values()]
+
+        def declare(_: int) -> Operation[None]:
+            yield statement("declare_agents", rows)
+
+        if rows:
+            await self.host.store.run(declare)
+
+
+RUNTIME = Runtime(part=AgentsPart)
