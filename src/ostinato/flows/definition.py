@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import orjson
 
@@ -117,6 +117,19 @@ class Agent:
         """The durable function that handles the sessions of this agent."""
         return session_function(self.name)
 
+    @overload
+    def flow(self, function: F, /) -> F: ...
+
+    @overload
+    def flow(
+        self, function: F, /, *, name: str | None = None, version: int = 1, description: str | None = None
+    ) -> F: ...
+
+    @overload
+    def flow(
+        self, /, *, name: str | None = None, version: int = 1, description: str | None = None
+    ) -> Callable[[F], F]: ...
+
     def flow(
         self, function: Any = None, /, *, name: str | None = None, version: int = 1, description: str | None = None
     ) -> Any:
@@ -142,6 +155,21 @@ class Agent:
             return function
 
         return add if function is None else add(function)
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+
+    @overload
+    def tool(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        timeout: Length | None = None,
+        retry: Retry | int | Mapping[str, Any] | None = None,
+        at_most_once: bool = False,
+    ) -> Callable[[F], F]: ...
 
     def tool(
         self,
@@ -177,6 +205,12 @@ class Agent:
             return function
 
         return add if function is None else add(function)
+
+    @overload
+    def command(self, function: F, /) -> F: ...
+
+    @overload
+    def command(self, /, *, name: str | None = None, access: str = "public") -> Callable[[F], F]: ...
 
     def command(self, function: Any = None, /, *, name: str | None = None, access: str = "public") -> Any:
         """Declare a command: `/name rest` calls it with `(ctx, rest)`, and what it returns is the reply."""

@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.executor import Fatal
+from ostinato.engine.group_commit import is_trouble
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows import people, responses, turns
@@ -51,6 +52,7 @@ from ostinato.when.instants import to_datetime
 _HOOK_TIMEOUT = timedelta(seconds=10)
 _SEND_TIMEOUT = timedelta(seconds=60)
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 _DELAYS = ("2s", "15s", "1m")  # between attempts of a transport that said that nothing was sent
 
 
@@ -136,12 +138,21 @@ class SessionActor:
         """Do one transaction as a step."""
 
         async def run() -> Any:
-            place = self.place()
-            written = await self.host.store.run(lambda _: make(place))
-            self.host.engine().nudge()
-            return written
+            pause = _FIRST_PAUSE
+            while True:
+                place = self.place()
+                try:
+                    written = await self.host.store.run(lambda _, place=place: make(place))  # type: ignore[misc]
+                except Exception as problem:
+                    if not is_trouble(problem):
+                        raise
+                    await asyncio.sleep(pause)  # an outage of the store is no failure of the turn
+                    pause = min(_LONGEST_PAUSE, 2 * pause)
+                else:
+                    self.host.engine().nudge()
+                    return written
 
-        return await self.ctx.step(step(run, name=name, retry=_STORE_RETRY))
+        return await self.ctx.step(step(run, name=name))
 
     # Turns
 
@@ -726,7 +737,7 @@ class SessionActor:
             if turn is None:
                 continue
             if turn.source == "scheduled":
-                await self._during_flow(turn)
+                await self._during_flow(turn, what)
             elif turn.source == "human" and not accepts(turn):
                 await self.guard(self.speak_for_person)
                 await self.finish(waits=what)
@@ -740,7 +751,7 @@ class SessionActor:
             else:
                 await self.finish(Outcome.SKIPPED, "nothing_waits", waits=what)
 
-    async def _during_flow(self, turn: LiveTurn) -> None:
+    async def _during_flow(self, turn: LiveTurn, what: str) -> None:
         """A scheduled turn came while a flow waits: its own policy says what happens."""
         if turn.on_active_flow == "replace" and turn.flow is not None:
             raise Switched(turn.flow, turn.input, "replaced")
@@ -748,7 +759,7 @@ class SessionActor:
             self.deferred.append(turn.id)
             self.turn = None
             return
-        await self.finish(Outcome.SKIPPED, "flow_active", waits="ask")
+        await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
 
     async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
         """A message came while a flow waits. Returns whether the flow gets it."""
@@ -776,9 +787,6 @@ class SessionActor:
         else:
             await self.finish(Outcome.SKIPPED, "waiting_for_people", waits=what)
         return False
-
-
-_STORE_RETRY = Retry(attempts=1)
 
 
 def _stop_session(place: Place, session_id: str) -> Operation[None]:

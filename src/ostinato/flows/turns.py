@@ -290,8 +290,8 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
     if turn.status == "queued":
         turn.status, turn.started, turn.hitl = "running", place.now, state
         yield statement("update_turns", [turn_row(turn)])
-    if session.waits is not None or session.status is not SessionStatus.ACTIVE:
-        session.status, session.waits = SessionStatus.ACTIVE, None
+    if session.status is not SessionStatus.ACTIVE:
+        session.status = SessionStatus.ACTIVE
         yield statement("update_sessions", [session_row(session)])
     return turn, None
 
