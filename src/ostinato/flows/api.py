@@ -12,7 +12,7 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import people
 from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
@@ -29,7 +29,7 @@ from ostinato.flows.store import (
     user_row,
 )
 from ostinato.flows.transports import InboundMessage
-from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, read_tags
+from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, open_session, read_tags
 from ostinato.flows.views import (
     EscalationInfo,
     MessageInfo,
@@ -300,7 +300,21 @@ class Agents:
         info: UserInfo = await self._write(lambda: _put_user(place, external_id, changes, tags))
         return info
 
+    async def delete_user(self, agent: str, external_id: str) -> None:
+        """Delete a user, with all that was said. Raises `NotFound`, or `Conflict` while a session is open: end it
+        before. Runs of sessions are deleted as other runs are, after `keep_runs`."""
+        place = self._place(agent, await self._declaration(agent))
+        await self._write(lambda: _delete_user(place, external_id))
+
     # Sessions
+
+    async def end_session(self, session_id: str, reason: str = "") -> SessionInfo:
+        """End a session: its run is cancelled, and a flow that waits may clean up."""
+        session = await self.session(session_id)
+        if session.ended is None:
+            functions = self._around.host.way("functions").within(self._namespace, self._actor)
+            await functions.cancel(session.run_id, reason)
+        return await self.session(session_id)
 
     async def session(self, session_id: str) -> SessionInfo:
         """A session. Raises `NotFound`."""
@@ -437,6 +451,18 @@ def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:
     users = [read_user(row) for row in rows]
     tags = yield from read_tags([user.id for user in users])
     return [user_info(user_json(user, tags[user.id])) for user in users]
+
+
+def _delete_user(place: Place, external_id: str) -> Operation[None]:
+    rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
+    if not rows:
+        raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
+    user = read_user(rows[0])
+    session = yield from open_session(user)
+    if session is not None:
+        raise Conflict(f"user {external_id!r} has an open session; end it first: agents.end_session({session.id!r})")
+    for what in ("messages", "outgoing", "escalations", "turns", "tags", "sessions", "user"):
+        yield statement(f"forget_agent_{what}", user=user.id)
 
 
 def _put_user(

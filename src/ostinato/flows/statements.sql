@@ -145,3 +145,24 @@ FROM {rows r(escalation_columns)} WHERE ostinato_agent_escalations.id = r.id
 -- list_escalations: questions of an agent, the newest first. Uses ostinato_agent_escalations_status.
 SELECT {escalation_columns} FROM ostinato_agent_escalations
 WHERE namespace = :namespace AND agent = :agent AND status = :status AND id < :before ORDER BY id DESC LIMIT :limit
+
+-- forget_agent_messages: what was said in the sessions of a user.
+DELETE FROM ostinato_agent_messages WHERE session_id IN (SELECT id FROM ostinato_agent_sessions WHERE user_id = :user)
+
+-- forget_agent_outgoing: what was sent to a user.
+DELETE FROM ostinato_agent_outgoing WHERE user_id = :user
+
+-- forget_agent_escalations: what people were asked about a user.
+DELETE FROM ostinato_agent_escalations WHERE user_id = :user
+
+-- forget_agent_turns: the turns of a user.
+DELETE FROM ostinato_agent_turns WHERE user_id = :user
+
+-- forget_agent_tags: the tags of a user.
+DELETE FROM ostinato_agent_tags WHERE user_id = :user
+
+-- forget_agent_sessions: the sessions of a user.
+DELETE FROM ostinato_agent_sessions WHERE user_id = :user
+
+-- forget_agent_user: a user.
+DELETE FROM ostinato_agent_users WHERE id = :user

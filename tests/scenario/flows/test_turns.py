@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import NotFound, OstinatoError
+from ostinato import Conflict, NotFound, OstinatoError
 from ostinato.flows import (
     BeforeLLMInput,
     BeforeResponseInput,
@@ -392,3 +392,62 @@ async def test_bad_input_is_refused_at_the_door(world: World) -> None:
         make_buddy(world)
     with pytest.raises(OstinatoError, match="is not async"):
         agent.flow(lambda ctx: None, name="plain")
+
+
+async def test_a_message_that_comes_while_no_node_runs_waits_for_one(world: World) -> None:
+    _, outbox = make_buddy(world, "a", "b", idle="15m", end_after="1d")
+    await Chat(world).say("hi")
+    await world.down()
+    await asyncio.sleep(2 * 86_400)  # the session is overdue, and nobody has ended it
+    async with world.app.connected():
+        turn = await world.app.agents.receive("buddy", "ada", "anybody?", id="late")
+        with pytest.raises(TimeoutError, match="is not over within 1s"):
+            await turn.outcome("1s")
+    await world.up()
+    await world.settle()
+    assert (await turn.outcome("1s")).outcome == "success"
+    assert outbox.texts == ["a", "b"]
+
+
+async def test_a_user_is_deleted_with_all_that_was_said(world: World) -> None:
+    make_buddy(world, "a")
+    await Chat(world).say("hi")
+    agents = world.app.agents
+    (session,) = await agents.sessions("buddy")
+    with pytest.raises(Conflict, match="has an open session"):
+        await agents.delete_user("buddy", "ada")
+    await agents.end_session(session.id)
+    await world.settle()
+    await agents.delete_user("buddy", "ada")
+    assert await agents.users("buddy") == []
+    with pytest.raises(NotFound):
+        await agents.messages(session.id)
+
+
+async def test_users_of_other_namespaces_and_agents_are_others(world: World) -> None:
+    _, outbox = make_buddy(world, "a", "b")
+    await Chat(world).say("hi")
+    await world.app.create_namespace("other")
+    other = world.app.within("other").agents
+    with pytest.raises(NotFound):
+        await other.user("buddy", "ada")
+    (session,) = await world.app.agents.sessions("buddy")
+    with pytest.raises(NotFound):
+        await other.session(session.id)
+    await other.receive("buddy", "ada", "hi", id="1")
+    await world.settle()
+    assert outbox.texts == ["a", "b"]
+    assert len(await other.sessions("buddy")) == 1
+
+
+async def test_users_have_tags_zones_and_consent(world: World) -> None:
+    make_buddy(world)
+    await world.up()
+    agents = world.app.agents
+    for number in range(3):
+        await agents.put_user("buddy", f"u{number}", tags=["vip", "new"] if number else [], zone="Asia/Tokyo")
+    await agents.put_user("buddy", "u1", consent="opted_out", tags=["vip"], data={"plan": "pro"})
+    user = await agents.user("buddy", "u1")
+    assert (user.consent, user.consent_at, user.tags, user.zone) == ("opted_out", world.now, ("vip",), "Asia/Tokyo")
+    assert [found.external_id for found in await agents.users("buddy", tag="vip")] == ["u1", "u2"]
+    assert [found.external_id for found in await agents.users("buddy", after="u0", limit=1)] == ["u1"]
