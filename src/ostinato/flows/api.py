@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import orjson
 
 from ostinato.engine.context import to_json
+from ostinato.engine.group_commit import is_trouble
+from ostinato.engine.idempotency import run_once
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
@@ -17,7 +19,7 @@ from ostinato.flows import people
 from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
-from ostinato.flows.model import CLASSIC, MOST_TEXT, TurnInput, TurnOutcome, UserRecord
+from ostinato.flows.model import CLASSIC, MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
 from ostinato.flows.runner import check_turn, look_at_turn
 from ostinato.flows.store import (
     read_escalation,
@@ -29,7 +31,7 @@ from ostinato.flows.store import (
     user_row,
 )
 from ostinato.flows.transports import InboundMessage
-from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, open_session, read_tags
+from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, open_session, outcome_of, read_tags
 from ostinato.flows.views import (
     EscalationInfo,
     MessageInfo,
@@ -192,30 +194,47 @@ class Agents:
         """How a turn ended, when it has. Raises `NotFound`, or `TimeoutError` if it is not over in time."""
         host = self._around.host
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
-        await self.turn(turn_id)  # it is of this namespace
         with host.engine().listeners.watching() as news:
             try:
                 async with asyncio.timeout(seconds):
                     while True:
                         news.clear()
-                        place = Place(self._namespace, "", "", host.engine().clock.now(), host.new_id)
-                        outcome = await host.store.run(lambda _, place=place: look_at_turn(place, turn_id))  # type: ignore[misc]
+                        outcome = await self._find_outcome(turn_id, look=False)
                         if outcome is not None:
                             return outcome
                         await wait_for_event(news, _POLL)
+                        if not news.is_set() and (outcome := await self._find_outcome(turn_id, look=True)):
+                            return outcome
             except TimeoutError:
                 raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
 
+    async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
+        """The outcome of a turn, if there is one. With `look`, a turn whose session is lost gets one. An outage of the
+        store is no answer."""
+        host = self._around.host
+        try:
+            if look:
+                place = Place(self._namespace, "", "", host.engine().clock.now(), host.new_id)
+                return await host.store.run(lambda _: look_at_turn(place, turn_id))
+            turn = await self._turn(turn_id)
+            return None if turn.outcome is None else outcome_of(turn)
+        except Exception as problem:
+            if not is_trouble(problem):
+                raise
+            return None
+
     async def turn(self, turn_id: str) -> TurnView:
         """A turn. Raises `NotFound`."""
+        return turn_view(await self._turn(turn_id))
 
+    async def _turn(self, turn_id: str) -> TurnRecord:
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("turn_by_id", id=turn_id))
 
         rows = await self._around.host.store.read(look)
         if not rows or (turn := read_turn(rows[0])).namespace != self._namespace:
             raise NotFound(f"there is no turn {turn_id!r} in namespace {self._namespace!r}")
-        return turn_view(turn)
+        return turn
 
     async def turns(self, session_id: str, *, before: str | None = None, limit: int = 100) -> Sequence[TurnView]:
         """The turns of a session, the newest first."""
@@ -304,7 +323,8 @@ class Agents:
         """Delete a user, with all that was said. Raises `NotFound`, or `Conflict` while a session is open: end it
         before. Runs of sessions are deleted as other runs are, after `keep_runs`."""
         place = self._place(agent, await self._declaration(agent))
-        await self._write(lambda: _delete_user(place, external_id))
+        host, what = self._around.host, f"delete user {agent} {external_id}"
+        await run_once(host.store, self._namespace, None, what, place.now, lambda: _delete_user(place, external_id))
 
     # Sessions
 

@@ -268,7 +268,7 @@ class SessionActor:
             turn = self.turn or await self.resume("failed")
             await self.note("response:failed", "turn", reason)
             fallback = self.agent.settings.fallback
-            if fallback is not None and turn.source in ("inbound", "resumed") and not turn.delivered:
+            if fallback is not None and turn.source == "inbound" and not turn.delivered:
                 await self.respond(Candidate(fallback, "fallback"))
             turn.broken = reason
 
