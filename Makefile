@@ -8,7 +8,8 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 # One more than two cores: many tests wait for processes and for the database.
 WORKERS ?= 3
-PIP := -m pip install --disable-pip-version-check --progress-bar=on -c constraints.txt
+# Python compiles what it loads; pip would compile everything, one file after the other, for half a minute.
+PIP := -m pip install --disable-pip-version-check --no-compile --progress-bar=on -c constraints.txt
 
 .PHONY: run test floors mutants check bench soak clean
 .DEFAULT_GOAL := test
@@ -35,7 +36,7 @@ BRIEFLY := sed -nu -e 's/^Collecting \([^ ;]*\).*/  \1/p' -e '/^Successfully/p' 
 .venv-temporal-1.34/ready: constraints.txt | .venv/ready
 	$(PYTHON) -m venv .venv-temporal-1.34
 	sed 's/^temporalio==.*/temporalio==1.34.0/' constraints.txt > .venv-temporal-1.34/constraints.txt
-	.venv-temporal-1.34/bin/python -m pip install --quiet --disable-pip-version-check -c .venv-temporal-1.34/constraints.txt temporalio
+	.venv-temporal-1.34/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -c .venv-temporal-1.34/constraints.txt temporalio
 	@touch $@
 
 run: .venv/run-ready  ## the engine and the API on ostinato-demo.db with a few demo schedules, living in the terminal

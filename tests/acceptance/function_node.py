@@ -80,6 +80,7 @@ async def main(url: str, folder: str) -> None:
         os.write(descriptor, f"{line}\n".encode())
 
     async with build(url, write):
+        os.close(os.open(f"{folder}/{os.getpid()}.up", os.O_WRONLY | os.O_CREAT))
         await stop.wait()
 
 

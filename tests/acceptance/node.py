@@ -51,6 +51,7 @@ async def main(url: str, folder: str) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with build(url, write):
+        os.close(os.open(f"{folder}/{os.getpid()}.up", os.O_WRONLY | os.O_CREAT))
         await stop.wait()
 
 

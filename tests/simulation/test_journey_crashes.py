@@ -135,7 +135,7 @@ def test_crash_points_of_a_journey_on_postgres(postgres_url: str) -> None:
         clock = VirtualClock()
         store = _FrozenTimeStore(open_url(postgres_url))
         statements = run_virtual(scenario(store, clock, at, at % 2 == 0), clock)
-        asyncio.run(empty(postgres_url))
+        empty(postgres_url)
         if statements < at:
             break
         at += 9

@@ -203,5 +203,5 @@ def test_a_call_whose_answer_was_lost_says_the_same_and_is_done_once(
 
     expected = play(False)
     if kind == "postgres":
-        asyncio.run(empty(request.getfixturevalue("postgres_url")))
+        empty(request.getfixturevalue("postgres_url"))
     assert play(True) == expected

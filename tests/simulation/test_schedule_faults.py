@@ -156,7 +156,7 @@ def test_crash_points_of_schedules_on_postgres(postgres_url: str, after_commit: 
         clock = VirtualClock()
         store = _FrozenTimeStore(open_url(postgres_url))
         statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        asyncio.run(empty(postgres_url))
+        empty(postgres_url)
         if statements < at:
             break
         at += 47

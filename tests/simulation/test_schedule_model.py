@@ -600,7 +600,7 @@ def test_random_lives_agree_with_the_model() -> None:
 
 def test_random_lives_on_postgres_agree_with_the_model(postgres_url: str) -> None:
     def fresh() -> World:
-        asyncio.run(empty(postgres_url))
+        empty(postgres_url)
         return World(postgres_url, **SETTINGS)
 
     class OnPostgres(Lives):

@@ -12,6 +12,7 @@ import pytest
 
 from ostinato import Ostinato, OstinatoError
 from ostinato.store.postgres import PostgresStore
+from tests.support.postgres import EMPTYING
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
@@ -20,7 +21,8 @@ async def connections(url: str) -> int:
     """How many connections of Ostinato the server has, once it has noticed those that ended."""
     remote = await asyncpg.connect(url)
     try:
-        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        query = f"""SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+            AND pid <> pg_backend_pid() AND application_name <> '{EMPTYING}'"""
         for _ in range(200):
             count = int(await remote.fetchval(query))
             if count == 0:

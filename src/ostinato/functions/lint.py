@@ -6,7 +6,9 @@ import ast
 import inspect
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 CLOCK, CHANCE, OUTSIDE, TASKS = (
@@ -79,28 +81,37 @@ def warn_of_undeterministic_calls(function: Callable[..., Any], name: str) -> No
 def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, str]]:
     """Yield file, line, call and advice for each call that is not deterministic."""
     function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        return
+    file = inspect.getsourcefile(code) or "<unknown>"
+    for line, call in _calls(file, code):
+        root, _, rest = call.partition(".")
+        module = getattr(function, "__globals__", {}).get(root)
+        name = f"{module.__name__}.{rest}" if inspect.ismodule(module) and rest else call
+        advice = _CALLS.get(name) or (_MODULES.get(name.split(".")[0]) if "." in name else None)
+        if advice is not None:
+            yield file, line, call, advice
+
+
+@lru_cache(maxsize=256)  # parsing takes milliseconds, and tests declare the same functions for every app
+def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
+    """Return line and name of each call that a function in this file makes itself, except calls of its variables."""
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, TypeError, SyntaxError):
-        return
-    file = inspect.getsourcefile(function) or "<unknown>"
+        return ()
     definition = next((node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)), None)
     if definition is None:
-        return
+        return ()
     nodes = [node for statement in definition.body for node in _own_nodes(statement)]
     variables = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     variables |= {node.arg for node in ast.walk(definition.args) if isinstance(node, ast.arg)}
-    for node in nodes:
-        if isinstance(node, ast.Call) and (call := _dotted(node.func)) is not None:
-            root, _, rest = call.partition(".")
-            if root in variables:
-                continue
-            module = getattr(function, "__globals__", {}).get(root)
-            name = f"{module.__name__}.{rest}" if inspect.ismodule(module) and rest else call
-            advice = _CALLS.get(name) or (_MODULES.get(name.split(".")[0]) if "." in name else None)
-            if advice is not None:
-                yield file, first + node.lineno - 1, call, advice
+    calls = [(node.lineno, _dotted(node.func)) for node in nodes if isinstance(node, ast.Call)]
+    return [
+        (first + line - 1, call) for line, call in calls if call is not None and call.partition(".")[0] not in variables
+    ]
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:

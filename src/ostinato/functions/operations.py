@@ -4,7 +4,7 @@ A node writes only what it holds. It locks owners before runs, as every transact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -85,7 +85,8 @@ def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Oper
         repeated = yield from _already_written([written for written in writes if _claim(written) not in held], node)
     todo = [written for written in writes if _claim(written) in held]
     yield from _write_rows(todo, now)
-    arrived = yield from _arrived([written for written in todo if written.parks is not None])
+    ending = {written.run.root_id for written in todo if written.end is not None and written.end.finished}
+    arrived = yield from _arrived([written for written in todo if written.parks is not None], ending)
     parking = [written for written in todo if written.parks is not None and written.run.id not in arrived]
     yield from _set_wakes(parking)
     ends = [_park_end(written) for written in parking]
@@ -159,9 +160,10 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
         yield sql("set_timers", graces)
 
 
-def _arrived(writes: Sequence[Write]) -> Operation[set[str]]:
+def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
     """Which of these runs need not wait: a message, the end of a child or a cancellation has come. The runs are locked,
-    and whoever brings one of these locks the run first: nothing is missed."""
+    and whoever brings one of these locks the run first: nothing is missed. `ending` are the runs that end in this very
+    transaction, which the store does not show as ended yet."""
     if not writes:
         return set()
     names = [(written.run.id, name) for written in writes if written.parks is not None for name in written.parks.names]
@@ -169,6 +171,7 @@ def _arrived(writes: Sequence[Write]) -> Operation[set[str]]:
     parents = {
         child: written.run.id for written in writes if written.parks is not None for child in written.parks.children
     }
+    arrived |= {parent for child, parent in parents.items() if child in ending}
     if parents:
         arrived |= {parents[row[0]] for row in (yield sql("chains_ended", [(child,) for child in parents]))}
     rows = yield statement("cancels_of", [(written.run.id,) for written in writes])

@@ -85,7 +85,7 @@ class PostgresStore(Store):
                 await self._pool.close()
                 self._pool = None
             raise
-        self._listener = asyncio.create_task(self._listen())
+        self._start_listening()
 
     async def _connect(self) -> None:
         try:
@@ -234,6 +234,12 @@ class PostgresStore(Store):
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
+        self._start_listening()
+
+    def _start_listening(self) -> None:
+        """Listen for hints, once the store is open and somebody waits for them: it takes a connection."""
+        if self._pool is not None and self._wakes and self._listener is None:
+            self._listener = asyncio.create_task(self._listen())
 
     async def clock_probe(self) -> Micros | None:
         def look(_: int) -> Operation[Micros]:

@@ -334,6 +334,32 @@ async def test_children_end_however_their_parent_ends(world: World, how: str) ->
     await all_quiet(world)
 
 
+async def test_a_parent_that_parks_in_the_commit_that_ends_its_child_goes_on(world: World) -> None:
+    """Parents park while their children end, in one node, so that one transaction writes both."""
+    dice = random.Random(3)
+
+    async def ticks(count: int) -> None:
+        for _ in range(count):
+            await asyncio.sleep(0)
+
+    @world.app.function()
+    async def child(ctx: FunctionContext, n: int) -> int:
+        await ctx.step(ticks, dice.randrange(30))
+        return n
+
+    @world.app.function()
+    async def parent(ctx: FunctionContext, n: int) -> int:
+        started = await ctx.start(child, {"n": n})
+        await ctx.step(ticks, dice.randrange(30))
+        return int(await started.result())
+
+    await world.up()
+    runs = [await world.app.functions.start(parent, {"n": n}) for n in range(60)]
+    await world.settle()
+    assert [await run.result("1s") for run in runs] == list(range(60))
+    await all_quiet(world)
+
+
 async def test_a_parent_hears_of_every_end_of_its_children(world: World) -> None:
     @world.app.function()
     async def child(ctx: FunctionContext, how: str) -> str:
