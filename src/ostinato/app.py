@@ -219,7 +219,7 @@ class Ostinato(AppQueries, AppAccess):
                     raise OstinatoError(f"way {way.name!r}: the setting {setting.name!r} is the app's own; rename it")
         self._companions = companions()
         forget_runs = [companion.forget_runs for companion in self._companions.values()]
-        kinds = Kinds(self.ways.kinds, conclude, forget_runs)
+        kinds = Kinds(self.ways.kinds, conclude, forget_runs, self.ways.scans)
         self.action_kinds = action_kinds(self.ways)
         self.event_names = EventNames(self.ways.events)
         self._maker = Maker(lambda job: self.engine.find_job(job), self.action_kinds, kinds, self._companions)

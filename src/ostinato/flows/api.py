@@ -11,7 +11,7 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.group_commit import is_trouble
-from ostinato.engine.idempotency import run_once
+from ostinato.engine.idempotency import call_id, run_once
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
@@ -450,7 +450,8 @@ class Agents:
             allowed = self._actor is not None and self._actor in (declared.get("admins") or ())
         if allowed:
             return place
-        await self._write(lambda: people.note_denial(place, action, subject or agent))
+        request = call_id()
+        await self._write(lambda: people.note_denial(place, request, action, subject or agent))
         who = "nobody" if self._actor is None else repr(self._actor)
         raise Denied(f"{who} may not do {action!r} for agent {agent!r}; its admins= say who may")
 

@@ -179,12 +179,20 @@ class FlowContext:
                 continue
             return await self._resolution(id, timed_out=turn is None)
 
-    async def _escalate(self, mode: str, question: str, data: Any, due: datetime | None, to: str | None = None) -> str:
+    async def _escalate(
+        self,
+        mode: str,
+        question: str,
+        data: Any,
+        due: datetime | None,
+        to: str | None = None,
+        replace: bool = False,
+    ) -> str:
         id = str(self._session.ctx.uuid())
         instant = None if due is None else from_datetime(due)
         turn_id = self._turn.id
         await self._session.write(
-            "escalate", lambda place: people.escalate(place, turn_id, id, mode, question, data, instant, to)
+            "escalate", lambda place: people.escalate(place, turn_id, id, mode, question, data, instant, to, replace)
         )
         return id
 
@@ -211,19 +219,34 @@ class FlowContext:
 
         return Resolution(**await self._session.write("resolution", read))
 
-    async def proxy(self, question: str, *, to: str, timeout: Length | None = None) -> Proxy:
+    async def proxy(
+        self,
+        question: str,
+        *,
+        to: str,
+        timeout: Length | None = None,
+        mode: Literal["shadow", "mirror"] = "shadow",
+        replace: bool = False,
+    ) -> Proxy:
         """Put a person between the user and this flow: `await proxy.receive()` returns what the person says, messages
-        of the user are sent to the address `to`, and `await proxy.stop()` ends it. A session has one proxy."""
+        of the user are sent to the address `to`, and `await proxy.stop()` ends it.
+
+        With `shadow` the user sees nothing of the person; with `mirror` what the person says is sent to the user as it
+        is, too. A session has one proxy: another fails, or with `replace` takes its place in the same transaction."""
         check_text(to, "the address of the person")
+        if mode not in ("shadow", "mirror"):
+            raise OstinatoError(f"mode {short_repr(mode)} is neither 'shadow' nor 'mirror'")
+        if to == self.user.address:
+            raise OstinatoError(f"the address of the person {to!r} is the user's; messages would go round in circles")
         due = self._due(timeout)
-        return Proxy(self, await self._escalate(people.PROXY, question, {"to": to}, due, to), to, due)
+        id = await self._escalate(people.PROXY, question, {"to": to, "mode": mode}, due, to, replace)
+        self._session.proxy_id = id
+        return Proxy(self, id, to, due, mode)
 
     # Acting
 
     async def tool(self, name: str, **arguments: Any) -> Any:
         """Call a tool of the agent, as the model would."""
-        if name not in self._session.agent.tools:
-            raise OstinatoError(f"agent {self._session.agent.name!r} has no tool {name!r}")
         return await self._session.call_tool(name, arguments)
 
     def handoff(self, flow: str, input: Mapping[str, Any] | None = None) -> NoReturn:
@@ -271,17 +294,18 @@ class FlowContext:
 class Proxy:
     """A person between the user and a flow."""
 
-    def __init__(self, ctx: FlowContext, id: str, to: str, due: datetime | None) -> None:
+    def __init__(self, ctx: FlowContext, id: str, to: str, due: datetime | None, mode: str = "shadow") -> None:
         self._ctx = ctx
         self._due = due
+        self.mode = mode
         self.id = id
         self.to = to
 
     async def receive(self) -> str | None:
         """What the person says next. Meanwhile, what the user says is sent to the person. None after the timeout, or
-        when the proxy was resolved."""
+        when the proxy was resolved, stopped or replaced."""
         session = self._ctx._session
-        while True:
+        while session.proxy_id == self.id:
             turn = await session.wait(
                 "proxy",
                 self._due,
@@ -289,15 +313,21 @@ class Proxy:
                 "noop",
             )
             if turn is None or turn.source == "resumed":
+                session.proxy_id = None
                 await self._ctx._resolution(self.id, timed_out=turn is None)
                 return None
             if turn.source == "human":
+                if self.mode == "mirror":
+                    await session.speak_for_person()
                 return turn.text or ""
             forwarded = Candidate(turn.text or "", "hitl", role="forward", forced=True, to=self.to)
             await session.respond(forwarded, hooks=False)
+        return None
 
     async def stop(self) -> None:
         """End the proxy. Doing it again changes nothing."""
+        if self._ctx._session.proxy_id == self.id:
+            self._ctx._session.proxy_id = None
 
         def close(place: Any) -> Operation[None]:
             yield from people.close_escalation(place, self.id, "canceled", "hitl:proxy_ended")

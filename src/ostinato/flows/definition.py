@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import orjson
 
 from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.flows.calling import call
 from ostinato.flows.model import CLASSIC, DAY
 from ostinato.flows.models import Model
+from ostinato.flows.routers import Detector, SchemaFlow, startable
 from ostinato.flows.transports import Transport
 from ostinato.functions.lint import warn_of_undeterministic_calls
 from ostinato.model import MOST, Retry, read_length, read_retry
@@ -106,7 +108,7 @@ class Agent:
         self.tools: dict[str, Tool] = {}
         self.commands: dict[str, CommandHandler] = {}
         self.hooks: dict[str, Callable[..., Any]] = {}
-        self.route: Callable[..., Any] | None = None
+        self.route: Callable[..., Any] | Detector | SchemaFlow | None = None
 
     @property
     def name(self) -> str:
@@ -249,10 +251,54 @@ class Agent:
 
     def router(self, function: F) -> F:
         """Declare what chooses a flow for a message: it returns the flow's name, or None for the model."""
+        self._set_route(function)
+        return function
+
+    def _set_route(self, route: Callable[..., Any] | Detector | SchemaFlow) -> None:
         if self.route is not None:
             raise OstinatoError(f"agent {self.name!r} has two routers")
-        self.route = function
-        return function
+        self.route = route
+
+    def detector(
+        self,
+        *,
+        min_confidence: float = 0.7,
+        fallback: str = CLASSIC,
+        model: Model | None = None,
+        prompt: str | None = None,
+    ) -> None:
+        """Let a model choose the flow for a message: `model`, or the agent's own. `fallback`, `classic` or a flow,
+        takes messages for which it is not sure by `min_confidence`, names no flow, or does not answer as asked."""
+        where = f"the detector of agent {self.name!r}"
+        if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float):
+            raise OstinatoError(f"{where}: min_confidence {short_repr(min_confidence)} is not a number from 0 to 1")
+        if not 0 <= min_confidence <= 1:
+            raise OstinatoError(f"{where}: min_confidence {min_confidence!r} is not a number from 0 to 1")
+        if model is None and self.settings.model is None:
+            raise OstinatoError(f"{where} has no model; give it one, or give the agent one")
+        check_text(fallback, f"{where}: the fallback")
+        self._set_route(Detector(float(min_confidence), fallback, model, prompt))
+
+    def schema_flow(self, field: str = "flow", *, fallback: str = CLASSIC) -> None:
+        """Let the model choose a flow by a field of its structured answer. `fallback`, `classic` or a flow, takes
+        answers that name an unknown flow or cannot be read."""
+        where = f"schema_flow of agent {self.name!r}"
+        if not self.settings.structured:
+            raise OstinatoError(f"{where} reads structured answers; declare the agent with structured=True")
+        check_text(field, f"{where}: the field")
+        check_text(fallback, f"{where}: the fallback")
+        self._set_route(SchemaFlow(field, fallback))
+
+    def check(self) -> None:
+        """Raise what is wrong with what was declared, when all of it is."""
+        route = self.route
+        if not isinstance(route, Detector | SchemaFlow) or route.fallback == CLASSIC:
+            return
+        if route.fallback not in startable(self.flows):
+            raise OstinatoError(
+                f"agent {self.name!r}: the router's fallback {route.fallback!r} is neither 'classic' nor a flow that "
+                "begins without an input"
+            )
 
     # What the runtime asks for
 
@@ -278,8 +324,7 @@ class Agent:
             return False
         if not callable(admins):
             return actor in admins
-        allowed = admins(action, actor, user)
-        return bool(await allowed if inspect.isawaitable(allowed) else allowed) is True
+        return bool(await call(admins, action, actor, user))
 
     def declaration(self) -> str:
         """What other processes need to know of it, as JSON."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
+from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
 
 MAIL = "turn"  # the name of the messages that bring turns to the run of a session
@@ -18,9 +19,14 @@ DAY: Micros = 86_400 * SECOND
 
 Source: TypeAlias = Literal["inbound", "scheduled", "resumed", "human"]
 SOURCES = ("inbound", "scheduled", "resumed", "human")
+GIVEN_SOURCES = ("inbound", "scheduled")  # the others begin with what a session or an authorised person does
+INBOUND_KEY = "in/"  # what keys of messages begin with
+RESERVED_KEYS = ("resume/", "resolve/", "person/")  # what keys of turns begin with that nobody gives
+DEFER_MAX: Micros = 86_400 * SECOND  # how long a scheduled turn is deferred at most, unless it says otherwise
 OnActiveFlow: TypeAlias = Literal["skip", "defer", "replace"]
 ON_ACTIVE_FLOW = ("skip", "defer", "replace")
 Producer: TypeAlias = Literal["classic", "flow", "short_circuit", "command", "human", "hitl", "fallback"]
+OPTED_OUT = "opted_out"  # the consent of a user who gets no scheduled messages; the reason of such turns
 CLASSIC = "classic"  # the reserved name of a flow: the model answers
 
 
@@ -74,8 +80,10 @@ class TurnInput:
 
     `key` identifies it: the same key of the same user is handled once. `user` is the external id. `flow` is the flow
     that it begins with; without one, hooks and the router choose. `bootstrap` lets a scheduled turn open a session.
-    `on_active_flow` says what a scheduled turn does while a flow waits for the user. `metadata` is shown to flows and
-    hooks as it is. `reply_to` is a run of a durable function that receives the outcome as the message `outcome`.
+    `session_id` is the session that a scheduled turn is for: one that is not the user's open session counts as not
+    active. `on_active_flow` says what a scheduled turn does while a flow waits for the user; `defer_max` is how long it
+    is deferred at most (a day). `metadata` is shown to flows and hooks as it is. `reply_to` is a run of a durable
+    function that receives the outcome as the message `outcome`.
     """
 
     user: str
@@ -87,6 +95,7 @@ class TurnInput:
     session_id: str | None = None
     bootstrap: bool = False
     on_active_flow: OnActiveFlow = "skip"
+    defer_max: Length | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     reply_to: str | None = None
     schedule_id: str | None = None

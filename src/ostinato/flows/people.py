@@ -7,11 +7,20 @@ from typing import Any
 
 import orjson
 
+from ostinato.engine.idempotency import once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.flows.model import EscalationRecord, Hitl, SessionRecord, TurnRecord, UserRecord
 from ostinato.flows.store import escalation_row, read_escalation, read_session, read_user, session_row, statement
-from ostinato.flows.turns import Place, hand_over, load_turn, open_session, session_event, turn_event
+from ostinato.flows.turns import (
+    Place,
+    escalation_event,
+    hand_over,
+    load_turn,
+    open_session,
+    session_event,
+    turn_event,
+)
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
@@ -33,10 +42,22 @@ def set_hitl(place: Place, turn_id: str, state: Hitl, event: str, **data: Any) -
 
 
 def escalate(
-    place: Place, turn_id: str, id: str, mode: str, question: str, data: Any, due: Micros | None, to: str | None = None
+    place: Place,
+    turn_id: str,
+    id: str,
+    mode: str,
+    question: str,
+    data: Any,
+    due: Micros | None,
+    to: str | None = None,
+    replace: bool = False,
 ) -> Operation[None]:
-    """Ask people to decide, or to take the conversation. The same id asks once."""
+    """Ask people to decide, or to take the conversation. The same id asks once. A session has one proxy: raises
+    `Conflict` if there is another, or ends that in the same transaction with `replace`."""
     user, session, turn = yield from load_turn(turn_id)
+    if mode == PROXY:
+        yield from _end_other_proxy(place, session, id, replace)
+        session = read_session((yield statement("session_by_id", id=session.id))[0])
     stored = None if data is None else orjson.dumps(data).decode()
     escalation = EscalationRecord(
         id, place.namespace, place.agent, user.id, session.id, mode, question, stored, due=due, created=place.now
@@ -45,13 +66,24 @@ def escalate(
         return
     session.hitl, session.escalation_id = _STATES[mode], id
     if mode == LIVE:
-        session.takeover = to or f"escalation/{id}"
+        session.takeover = session.takeover or to or f"escalation/{id}"  # a person who has it keeps it
     yield statement("update_sessions", [session_row(session)])
     yield sql("notify")
     name = "hitl:proxy_started" if mode == PROXY else "hitl:escalated"
     yield sql(
         "insert_events", [turn_event(place, turn, name, session, escalation_id=id, mode=mode, question=question, to=to)]
     )
+
+
+def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: bool) -> Operation[None]:
+    pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
+    if any(escalation.id == id for escalation in pending):
+        return  # an earlier try of this transaction has committed, and its answer was lost
+    for escalation in pending:
+        if escalation.mode == PROXY:
+            if not replace:
+                raise Conflict(f"session {session.id!r} has a proxy already; stop it, or pass replace=True")
+            yield from close_escalation(place, escalation.id, "canceled", "hitl:proxy_ended")
 
 
 def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
@@ -63,7 +95,7 @@ def close_escalation(place: Place, id: str, status: str, event: str) -> Operatio
     yield statement("update_escalations", [escalation_row(escalation)])
     yield from _release(session, escalation, Hitl.TIMED_OUT if status == "timed_out" else Hitl.NONE)
     yield sql("notify")
-    yield sql("insert_events", [_event(place, escalation, event)])
+    yield sql("insert_events", [escalation_event(place, escalation, event)])
     return escalation
 
 
@@ -87,7 +119,7 @@ def resolve(
     yield from _release(session, escalation, Hitl.RESOLVED)
     yield sql("notify")
     event = "hitl:takeover_ended" if escalation.mode == LIVE else "hitl:resolved"
-    yield sql("insert_events", [_event(place, escalation, event, approved=approved)])
+    yield sql("insert_events", [escalation_event(place, escalation, event, approved=approved)])
     if session.ended is None:
         yield from _wake(place, user, session, f"resolve/{id}", {"cause": RESOLUTION, "escalation": id})
     return escalation
@@ -104,25 +136,17 @@ def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRe
 
 
 def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
-    """Give the conversation back to the agent, if it was this question that kept it."""
+    """Give the conversation back to the agent, if it was this question that kept it. Another question that is still
+    open keeps it."""
     if session.escalation_id != escalation.id or session.ended is not None:
         return
     session.hitl = state
     if escalation.mode == LIVE:
         session.takeover = None
+    pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
+    if pending:
+        session.hitl, session.escalation_id = _STATES[pending[-1].mode], pending[-1].id
     yield statement("update_sessions", [session_row(session)])
-
-
-def _event(place: Place, escalation: EscalationRecord, name: str, **data: Any) -> Any:
-    body = {
-        "agent": escalation.agent,
-        "user_id": escalation.user_id,
-        "session_id": escalation.session_id,
-        "mode": escalation.mode,
-        "status": escalation.status,
-        **data,
-    }
-    return audit(place.now, place.namespace, name, escalation.id, place.actor, **body)
 
 
 def _wake(
@@ -149,6 +173,11 @@ def _wake(
 # Taking over
 
 
+def _is_open(takeover: str) -> bool:
+    """Whether a flow has asked for the takeover, and no person has it yet: any of the agent's admins may act."""
+    return takeover.startswith("escalation/")
+
+
 def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, SessionRecord]]:
     rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
     if not rows:
@@ -166,7 +195,7 @@ def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRe
     _, session = yield from _open(place, external_id)
     if session.takeover == actor:
         return session
-    if session.takeover is not None and not session.takeover.startswith("escalation/"):
+    if session.takeover is not None and not _is_open(session.takeover):
         raise Conflict(f"{session.takeover} has taken over the session of {external_id!r} already")
     session.takeover = actor
     yield statement("update_sessions", [session_row(session)])
@@ -199,13 +228,17 @@ def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operat
         return str(rows[0][0])
     if session.takeover is None and session.hitl is not Hitl.PROXY:
         raise Conflict(f"nobody has taken over the session of {external_id!r}; take it over first")
+    if session.takeover is not None and session.takeover != place.actor and not _is_open(session.takeover):
+        raise Conflict(f"{session.takeover} has taken over the session of {external_id!r}")
     return (yield from _wake(place, user, session, key, {"cause": INPUT}, text)).id
 
 
-def note_denial(place: Place, action: str, subject: str) -> Operation[None]:
-    """Write that somebody was not allowed to act."""
-    yield sql("notify")
-    yield sql(
-        "insert_events",
-        [audit(place.now, place.namespace, "hitl:denied", subject, place.actor, agent=place.agent, action=action)],
-    )
+def note_denial(place: Place, id: str, action: str, subject: str) -> Operation[None]:
+    """Write that somebody was not allowed to act. The same id writes it once."""
+    event = audit(place.now, place.namespace, "hitl:denied", subject, place.actor, agent=place.agent, action=action)
+
+    def write() -> Operation[None]:
+        yield sql("notify")
+        yield sql("insert_events", [event])
+
+    yield from once(place.namespace, id, "agents.note_denial", place.now, write())

@@ -8,11 +8,13 @@ from typing import Any
 
 import orjson
 
-from ostinato.flows.model import Delivery, MessageRecord, OutgoingRecord
-from ostinato.flows.store import message_row, outgoing_row, read_outgoing, session_row, statement
+from ostinato.engine.idempotency import once
+from ostinato.flows.model import OPTED_OUT, Delivery, MessageRecord, OutgoingRecord
+from ostinato.flows.store import message_row, outgoing_row, read_outgoing, read_session, session_row, statement
 from ostinato.flows.turns import Place, load_turn, turn_event
 from ostinato.store.contract import Operation, sql
 
+TAKEN = "live_takeover"  # why a message is not sent: a person has taken over
 FORWARD = "forward"  # the role of a user's message that is sent to a person; it is no part of the conversation
 
 
@@ -30,10 +32,10 @@ class Candidate:
 
 
 def commit_intent(
-    place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any]
+    place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any], *, unasked: bool = False
 ) -> Operation[dict[str, Any]]:
-    """Commit what will be sent. Returns `key` and `address`, or `suppressed` with the reason if it must not be sent,
-    because a person has taken over meanwhile."""
+    """Commit what will be sent. Returns `key` and `address`, or `suppressed` with the reason if it must not be sent:
+    a person has taken over meanwhile, or the user did not ask for it (`unasked`) and has opted out."""
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
     rows = yield statement("outgoing_by_key", key=key)
@@ -41,7 +43,9 @@ def commit_intent(
         stored = read_outgoing(rows[0])
         return {"key": key, "address": stored.address, "user": user.external_id}
     if session.takeover is not None and not candidate.forced:
-        return {"suppressed": "live_takeover"}
+        return {"suppressed": TAKEN}
+    if unasked and user.consent == OPTED_OUT:
+        return {"suppressed": OPTED_OUT}
     outgoing = OutgoingRecord(
         key,
         turn.namespace,
@@ -62,6 +66,12 @@ def commit_intent(
     )
     yield sql("insert_events", [event])
     return {"key": key, "address": outgoing.address, "user": user.external_id}
+
+
+def find_takeover(session_id: str) -> Operation[bool]:
+    """Whether a person has the conversation."""
+    rows = yield statement("session_by_id", id=session_id)
+    return bool(rows) and read_session(rows[0]).takeover is not None
 
 
 def settle_response(
@@ -85,7 +95,9 @@ def settle_response(
         return meta
     stored = read_outgoing((yield statement("outgoing_by_key", key=key))[0])
     more = {"key": key, "producer": producer, **_policies(policy)}
-    if delivery is Delivery.SENT:
+    if error == TAKEN:
+        events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]
+    elif delivery is Delivery.SENT:
         events = [turn_event(place, turn, "response:sent", session, **more)]
     else:
         words = {"stage": "dispatch", "delivery": delivery.value, "reason": error}
@@ -102,14 +114,17 @@ def settle_response(
 
 
 def note_response(
-    place: Place, turn_id: str, event: str, stage: str, reason: str | None, policy: Mapping[str, Any]
+    place: Place, turn_id: str, id: str, event: str, stage: str, reason: str | None, policy: Mapping[str, Any]
 ) -> Operation[None]:
-    """Write that a response failed at a stage, or was canceled."""
+    """Write that a response failed at a stage, or was canceled. The same id writes it once."""
     _, session, turn = yield from load_turn(turn_id)
-    yield sql("notify")
-    yield sql(
-        "insert_events", [turn_event(place, turn, event, session, stage=stage, reason=reason, **_policies(policy))]
-    )
+    written = turn_event(place, turn, event, session, stage=stage, reason=reason, **_policies(policy))
+
+    def write() -> Operation[None]:
+        yield sql("notify")
+        yield sql("insert_events", [written])
+
+    yield from once(place.namespace, id, "agents.note_response", place.now, write())
 
 
 def message_id(key: str) -> str:

@@ -8,23 +8,23 @@ Between two turns without a flow the history is dropped: an idle session has one
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 
 from ostinato.engine.executor import Fatal
-from ostinato.engine.group_commit import is_trouble
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows import people, responses, turns
+from ostinato.flows.calling import call as call_either
+from ostinato.flows.calling import write_patiently
 from ostinato.flows.context import FlowContext
 from ostinato.flows.control import FlowEnded, Switched
-from ostinato.flows.definition import Agent, Tool, check_arguments
+from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.errors import ModelRefused, NotSent
 from ostinato.flows.hooks import (
     BeforeLLMInput,
@@ -34,25 +34,27 @@ from ostinato.flows.hooks import (
     before_llm_result,
     before_response_result,
 )
-from ostinato.flows.model import CLASSIC, MAIL, Delivery, Outcome, SessionStatus, TurnOutcome
+from ostinato.flows.model import CLASSIC, MAIL, OPTED_OUT, Delivery, Outcome, SessionStatus, TurnOutcome
 from ostinato.flows.models import ModelRequest
-from ostinato.flows.responses import Candidate
+from ostinato.flows.responses import TAKEN, Candidate
+from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
 from ostinato.flows.store import read_message, read_session, read_user, statement
 from ostinato.flows.tool_context import ToolContext
 from ostinato.flows.transports import OutgoingMessage
 from ostinato.flows.turns import Place, Spent
 from ostinato.flows.views import user_info, user_json
+from ostinato.functions.body import read_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
-from ostinato.functions.errors import Cancelled, StepFailed, StepInterrupted
+from ostinato.functions.errors import Cancelled, CodeMissing, StepFailed, StepInterrupted
 from ostinato.model import Retry
 from ostinato.store.contract import Operation
-from ostinato.when.instants import to_datetime
+from ostinato.when.instants import Micros, from_datetime, to_datetime
 
 _HOOK_TIMEOUT = timedelta(seconds=10)
 _SEND_TIMEOUT = timedelta(seconds=60)
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
+_MOST_DEFERRED = 500  # turns that wait until a flow has ended
 _DELAYS = ("2s", "15s", "1m")  # between attempts of a transport that said that nothing was sent
 
 
@@ -67,9 +69,12 @@ class LiveTurn:
     input: Mapping[str, Any] | None
     metadata: Mapping[str, Any]
     on_active_flow: str
+    expires: Micros  # until when it may be deferred
+    declared: bool  # some node has the flow that it names
     user: Mapping[str, Any]
     hooks: frozenset[str]
     responses: int = 0
+    routed: bool = False
     delivered: int = 0
     producer: str | None = None
     policy: dict[str, Any] = field(default_factory=dict)
@@ -97,8 +102,10 @@ class LiveTurn:
             return Outcome.SUCCESS, None
         if self.failure is not None:
             return Outcome.FAILED, self.failure
-        if self.held == "live_takeover" and self.source == "scheduled":
+        if self.held == TAKEN and self.source == "scheduled":
             return Outcome.CANCELED_HITL, "hitl_live_takeover"
+        if self.held == OPTED_OUT:
+            return Outcome.SKIPPED, OPTED_OUT
         return Outcome.SUCCESS, self.held
 
     @property
@@ -116,17 +123,28 @@ class LiveTurn:
 
 
 class SessionActor:
-    """One conversation. `turn` is the turn that is going on, None between turns."""
+    """One conversation. `turn` is the turn that is going on, None between turns. `deferred` are turns that wait until
+    the flow has ended, each with the time after which it is skipped, or None."""
 
-    def __init__(self, host: Host, agent: Agent, ctx: FunctionContext, session_id: str, deferred: list[str]) -> None:
+    def __init__(
+        self,
+        host: Host,
+        agent: Agent,
+        ctx: FunctionContext,
+        session_id: str,
+        deferred: list[tuple[str, Micros | None]],
+        ending: str | None = None,
+    ) -> None:
         self.host = host
         self.agent = agent
         self.ctx = ctx
         self.session_id = session_id
         self.deferred = deferred
         self.turn: LiveTurn | None = None
-        self.ending: str | None = None
+        self.ending = ending  # why the session is to end after this turn
         self.flow: str | None = None  # the flow that is active
+        self.begun_by: str | None = None  # the source of the turn that began it
+        self.proxy_id: str | None = None  # the proxy that is going on
 
     # Steps
 
@@ -138,19 +156,7 @@ class SessionActor:
         """Do one transaction as a step."""
 
         async def run() -> Any:
-            pause = _FIRST_PAUSE
-            while True:
-                place = self.place()
-                try:
-                    written = await self.host.store.run(lambda _, place=place: make(place))  # type: ignore[misc]
-                except Exception as problem:
-                    if not is_trouble(problem):
-                        raise
-                    await asyncio.sleep(pause)  # an outage of the store is no failure of the turn
-                    pause = min(_LONGEST_PAUSE, 2 * pause)
-                else:
-                    self.host.engine().nudge()
-                    return written
+            return await write_patiently(self.host, lambda: make(self.place()))
 
         return await self.ctx.step(step(run, name=name))
 
@@ -168,25 +174,38 @@ class SessionActor:
         except Cancelled:
             await self.write("end", lambda place: _stop_session(place, self.session_id))
             raise
-        self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred})
+        self._begin_again()
+
+    def _begin_again(self) -> NoReturn:
+        """Go on with an empty history."""
+        self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred, "ending": self.ending})
 
     async def _next(self) -> str | None:
         """The next turn; None if the session has ended, because none came for long."""
         settings = self.agent.settings
-        while True:
-            if self.deferred:
-                return self.deferred.pop(0)
-            for wait, status in (
-                (settings.idle, SessionStatus.IDLE),
-                (settings.end_after - settings.idle, SessionStatus.ENDED),
-            ):
-                mail = await self.ctx.receive(MAIL, timeout=timedelta(microseconds=wait), default=None)
-                if mail is not None:
-                    return str(mail["turn"])
-                if not await self._let_go(status, "idle"):
-                    break
-            else:
-                return None
+        await self._skip_expired()
+        if self.deferred:
+            return self.deferred.pop(0)[0]
+        for wait, status in (
+            (settings.idle, SessionStatus.IDLE),
+            (settings.end_after - settings.idle, SessionStatus.ENDED),
+        ):
+            mail = await self.ctx.receive(MAIL, timeout=timedelta(microseconds=wait), default=None)
+            if mail is not None:
+                return str(mail["turn"])
+            if not await self._let_go(status, "idle"):
+                self._begin_again()  # a turn has come, or people have the conversation
+        return None
+
+    async def _skip_expired(self) -> None:
+        """Skip turns that were deferred for too long."""
+        if all(expires is None for _, expires in self.deferred):
+            return
+        now = from_datetime(self.ctx.now())
+        over = [id for id, expires in self.deferred if expires is not None and expires <= now]
+        if over:
+            self.deferred = [(id, expires) for id, expires in self.deferred if id not in over]
+            await self.write("expire", lambda place: turns.skip_turns(place, over, "flow_active"))
 
     async def _let_go(self, status: SessionStatus, reason: str) -> bool:
         return bool(
@@ -219,6 +238,10 @@ class SessionActor:
         tags = yield from turns.read_tags([user.id])
         hooks = [*self.agent.hooks, *(["router"] if self.agent.route is not None else [])]
         stored = orjson.loads(turn.metadata)
+        declared = False
+        if turn.flow is not None and turn.flow != CLASSIC and turn.flow not in self.agent.flows:
+            rows = yield statement("declared_agent", name=self.agent.name)
+            declared = bool(rows) and turn.flow in orjson.loads(rows[0][0])["flows"]
         return {
             "id": turn.id,
             "source": turn.source,
@@ -227,6 +250,8 @@ class SessionActor:
             "input": None if turn.input is None else orjson.loads(turn.input),
             "metadata": {**stored.get("given", {}), **turns.correlation_of(turn)},
             "on_active_flow": turn.on_active_flow,
+            "expires": turns.expiry_of(turn),
+            "declared": declared,
             "user": user_json(user, tags[user.id]),
             "hooks": hooks,
         }
@@ -314,18 +339,21 @@ class SessionActor:
             return False
         name, _, rest = (turn.text or "")[1:].partition(" ")
         handler = self.agent.commands.get(name)
+        key = str(self.ctx.uuid())
 
         async def call() -> dict[str, Any]:
             if handler is None:
                 return {"known": False}
-            user = str(turn.user["external_id"])
-            if handler.access == "admin" and not await self.agent.may(f"command.{name}", user, user):
-                await self.host.store.run(lambda _: people.note_denial(self.place(), f"command.{name}", turn.id))
+            user, action = str(turn.user["external_id"]), f"command.{name}"
+            if handler.access == "admin" and not await self.agent.may(action, user, user):
+                await write_patiently(self.host, lambda: people.note_denial(self.place(), key, action, turn.id))
                 return {"known": False}  # as one that does not exist
-            reply = await _call(handler.function, self.tool_context("command"), rest)
-            return {"known": True, "reply": None if reply is None else str(reply)}
+            ended: list[str] = []
+            reply = await call_either(handler.function, self.tool_context(key, ended), rest)
+            return {"known": True, "reply": None if reply is None else str(reply), "ended": ended}
 
         answer = await self.ctx.step(step(call, name="command", timeout=_HOOK_TIMEOUT))
+        self._end_later(answer)
         if answer["known"] and answer["reply"]:
             await self.respond(Candidate(answer["reply"], "command"))
         return bool(answer["known"])
@@ -342,6 +370,7 @@ class SessionActor:
         except StepFailed as problem:
             await self.note("response:failed", name, _reason(problem))
             return {"action": "continue"}
+        self._end_later(result)
         return result
 
     async def _before_llm(self) -> dict[str, Any]:
@@ -349,7 +378,7 @@ class SessionActor:
             hook = self.agent.hooks.get("before_llm")
             turn = self._current()
             hook_input = BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info())
-            decision = before_llm_result(None if hook is None else await _call(hook, hook_input))
+            decision = before_llm_result(None if hook is None else await call_either(hook, hook_input))
             if decision["action"] == "route_flow" and decision["flow"] != CLASSIC:
                 self.agent.find_flow(decision["flow"]).check(decision.get("input"))
             return decision
@@ -359,44 +388,103 @@ class SessionActor:
     async def _route(self) -> str | None:
         """The flow that the router chooses. A flow that does not exist is no choice."""
         turn = self._current()
-        if turn.source != "inbound":
+        if turn.source != "inbound" or isinstance(self.agent.route, SchemaFlow):
             return None
+        if isinstance(self.agent.route, Detector):
+            return await self._detect(self.agent.route)
 
         async def call() -> dict[str, Any]:
             route = self.agent.route
             hook_input = BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info())
-            name = None if route is None else await _call(route, hook_input)
+            name = await call_either(route, hook_input) if callable(route) else None
             if name is not None and name != CLASSIC:
                 self.agent.find_flow(name)
             return {"action": "continue", "flow": name}
 
         return (await self._hook("router", call)).get("flow")
 
+    async def _detect(self, detector: Detector) -> str:
+        """The flow that the detector's model chooses. Without its answer, the fallback."""
+        turn, settings = self._current(), self.agent.settings
+
+        async def call() -> dict[str, Any]:
+            model = detector.model or settings.model
+            if model is None:
+                raise Fatal(f"the detector of agent {self.agent.name!r} has no model")
+            flows = self.agent.flows
+            try:
+                reply = await model.complete(detector.request(turn.text or "", flows), self.host.egress)
+            except ModelRefused as problem:
+                raise Fatal(str(problem)) from None
+            return {"reply": reply.as_json(), "routed": detector.read(reply.text, flows).as_json()}
+
+        try:
+            answer = await self.ctx.step(self._model_step(call, "router"))
+        except StepFailed as problem:
+            await self.note("response:failed", "router", _reason(problem))
+            return self._routed(Routed(detector.fallback, "unreadable").as_json())
+        turn.count(answer["reply"])
+        return self._routed(answer["routed"])
+
+    def _routed(self, routed: Mapping[str, Any]) -> str:
+        """Keep with the turn what a router decided, and why."""
+        self._current().policy["router"] = dict(routed)
+        if routed["why"] != CHOSEN:
+            self.ctx.log(f"the router chose its fallback {routed['flow']!r}: {routed['why']}")
+        return str(routed["flow"])
+
+    def _model_step(self, call: Callable[[], Any], name: str) -> Any:
+        settings = self.agent.settings
+        timeout = timedelta(microseconds=settings.model_timeout)
+        return step(call, name=name, retry=settings.model_retry, timeout=timeout)
+
     async def note(self, event: str, stage: str, reason: str | None) -> None:
         """Write an event about the response of this turn."""
-        turn = self._current()
+        turn, id = self._current(), str(self.ctx.uuid())
         await self.write(
-            "note", lambda place: responses.note_response(place, turn.id, event, stage, reason, turn.policy)
+            "note", lambda place: responses.note_response(place, turn.id, id, event, stage, reason, turn.policy)
         )
 
     # The model
 
-    async def _answer(self) -> None:
-        """Let the model answer, with tools."""
+    async def _answer(self) -> tuple[str, Mapping[str, Any] | None] | None:
+        """Let the model answer, with tools. Returns the flow that it chooses instead, if it may and does."""
         turn = self._current()
         exchange: list[dict[str, Any]] = []
         for _ in range(self.agent.settings.rounds):
             reply = await self._complete(exchange)
             turn.count(reply)
             if not reply["tool_calls"]:
+                flow = await self._choose_by_schema(reply["text"])
+                if flow is not None:
+                    return flow, None
                 await self._respond_with(reply["text"])
-                return
+                return None
             exchange.append(_asks(reply))
             for call in reply["tool_calls"]:
                 result = await self._try_tool(call["name"], call["arguments"])
                 exchange.append({"role": "tool", "tool_call_id": call["id"], "content": orjson.dumps(result).decode()})
         turn.failure = "too_many_rounds"
         await self.note("response:failed", "model", turn.failure)
+        return None
+
+    async def _choose_by_schema(self, text: str) -> str | None:
+        """The flow that a field of the model's answer names. None for the reply. A flow is chosen once in a turn, for a
+        message, and while no flow is active."""
+        turn, route = self._current(), self.agent.route
+        if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
+            return None
+        turn.routed = True
+
+        async def call() -> dict[str, Any]:
+            try:
+                structured = orjson.loads(text)
+            except ValueError:
+                structured = None
+            return route.read(structured, self.agent.flows).as_json()
+
+        flow = self._routed(await self.ctx.step(step(call, name="router")))
+        return None if flow == CLASSIC else flow
 
     async def _respond_with(self, text: str) -> None:
         """Make a candidate of what the model answered. It must have a reply."""
@@ -423,19 +511,15 @@ class SessionActor:
                 raise Fatal(f"agent {self.agent.name!r} has no model")
             messages = await self._messages(turn)
             tools = [tool.schema for tool in self.agent.tools.values()]
+            if isinstance(self.agent.route, SchemaFlow):
+                messages.insert(0, {"role": "system", "content": self.agent.route.instruction(self.agent.flows)})
             request = ModelRequest([*messages, *exchange], tools, settings.structured)
             try:
                 return (await model.complete(request, self.host.egress)).as_json()
             except ModelRefused as problem:
                 raise Fatal(str(problem)) from None
 
-        policy = step(
-            call,
-            name="model",
-            retry=settings.model_retry,
-            timeout=timedelta(microseconds=settings.model_timeout),
-        )
-        answer: dict[str, Any] = await self.ctx.step(policy)
+        answer: dict[str, Any] = await self.ctx.step(self._model_step(call, "model"))
         return answer
 
     async def _messages(self, turn: LiveTurn) -> list[dict[str, Any]]:
@@ -452,7 +536,7 @@ class SessionActor:
         said = [read_message(row) for row in reversed(await self.host.store.read(read))]
         prompt = settings.prompt
         if callable(prompt):
-            prompt = await _call(prompt, BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info()))
+            prompt = await call_either(prompt, BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info()))
         messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt else []
         messages += [
             {"role": "user" if message.role == "user" else "assistant", "content": message.text} for message in said
@@ -483,8 +567,9 @@ class SessionActor:
                 checked = check_arguments(tool.arguments, arguments, f"tool {name!r}")
             except OstinatoError as problem:
                 raise Fatal(str(problem)) from None
-            context = {"ctx": self.tool_context(key)} if tool.context else {}
-            return await _call_tool(tool, {**checked, **context})
+            ended: list[str] = []
+            context = {"ctx": self.tool_context(key, ended)} if tool.context else {}
+            return {"value": await call_either(tool.function, **checked, **context), "ended": ended}
 
         policy = step(
             call,
@@ -493,16 +578,22 @@ class SessionActor:
             timeout=timedelta(microseconds=tool.timeout) if tool else None,
             at_most_once=tool.at_most_once if tool else False,
         )
-        return await self.ctx.step(policy)
+        answer = await self.ctx.step(policy)
+        self._end_later(answer)
+        return answer["value"]
 
-    def tool_context(self, key: str) -> ToolContext:
+    def tool_context(self, key: str, ended: list[str]) -> ToolContext:
+        """For whom a tool acts. `ended` gets the reasons for which it ends the session: they are a part of the recorded
+        result, so that a replay knows them."""
         turn = self._current()
         return ToolContext(
-            self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, self._end_later
+            self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
         )
 
-    def _end_later(self, reason: str) -> None:
-        self.ending = reason
+    def _end_later(self, answer: Mapping[str, Any]) -> None:
+        """End the session after this turn, if what was called has asked for it."""
+        for reason in answer.get("ended") or ():
+            self.ending = str(reason)
 
     def turn_info(self) -> TurnInfo:
         turn = self._current()
@@ -535,11 +626,14 @@ class SessionActor:
                 )
         number = turn.responses
         turn.responses += 1
+        unasked = turn.source == "scheduled" or (turn.source == "resumed" and self.begun_by == "scheduled")
         intent = await self.write(
-            "intent", lambda place: responses.commit_intent(place, turn.id, number, candidate, turn.policy)
+            "intent",
+            lambda place: responses.commit_intent(place, turn.id, number, candidate, turn.policy, unasked=unasked),
         )
         if "suppressed" in intent:
             turn.held = intent["suppressed"]
+            await self.note("response:canceled", "intent", turn.held)
             return False
         sent = await self._dispatch(intent, candidate)
         delivery = Delivery(sent["status"])
@@ -558,6 +652,8 @@ class SessionActor:
         )
         if delivery is Delivery.SENT:
             turn.delivered += 1
+        elif sent.get("error") == TAKEN:
+            turn.held = TAKEN
         else:
             turn.failure = f"delivery_{delivery.value}"
         if hooks and delivery is not Delivery.FAILED:
@@ -577,15 +673,16 @@ class SessionActor:
                 candidate.structured or {},
                 candidate.producer,
             )
-            return before_response_result(None if hook is None else await _call(hook, hook_input))
+            return before_response_result(None if hook is None else await call_either(hook, hook_input))
 
         return await self._hook("before_response", call)
 
     async def _on_response(self, candidate: Candidate, delivery: Delivery, meta: Mapping[str, Any]) -> None:
-        turn = self._current()
+        turn, key = self._current(), f"on_response/{self._current().id}/{self._current().responses}"
 
         async def call() -> dict[str, Any]:
             hook = self.agent.hooks.get("on_response")
+            ended: list[str] = []
             if hook is not None:
                 source = "scheduled" if turn.source == "scheduled" else candidate.producer
                 response_meta = ResponseMeta(
@@ -603,17 +700,25 @@ class SessionActor:
                     turn.metadata,
                 )
                 structured = {"reply": candidate.reply, **(candidate.structured or {})}
-                arguments = (structured, self.tool_context("on_response"), response_meta)
-                await _call(hook, *arguments[: _most_arguments(hook)])
-            return {"action": "continue"}
+                arguments = (structured, self.tool_context(key, ended), response_meta)
+                await call_either(hook, *arguments[: _most_arguments(hook)])
+            return {"action": "continue", "ended": ended}
 
         await self._hook("on_response", call)
 
     async def _dispatch(self, intent: Mapping[str, Any], candidate: Candidate) -> dict[str, Any]:
-        """Send a committed message. One whose delivery is unknown is sent again only if the receiver recognises it."""
+        """Send a committed message. One whose delivery is unknown is sent again only if the receiver recognises it.
+
+        Right before the transport gets it, the takeover is looked at once more: a crash, or a transport that was busy,
+        may have kept the message since it was committed."""
         transport = self.agent.settings.transport
 
         async def call() -> dict[str, Any]:
+            taken = False
+            if not candidate.forced:
+                taken = await read_patiently(self.host.store, lambda _: responses.find_takeover(self.session_id))
+            if taken:
+                return {"status": "failed", "error": TAKEN}
             message = OutgoingMessage(
                 intent["key"],
                 self.agent.name,
@@ -648,27 +753,34 @@ class SessionActor:
     async def _start_flow(self, name: str, input: Mapping[str, Any] | None) -> None:
         """Run a flow, and those that it hands over to, until one has ended. `classic` lets the model answer."""
         following: tuple[str, Mapping[str, Any] | None] | None = (name, input)
-        while following is not None and following[0] != CLASSIC:
-            following = await self._run_flow(*following)
-        if following is not None:
-            await self._answer()
+        while following is not None:
+            following = await (self._answer() if following[0] == CLASSIC else self._run_flow(*following))
 
     async def _run_flow(
         self, name: str, input: Mapping[str, Any] | None
     ) -> tuple[str, Mapping[str, Any] | None] | None:
-        """Run one flow. Returns the flow that follows it, if it hands over."""
+        """Run one flow. Returns the flow that follows it, if it hands over. A node that lacks its code leaves the run
+        to one that has it."""
         turn = self._current()
+        if name == turn.flow and turn.declared and name not in self.agent.flows:
+            raise CodeMissing(f"flow {name!r}")
         turn.flow = turn.flow or name
-        version = await self._choose_version(name, input)
-        if version is None:
-            turn.failure = "unknown_flow" if name not in self.agent.flows else "bad_input"
+        if turn.source != "resumed":
+            self.begun_by = turn.source
+        chosen = await self._choose_version(name, input)
+        if "reason" in chosen:
+            turn.failure = chosen["reason"]
             await self.note("response:failed", "flow", turn.failure)
             return None
+        version: int = chosen["version"]
+        try:
+            flow = self.agent.find_flow(name, version)
+        except NotFound:
+            raise CodeMissing(f"flow {name!r}, version {version}") from None
         await self.write(
             "flow_start",
             lambda place: turns.set_flow(place, self.session_id, turn.id, name, version, "flow:started"),
         )
-        flow = self.agent.find_flow(name, version)
         self.flow = name
         following = None
         event, reason = "flow:ended", None
@@ -686,33 +798,29 @@ class SessionActor:
             raise OstinatoError(f"flow {name!r} failed: {reason}")
         return following
 
-    async def _choose_version(self, name: str, input: Mapping[str, Any] | None) -> int | None:
-        """The version of a flow that this session goes on with, recorded. None if it cannot begin."""
+    async def _choose_version(self, name: str, input: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The `version` of a flow that this session goes on with, recorded, or the `reason` why it cannot begin."""
 
-        async def call() -> int | None:
+        async def call() -> dict[str, Any]:
             try:
                 flow = self.agent.find_flow(name)
                 flow.check(input)
             except NotFound:
-                return None
+                return {"reason": "unknown_flow"}
             except OstinatoError:
-                return None
-            return flow.version
+                return {"reason": "bad_input"}
+            return {"version": flow.version}
 
-        version: int | None = await self.ctx.step(step(call, name="flow"))
-        return version
+        chosen: dict[str, Any] = await self.ctx.step(step(call, name="flow"))
+        return chosen
 
     async def _flow_over(self, event: str, reason: str | None) -> None:
-        self.flow = None
+        self.flow = self.proxy_id = None
         turn = self.turn or await self.resume("flow_over")
-
-        def write(place: Place) -> Operation[None]:
-            _, session, _ = yield from turns.load_turn(turn.id)
-            if session.escalation_id is not None:
-                yield from people.close_escalation(place, session.escalation_id, "canceled", "hitl:resolved")
-            yield from turns.set_flow(place, self.session_id, turn.id, None, None, event, reason=reason)
-
-        await self.write("flow_end", write)
+        await self.write(
+            "flow_end",
+            lambda place: turns.set_flow(place, self.session_id, turn.id, None, None, event, reason=reason),
+        )
 
     async def wait(
         self, what: str, due: datetime | None, accepts: Callable[[LiveTurn], bool], aside: str = "noop"
@@ -725,11 +833,15 @@ class SessionActor:
         await self.finish(reason="flow_waiting", waits=what)
         ctx = self.ctx
         while True:
-            if due is None:
+            until = min((moment for moment in (due, self._first_expiry()) if moment is not None), default=None)
+            if until is None:
                 mail = await ctx.receive(MAIL)
             else:
-                left = due - ctx.now()
+                left = until - ctx.now()
                 mail = await ctx.receive(MAIL, timeout=left, default=None) if left > timedelta() else None
+            if mail is None and until != due:
+                await self._skip_expired()
+                continue
             if mail is None:
                 await self.resume(f"{what}_timeout")
                 return None
@@ -751,20 +863,24 @@ class SessionActor:
             else:
                 await self.finish(Outcome.SKIPPED, "nothing_waits", waits=what)
 
+    def _first_expiry(self) -> datetime | None:
+        expiries = [expires for _, expires in self.deferred if expires is not None]
+        return to_datetime(min(expiries)) if expiries else None
+
     async def _during_flow(self, turn: LiveTurn, what: str) -> None:
         """A scheduled turn came while a flow waits: its own policy says what happens."""
         if turn.on_active_flow == "replace" and turn.flow is not None:
             raise Switched(turn.flow, turn.input, "replaced")
-        if turn.on_active_flow == "defer":
-            self.deferred.append(turn.id)
+        if turn.on_active_flow == "defer" and len(self.deferred) < _MOST_DEFERRED:
+            self.deferred.append((turn.id, turn.expires))
             self.turn = None
             return
         await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
 
     async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
         """A message came while a flow waits. Returns whether the flow gets it."""
-        if aside == "queue" and not accepts(turn):
-            self.deferred.append(turn.id)
+        if aside == "queue" and not accepts(turn) and len(self.deferred) < _MOST_DEFERRED:
+            self.deferred.append((turn.id, None))
             self.turn = None
             return False
         decision: dict[str, Any] | None = None
@@ -809,18 +925,6 @@ def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
         for call in reply["tool_calls"]
     ]
     return {"role": "assistant", "content": reply["text"] or None, "tool_calls": calls}
-
-
-async def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that may be async."""
-    result = function(*arguments)
-    return await result if inspect.isawaitable(result) else result
-
-
-async def _call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    if inspect.iscoroutinefunction(tool.function):
-        return await tool.function(**arguments)
-    return await asyncio.to_thread(tool.function, **arguments)
 
 
 def _most_arguments(function: Callable[..., Any]) -> int:

@@ -106,6 +106,16 @@ SELECT {turn_columns} FROM ostinato_agent_turns WHERE user_id = :user AND key = 
 -- open_turns: the turns of a session that are not over, the oldest first. Uses ostinato_agent_turns_open.
 SELECT {turn_columns} FROM ostinato_agent_turns WHERE session_id = :session AND finished IS NULL ORDER BY id
 
+-- lost_turns: turns that are not over although the run of their session is, or is gone, by session. Uses
+-- ostinato_agent_turns_open.
+SELECT t.session_id, max(t.id) FROM ostinato_agent_turns t
+JOIN ostinato_agent_sessions s ON s.id = t.session_id LEFT JOIN ostinato_runs u ON u.id = s.run_id
+WHERE t.finished IS NULL AND (u.id IS NULL OR u.finished IS NOT NULL) GROUP BY t.session_id ORDER BY 2 LIMIT :limit
+
+-- lost_sessions: sessions that have not ended although their run has, or is gone.
+SELECT s.id, s.user_id, s.run_id FROM ostinato_agent_sessions s LEFT JOIN ostinato_runs u ON u.id = s.run_id
+WHERE s.ended IS NULL AND (u.id IS NULL OR u.finished < :before) ORDER BY s.id LIMIT :limit
+
 -- turns_of_session: the turns of a session, the newest first. Uses ostinato_agent_turns_session.
 SELECT {turn_columns} FROM ostinato_agent_turns WHERE session_id = :session AND id < :before ORDER BY id DESC LIMIT :limit
 
@@ -136,6 +146,10 @@ SELECT {escalation_columns} FROM {rows r(escalation_columns)} WHERE true ON CONF
 
 -- escalation_by_id: one of them.
 SELECT {escalation_columns} FROM ostinato_agent_escalations WHERE id = :id
+
+-- pending_escalations: what people are asked in a session. Uses ostinato_agent_escalations_session.
+SELECT {escalation_columns} FROM ostinato_agent_escalations WHERE session_id = :session AND status = 'pending'
+ORDER BY created, id
 
 -- update_escalations: questions as they are now.
 UPDATE ostinato_agent_escalations SET status = r.status, approved = r.approved, message = r.message, action = r.action,

@@ -16,8 +16,11 @@ from ostinato.engine.rows import audit
 from ostinato.errors import NotFound
 from ostinato.flows.definition import session_function
 from ostinato.flows.model import (
+    DEFER_MAX,
     MAIL,
+    OPTED_OUT,
     OUTCOME,
+    EscalationRecord,
     Hitl,
     MessageRecord,
     Outcome,
@@ -29,7 +32,9 @@ from ostinato.flows.model import (
     UserRecord,
 )
 from ostinato.flows.store import (
+    escalation_row,
     message_row,
+    read_escalation,
     read_session,
     read_turn,
     read_user,
@@ -40,8 +45,8 @@ from ostinato.flows.store import (
 )
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.functions.model import Message
-from ostinato.functions.operations import Sending, send, start_with_messages
-from ostinato.model import Run
+from ostinato.functions.operations import Sending, refusal, send, start_with_messages
+from ostinato.model import Run, read_length
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
@@ -82,7 +87,7 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
     """Store an input and hand it to the session of its user, which begins if there is none.
 
     The same key of the same user is accepted once. A scheduled turn opens a session only with `bootstrap`, and never
-    creates a user."""
+    creates a user. Raises `MailboxFull` for a message that the session cannot take now; the transport may try again."""
     user = yield from _user(place, turn_input, profile or Profile())
     if user is None:
         return Accepted("", True, TurnOutcome(Outcome.SKIPPED, "unknown_user"))
@@ -90,24 +95,36 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
     if rows:
         turn = read_turn(rows[0])
         return Accepted(turn.id, False, None if turn.outcome is None else outcome_of(turn))
+    if turn_input.source == "inbound":
+        yield from _note_inbound(place, user, profile or Profile())
     turn = _new_turn(place, turn_input, user)
     session = yield from open_session(user)
-    usable = session is not None and session.status is SessionStatus.ACTIVE
-    if turn_input.source == "scheduled" and not usable and not turn_input.bootstrap:
+    reason = _refusal(turn_input, user, session) if turn_input.source == "scheduled" else None
+    if reason is not None:
         refused = replace(turn, session_id=None)
         yield statement("insert_turns", [turn_row(refused)])
-        outcome = yield from finish_turn(place, refused, None, Outcome.SKIPPED, "bootstrap_disabled")
+        outcome = yield from finish_turn(place, refused, None, Outcome.SKIPPED, reason)
         return Accepted(turn.id, True, outcome)
     yield from _hand_over(place, user, session, turn)
     return Accepted(turn.id, True)
+
+
+def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
+    """Why a scheduled turn is skipped, if it is: the user has opted out, or there is no active session and it may not
+    open one. A session that it names, and that is not the user's open one, counts as not active."""
+    if user.consent == OPTED_OUT:
+        return OPTED_OUT
+    active = session is not None and session.status is SessionStatus.ACTIVE
+    if turn_input.session_id is not None:
+        active = active and session is not None and session.id == turn_input.session_id
+    return None if active or turn_input.bootstrap else "bootstrap_disabled"
 
 
 def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
     """Lock the user of an input. The first message of a person creates one."""
     names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
     rows = yield statement("lock_agent_user", **names)
-    inbound = turn_input.source == "inbound"
-    if not rows and inbound:
+    if not rows and turn_input.source == "inbound":
         new = UserRecord(
             place.new_id(place.now),
             place.namespace,
@@ -123,10 +140,7 @@ def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[Us
         rows = yield statement("lock_agent_user", **names)
     if not rows:
         return None
-    user = read_user(rows[0])
-    if inbound:
-        yield from _note_inbound(place, user, profile)
-    return user
+    return read_user(rows[0])
 
 
 def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation[None]:
@@ -149,8 +163,10 @@ def _new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnReco
         "campaign_id": turn_input.campaign_id,
         "segment_id": turn_input.segment_id,
     }
+    deferred = read_length(turn_input.defer_max, "defer_max") if turn_input.defer_max is not None else None
     stored = {
         "given": dict(turn_input.metadata),
+        **({} if deferred is None else {"defer_max": deferred}),
         **{name: value for name, value in correlation.items() if value is not None},
     }
     return TurnRecord(
@@ -189,6 +205,8 @@ def _hand_over(
     if session is not None:
         (refused,) = yield from send([Sending(_mail(place, session.run_id, turn.id), place.namespace)], place.now)
         if refused == "full":
+            if turn.source in ("inbound", "human"):  # not acknowledged, so that it is not lost
+                raise refusal(session.run_id, refused)
             turn.session_id = session.id
             yield statement("insert_turns", [turn_row(turn)])
             yield from finish_turn(place, turn, session, Outcome.FAILED, "mailbox_full")
@@ -250,11 +268,25 @@ def _mail(place: Place, run_id: str, turn_id: str) -> Message:
 def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[None]:
     """End a session. Turns that it has not finished have failed."""
     session.status, session.ended, session.reason = SessionStatus.ENDED, place.now, reason
-    session.flow = session.flow_version = session.waits = session.takeover = None
+    session.flow = session.flow_version = session.waits = session.takeover = session.escalation_id = None
+    session.hitl = Hitl.NONE
     yield statement("update_sessions", [session_row(session)])
+    yield from cancel_escalations(place, session)
     for turn in map(read_turn, (yield statement("open_turns", session=session.id))):
         yield from finish_turn(place, turn, session, Outcome.FAILED, f"session_{reason}")
     yield sql("insert_events", [session_event(place, session, "flow:session_ended", reason=reason)])
+
+
+def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
+    """Close what people were asked in a session, if nobody has resolved it: what asked is over."""
+    pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
+    if not pending:
+        return
+    for escalation in pending:
+        escalation.status, escalation.resolved = "canceled", place.now
+    yield statement("update_escalations", [escalation_row(escalation) for escalation in pending])
+    yield sql("notify")
+    yield sql("insert_events", [escalation_event(place, escalation, "hitl:canceled") for escalation in pending])
 
 
 # What the run of a session does
@@ -276,10 +308,12 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
 
     a scheduled turn is canceled while anything is pending with people; a message during a takeover goes to the person
     who has taken over."""
-    _, session, turn = yield from load_turn(turn_id)
+    user, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
         return turn, outcome_of(turn)
     state = session.hitl_state
+    if turn.source == "scheduled" and user.consent == OPTED_OUT:
+        return turn, (yield from finish_turn(place, turn, session, Outcome.SKIPPED, OPTED_OUT))
     if turn.source == "scheduled" and state.active:
         return turn, (yield from finish_turn(place, turn, session, Outcome.CANCELED_HITL, f"hitl_{state.value}"))
     if turn.source == "inbound" and session.takeover is not None:
@@ -391,6 +425,14 @@ def finish_turn(
     return written
 
 
+def skip_turns(place: Place, turn_ids: Sequence[str], reason: str) -> Operation[None]:
+    """Finish turns of one session that are not to be handled any more."""
+    for turn_id in turn_ids:
+        _, session, turn = yield from load_turn(turn_id)
+        if turn.outcome is None:
+            yield from finish_turn(place, turn, session, Outcome.SKIPPED, reason)
+
+
 def outcome_of(turn: TurnRecord) -> TurnOutcome:
     """The outcome of a turn that is over."""
     assert turn.outcome is not None
@@ -398,13 +440,14 @@ def outcome_of(turn: TurnRecord) -> TurnOutcome:
 
 
 def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
-    """Make a session idle, or end it. Returns False if a turn has come meanwhile: then nothing is changed."""
+    """Make a session idle, or end it. Returns False if a turn has come meanwhile, or people have the conversation: then
+    nothing is changed."""
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     yield statement("lock_agent_user_id", id=session.user_id)
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     if session.status is SessionStatus.ENDED or session.status is status:
         return True
-    if (yield statement("open_turns", session=session_id)):
+    if session.hitl_state.active or (yield statement("open_turns", session=session_id)):
         return False
     yield sql("notify")
     if status is SessionStatus.ENDED:
@@ -424,13 +467,18 @@ def set_flow(
     if (session.flow, session.flow_version) == (flow, version) or session.ended is not None:
         return
     left = session.flow
+    asked = flow is None and session.hitl is Hitl.PENDING_CONFIRM
     session.flow, session.flow_version, session.waits = flow, version, None
     if flow is None:
         session.hitl, session.escalation_id = Hitl.NONE, None
+        yield from cancel_escalations(place, session)
     yield statement("update_sessions", [session_row(session)])
     yield sql("notify")
     name = flow if flow is not None else left
-    yield sql("insert_events", [turn_event(place, turn, event, session, **{**data, "flow": name})])
+    events = [turn_event(place, turn, event, session, **{**data, "flow": name})]
+    if asked:
+        events.insert(0, turn_event(place, turn, "hitl:canceled", session, flow=name))
+    yield sql("insert_events", events)
 
 
 # Events
@@ -439,7 +487,12 @@ def set_flow(
 def correlation_of(turn: TurnRecord) -> dict[str, Any]:
     """What started a turn, for events: the schedule, the occurrence and the campaign."""
     stored = orjson.loads(turn.metadata)
-    return {name: value for name, value in stored.items() if name != "given"}
+    return {name: value for name, value in stored.items() if name not in ("given", "defer_max")}
+
+
+def expiry_of(turn: TurnRecord) -> Micros:
+    """Until when a turn may be deferred."""
+    return turn.created + int(orjson.loads(turn.metadata).get("defer_max", DEFER_MAX))
 
 
 def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord | None, **data: Any) -> Row:
@@ -472,6 +525,19 @@ def session_event(place: Place, session: SessionRecord, name: str, **data: Any) 
         user_id=session.user_id,
         **data,
     )
+
+
+def escalation_event(place: Place, escalation: EscalationRecord, name: str, **data: Any) -> Row:
+    """An event about a question to people; its subject is the question."""
+    body = {
+        "agent": escalation.agent,
+        "user_id": escalation.user_id,
+        "session_id": escalation.session_id,
+        "mode": escalation.mode,
+        "status": escalation.status,
+        **data,
+    }
+    return audit(place.now, escalation.namespace, name, escalation.id, place.actor, **body)
 
 
 def read_tags(ids: Sequence[str]) -> Operation[dict[str, tuple[str, ...]]]:

@@ -25,7 +25,7 @@ FLOWS = Way(
         ),
         "response": "prepared sent persisted failed canceled",
         "hitl": (
-            "confirm_requested confirm_resolved escalated resolved timed_out takeover_started takeover_ended "
+            "confirm_requested confirm_resolved escalated resolved timed_out canceled takeover_started takeover_ended "
             "proxy_started proxy_ended forwarded denied"
         ),
     },

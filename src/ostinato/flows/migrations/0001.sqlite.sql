@@ -148,4 +148,5 @@ CREATE TABLE ostinato_agent_escalations (
     created integer NOT NULL,
     resolved integer
 );
-CREATE INDEX ostinato_agent_escalations_status ON ostinato_agent_escalations (namespace, agent, status, id)
+CREATE INDEX ostinato_agent_escalations_status ON ostinato_agent_escalations (namespace, agent, status, id);
+CREATE INDEX ostinato_agent_escalations_session ON ostinato_agent_escalations (session_id) WHERE status = 'pending'
