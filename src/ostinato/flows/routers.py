@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -14,11 +14,19 @@ from ostinato.errors import OstinatoError
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.models import Model, ModelRequest
 
-if TYPE_CHECKING:
-    from ostinato.flows.definition import Flow
-
 _ASK = "Decide which flow handles the user's message. Answer with one JSON object and nothing else."
 CHOSEN = "chosen"
+
+
+class Startable(Protocol):
+    """What a router knows of a flow."""
+
+    @property
+    def description(self) -> str: ...
+
+    def check(self, input: Mapping[str, Any] | None) -> None:
+        """Raise `OstinatoError` if the flow cannot begin with this input."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,7 @@ class Detector:
     model: Model | None
     prompt: str | None
 
-    def request(self, text: str, flows: Mapping[str, Flow]) -> ModelRequest:
+    def request(self, text: str, flows: Mapping[str, Startable]) -> ModelRequest:
         names = [*startable(flows), CLASSIC]
         schema = {
             "type": "object",
@@ -58,7 +66,7 @@ class Detector:
         messages = [{"role": "system", "content": "\n".join(words)}, {"role": "user", "content": text}]
         return ModelRequest(messages, structured=True)
 
-    def read(self, text: str, flows: Mapping[str, Flow]) -> Routed:
+    def read(self, text: str, flows: Mapping[str, Startable]) -> Routed:
         """Read the model's answer."""
         answer = _object(text)
         if answer is None:
@@ -81,14 +89,14 @@ class SchemaFlow:
     field: str
     fallback: str
 
-    def instruction(self, flows: Mapping[str, Flow]) -> str:
+    def instruction(self, flows: Mapping[str, Startable]) -> str:
         """The instruction for the model about the field."""
         return (
             f"Answer with one JSON object: `reply` is what to say. If one of these flows handles the message, "
             f"set `{self.field}` to its name instead.\n{describe(flows)}"
         )
 
-    def read(self, structured: Any, flows: Mapping[str, Flow]) -> Routed:
+    def read(self, structured: Any, flows: Mapping[str, Startable]) -> Routed:
         """Read the model's answer, as JSON; None if it is not readable."""
         if not isinstance(structured, Mapping):
             return Routed(self.fallback, "unreadable")
@@ -98,7 +106,7 @@ class SchemaFlow:
         return Routed(flow) if flow in startable(flows) else Routed(self.fallback, "unknown_flow")
 
 
-def startable(flows: Mapping[str, Flow]) -> list[str]:
+def startable(flows: Mapping[str, Startable]) -> list[str]:
     """The flows that can begin without an input."""
     names = []
     for name, flow in flows.items():
@@ -110,7 +118,7 @@ def startable(flows: Mapping[str, Flow]) -> list[str]:
     return names
 
 
-def describe(flows: Mapping[str, Flow]) -> str:
+def describe(flows: Mapping[str, Startable]) -> str:
     """The flows and what they are for, a line each."""
     lines = [f"- {name}: {flows[name].description}".rstrip(": ") for name in startable(flows)]
     return "\n".join(["Flows:", *lines, f"- {CLASSIC}: none of them"])
