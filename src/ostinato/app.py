@@ -79,6 +79,10 @@ from ostinato.when.instants import SECOND
 from ostinato.when.spec_text import parse_spec_text
 
 if TYPE_CHECKING:
+    from ostinato.flows.api import Agents
+    from ostinato.flows.definition import Agent
+    from ostinato.flows.models import Model
+    from ostinato.flows.transports import Transport
     from ostinato.functions.api import Functions
     from ostinato.journeys.api.changes import Journeys
     from ostinato.webhooks.api import Webhooks
@@ -156,6 +160,7 @@ class Ostinato(AppQueries, AppAccess):
     journeys: Journeys
     workflows: Workflows
     functions: Functions
+    agents: Agents
 
     def __init__(
         self,
@@ -214,7 +219,7 @@ class Ostinato(AppQueries, AppAccess):
                     raise OstinatoError(f"way {way.name!r}: the setting {setting.name!r} is the app's own; rename it")
         self._companions = companions()
         forget_runs = [companion.forget_runs for companion in self._companions.values()]
-        kinds = Kinds(self.ways.kinds, conclude, forget_runs)
+        kinds = Kinds(self.ways.kinds, conclude, forget_runs, self.ways.scans)
         self.action_kinds = action_kinds(self.ways)
         self.event_names = EventNames(self.ways.events)
         self._maker = Maker(lambda job: self.engine.find_job(job), self.action_kinds, kinds, self._companions)
@@ -272,6 +277,7 @@ class Ostinato(AppQueries, AppAccess):
             actor=self.actor,
             settings={one.name: self._way_settings[one.name] for one in way.settings if one.name in self._way_settings},
             actions=self.action_kinds,
+            way=lambda name: self._parts[name].api,
         )
 
     def _set_ways(self, settings: Mapping[str, Any]) -> None:
@@ -441,6 +447,13 @@ class Ostinato(AppQueries, AppAccess):
     ) -> WorkflowCode:
         """Declare a workflow, which is deployed when a node starts."""
         return self.workflows.declare(name, version=version, policy=policy)
+
+    def agent(
+        self, name: str, *, timezone: str, model: Model | None = None, transport: Transport, **options: Any
+    ) -> Agent:
+        """Declare an agent, which talks with people. `options`: prompt, fallback, idle, end_after, history, rounds,
+        model_retry, model_timeout, structured, admins, queue."""
+        return self.agents.declare(name, timezone=timezone, model=model, transport=transport, **options)
 
     @overload
     def function(self, function: F, /) -> F: ...

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ostinato.engine.ways import Table, Way, Ways, load
 from ostinato.errors import OstinatoError
+from ostinato.flows.way import FLOWS
 from ostinato.functions.way import FUNCTIONS
 from ostinato.journeys.way import JOURNEYS
 from ostinato.webhooks.way import WEBHOOKS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # what is only loaded where it is used
     from ostinato.schedules.declared.files import ScheduleFile
     from ostinato.when.durations import Length
 
-WAYS = (WEBHOOKS, JOURNEYS, WORKFLOWS, FUNCTIONS)
+WAYS = (WEBHOOKS, JOURNEYS, WORKFLOWS, FUNCTIONS, FLOWS)
 _FACES = (
     Table("ostinato_forms"),
     Table("ostinato_temporal_executions"),

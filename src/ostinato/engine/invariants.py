@@ -36,6 +36,8 @@ class Finding:
 
 def scan(now: Micros, repair: bool, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[list[Finding]]:
     findings: list[Finding] = []
+    for look in kinds.scans:  # first: ways lock their own rows before runs
+        findings += yield from look(now, repair, kinds)
     findings += yield from _orphans(now, repair, new_id, kinds)
     findings += yield from _sleepers(now, repair)
     findings += yield from _serials(now, repair)

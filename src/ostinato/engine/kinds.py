@@ -53,23 +53,26 @@ class Kinds:
     """The kinds of runs that a process knows besides jobs.
 
     `schedule_ended` is called when a schedule's run ends. `forget` are functions that are called when runs of any kind
-    are deleted; each deletes the rows that its owner has stored about these runs. A process creates one `Kinds` when it
-    opens a store, and passes it to every operation that stops, ends or recovers runs.
+    are deleted; each deletes the rows that its owner has stored about these runs. `scans` look for broken invariants of
+    ways. A process creates one `Kinds` when it opens a store, and passes it to every operation that stops, ends or
+    recovers runs.
     """
 
-    __slots__ = ("forget", "names", "parents", "runs", "schedule_ended")
+    __slots__ = ("forget", "names", "parents", "runs", "scans", "schedule_ended")
 
     def __init__(
         self,
         runs: Mapping[str, RunKind] | None = None,
         schedule_ended: ScheduleEnded | None = None,
         forget: Sequence[Forget] = (),
+        scans: Sequence[Scan] = (),
     ) -> None:
         if runs and JOB in runs:
             raise OstinatoError(f"a kind of run cannot be called {JOB!r}; choose another name")
         self.runs: Mapping[str, RunKind] = runs or {}
         self.schedule_ended = schedule_ended
         self.forget = forget
+        self.scans = scans
         self.names = _json([JOB, *self.runs])  # all kinds as JSON, for statements
         parents = [name for name, kind in self.runs.items() if kind.child_ended is not None]
         self.parents = _json(parents) if parents else ""  # JSON of the kinds that act on the end of a child; "" if none

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # what only an app loads
     from ostinato.engine.computing import Computing
     from ostinato.engine.http.egress import Egress
     from ostinato.engine.jobs import Handler
-    from ostinato.engine.kinds import Body, RunKind
+    from ostinato.engine.kinds import Body, RunKind, Scan
     from ostinato.engine.node import Engine
     from ostinato.engine.timers import Fire, Park
     from ostinato.event_names import EventNames
@@ -93,7 +93,8 @@ class Api(Protocol):
 class Host:
     """What an app provides to a way. `engine` raises while the app is closed. `node` returns the id of the node in this
     process, or None if it has none. `virtual` means that the app runs on virtual time, in tests. `actions` are the
-    kinds of actions of all ways."""
+    kinds of actions of all ways. `way` returns the API of another way of the app, by its name: a way can be built on
+    one that is listed before it."""
 
     store: Store
     engine: Callable[[], Engine]
@@ -107,6 +108,7 @@ class Host:
     actor: str | None
     settings: Mapping[str, Any]
     actions: Mapping[str, Action] = field(default_factory=dict)
+    way: Callable[[str], Any] = lambda name: None
 
 
 class Part:
@@ -148,13 +150,15 @@ class Part:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """The code of a way: its kinds of runs, its timers by (kind, purpose), functions that park the owners of its
-    timers, the actions that it adds to schedules, and its `Part`."""
+    timers, the actions that it adds to schedules, its `Part`, and `scan`, which looks for broken invariants beside
+    those of its kinds of runs."""
 
     part: Callable[[Host], Part] = Part
     kinds: Mapping[str, RunKind] = field(default_factory=dict)
     timers: Mapping[tuple[str, str], Fire] = field(default_factory=dict)
     parks: Mapping[tuple[str, str], Park] = field(default_factory=dict)
     actions: Sequence[Action] = ()
+    scan: Scan | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,6 +228,10 @@ class Ways:
     @cached_property
     def kinds(self) -> dict[str, RunKind]:
         return self._merged("kind of run", lambda way: way.loaded.kinds)
+
+    @cached_property
+    def scans(self) -> list[Scan]:
+        return [way.loaded.scan for way in self._all if way.loaded.scan is not None]
 
     @cached_property
     def timers(self) -> dict[tuple[str, str], Fire]:

@@ -34,7 +34,7 @@ from ostinato.errors import OstinatoError
 from ostinato.functions.context import FunctionContext, ReadChild, due_of
 from ostinato.functions.definition import Codes, FunctionCode, StepFunction, as_function
 from ostinato.functions.driver import INTERRUPTED, ContinueAs, Driver
-from ostinato.functions.errors import Cancelled, Changed, TooLarge
+from ostinato.functions.errors import Cancelled, Changed, CodeMissing, TooLarge
 from ostinato.functions.model import (
     CANCEL_GRACE,
     DEEPEST,
@@ -147,7 +147,9 @@ class FunctionBody:
         else:
             code = self.codes.to_go_on(run.name, function.version, function.pinned)
         if code is None:
-            await self._leave_to_others(run, function)
+            by_version = function is not None and (function.pinned or run.name in self.codes)
+            version = f"version {function.version}" if function is not None and by_version else ""
+            await self.leave_to_others(run, version)
             return None
         if function is None:
             now = self.now()
@@ -165,11 +167,10 @@ class FunctionBody:
             return LiveRun(self, run, code, function, {}, new=True)
         return LiveRun(self, run, code, function, {step.position: step for step in steps})
 
-    async def _leave_to_others(self, run: Run, function: FunctionRecord | None) -> None:
-        """Let the run wait a moment, so that a node with its code can claim it."""
-        by_version = function is not None and (function.pinned or run.name in self.codes)
-        version = f", version {function.version}" if function is not None and by_version else ""
-        words = f"{NO_CODE}{run.name!r}{version}"
+    async def leave_to_others(self, run: Run, missing: str) -> None:
+        """Let the run wait a moment, so that a node with its code can claim it. `missing` is what this node lacks of
+        it, '' for all."""
+        words = f"{NO_CODE}{run.name!r}{', ' if missing else ''}{missing}"
         now = self.now()
         waiting = End(run, Status.WAITING, words, finished=False, event="run:waiting")
 
@@ -352,6 +353,9 @@ class LiveRun:
                     if not await self._continue(self.driver.problem.input):
                         return False
                     continue
+                if isinstance(self.driver.problem, CodeMissing):
+                    await self._body.leave_to_others(self.run, str(self.driver.problem))
+                    return False
                 await self._finish()
                 return False
             if self._look:

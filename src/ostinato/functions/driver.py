@@ -18,6 +18,7 @@ from ostinato.functions.errors import (
     Cancelled,
     Changed,
     ChildFailed,
+    CodeMissing,
     FunctionError,
     NotDurable,
     ReceiveTimedOut,
@@ -201,7 +202,7 @@ class Driver:
             self.deliver(operation, record)
             self._run()
         # Here all outcomes on record are delivered, so the code has asked for all that the record has, waits included.
-        if self._unasked and not isinstance(self.problem, ContinueAs):
+        if self._unasked and not isinstance(self.problem, ContinueAs | CodeMissing):
             unasked = [self.records[position] for position in self._unasked]
             raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
 
@@ -295,7 +296,7 @@ class Driver:
     def _finish(self, branch: Branch, result: Any, problem: BaseException | None) -> None:
         self._branches.remove(branch)
         gather = branch.gather
-        if gather is None or isinstance(problem, ContinueAs):
+        if gather is None or isinstance(problem, ContinueAs | CodeMissing):
             self.over, self.result, self.problem = True, result, problem
             return
         gather.results[branch.index] = result

@@ -53,6 +53,12 @@ class TooLarge(FunctionError):
     """A bound is exceeded: the number of steps, or the depth of children."""
 
 
+class CodeMissing(BaseException):
+    """This node lacks code that the run began with, which the argument names. The run is left to a node that has it.
+
+    As `Cancelled`, it is no `Exception`."""
+
+
 class NotDurable(FunctionError):
     """The function waits for something that is not recorded."""
 

@@ -1,0 +1,515 @@
+"""`app.agents`: declare agents, take in messages, run turns, look at conversations, and act for people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.engine.group_commit import is_trouble
+from ostinato.engine.idempotency import call_id, run_once
+from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.ways import Host
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.flows import people
+from ostinato.flows.definition import Agent, AgentCodes, make_agent
+from ostinato.flows.errors import Denied
+from ostinato.flows.hooks import UserInfo
+from ostinato.flows.model import CLASSIC, MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
+from ostinato.flows.runner import check_turn, look_at_turn
+from ostinato.flows.store import (
+    read_escalation,
+    read_message,
+    read_session,
+    read_turn,
+    read_user,
+    statement,
+    user_row,
+)
+from ostinato.flows.transports import InboundMessage
+from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, open_session, outcome_of, read_tags
+from ostinato.flows.views import (
+    EscalationInfo,
+    MessageInfo,
+    SessionInfo,
+    TurnView,
+    escalation_info,
+    message_info,
+    session_info,
+    turn_view,
+    user_info,
+    user_json,
+)
+from ostinato.model import read_length
+from ostinato.store.contract import Operation
+from ostinato.when import zones
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND
+
+T = TypeVar("T")
+CONSENTS = ("unknown", "opted_in", "opted_out")
+_LAST = "\x7f"  # after every id
+_POLL = 1.0  # seconds between two looks at a turn
+_MOST_TAGS = 100
+_KEEP: Any = object()
+
+
+@dataclass(slots=True)
+class Around:
+    """What all views of the agents of an app share. `declare_function` declares a durable function."""
+
+    host: Host
+    codes: AgentCodes
+    declare_function: Callable[[Agent], None]
+
+
+class TurnHandle:
+    """A turn that was accepted. `new` is false if the same input was accepted before."""
+
+    __slots__ = ("_agents", "_outcome", "id", "new")
+
+    def __init__(self, agents: Agents, accepted: Accepted) -> None:
+        self._agents = agents
+        self._outcome = accepted.outcome
+        self.id = accepted.turn_id
+        self.new = accepted.new
+
+    async def outcome(self, timeout: Length | None = None) -> TurnOutcome:
+        """How the turn ended, when it has. Raises `TimeoutError` if it is not over in time."""
+        if self._outcome is None:
+            self._outcome = await self._agents.outcome(self.id, timeout)
+        return self._outcome
+
+    def __repr__(self) -> str:
+        return f"<turn {self.id}>"
+
+
+class Agents:
+    """Declare agents, take in messages, run turns, look at conversations, and act for people."""
+
+    def __init__(self, around: Around, namespace: str, actor: str | None) -> None:
+        self._around = around
+        self._namespace = namespace
+        self._actor = actor
+
+    def within(self, namespace: str, actor: str | None) -> Agents:
+        return Agents(self._around, namespace, actor)
+
+    @property
+    def codes(self) -> AgentCodes:
+        """The agents that this process has."""
+        return self._around.codes
+
+    # Declaring
+
+    def declare(self, name: str, **options: Any) -> Agent:
+        """Declare an agent, with the keywords of `app.agent`."""
+        agent = make_agent(name, **options)
+        self._around.codes.add(agent)
+        self._around.declare_function(agent)
+        return agent
+
+    async def declared(self) -> Mapping[str, Mapping[str, Any]]:
+        """The agents that nodes have declared, by name."""
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("declared_agents"))
+
+        stored = {name: orjson.loads(text) for name, text, _ in await self._around.host.store.read(look)}
+        here = {name: orjson.loads(agent.declaration()) for name, agent in self.codes.by_name.items()}
+        return {**stored, **here}
+
+    async def _declaration(self, agent: str) -> Mapping[str, Any]:
+        check_text(agent, "the agent's name")
+        code = self.codes.get(agent)
+        if code is not None:
+            declared: Mapping[str, Any] = orjson.loads(code.declaration())
+            return declared
+        agents = await self.declared()
+        if agent not in agents:
+            hint = did_you_mean(agent, agents) or "no node has declared it yet; declare it with app.agent(…)"
+            raise NotFound(f"there is no agent {agent!r}; {hint}")
+        return agents[agent]
+
+    # Turns
+
+    async def receive(
+        self,
+        agent: str,
+        user: str,
+        text: str,
+        *,
+        id: str,
+        name: str | None = None,
+        address: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> TurnHandle:
+        """Take in a message of a user. When this returns, the message is stored and will be handled.
+
+        `id` is the transport's: a message with an id that this user has sent before is not handled again."""
+        check_text(id, "the message's id")
+        turn_input = TurnInput(user=user, source="inbound", key=f"in/{id}", text=text, metadata=metadata or {})
+        return await self.run_turn(agent, turn_input, Profile(name, address))
+
+    async def receive_message(self, agent: str, message: InboundMessage) -> TurnHandle:
+        """The same for a message that a transport has read."""
+        return await self.receive(
+            agent,
+            message.user,
+            message.text,
+            id=message.id,
+            name=message.name,
+            address=message.address,
+            metadata=message.metadata,
+        )
+
+    async def receive_signed(self, agent: str, headers: Mapping[str, str], body: bytes) -> TurnHandle:
+        """Take in a message over HTTP, signed with a secret of the agent's transport. Raises `SignatureInvalid`."""
+        code = self.codes.get(agent)
+        if code is None:
+            raise NotFound(f"there is no agent {agent!r} in this process")
+        read = getattr(code.settings.transport, "read_inbound", None)
+        if read is None:
+            raise OstinatoError(f"the transport of agent {agent!r} takes in no messages over HTTP")
+        return await self.receive_message(agent, read(headers, body, self._around.host.engine().clock.now()))
+
+    async def run_turn(self, agent: str, turn_input: TurnInput, profile: Profile | None = None) -> TurnHandle:
+        """Accept an input from any source. Everything that talks goes through here."""
+        check_turn(turn_input)
+        declared = await self._declaration(agent)
+        if turn_input.flow is not None and turn_input.flow != CLASSIC and turn_input.flow not in declared["flows"]:
+            hint = (
+                did_you_mean(turn_input.flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
+            )
+            raise NotFound(f"agent {agent!r} has no flow {turn_input.flow!r}; {hint}")
+        place = self._place(agent, declared)
+        accepted = await self._write(lambda: accept_turn(place, turn_input, profile))
+        return TurnHandle(self, accepted)
+
+    async def outcome(self, turn_id: str, timeout: Length | None = None) -> TurnOutcome:
+        """How a turn ended, when it has. Raises `NotFound`, or `TimeoutError` if it is not over in time."""
+        host = self._around.host
+        seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
+        with host.engine().listeners.watching() as news:
+            try:
+                async with asyncio.timeout(seconds):
+                    while True:
+                        news.clear()
+                        outcome = await self._find_outcome(turn_id, look=False)
+                        if outcome is not None:
+                            return outcome
+                        await wait_for_event(news, _POLL)
+                        if not news.is_set() and (outcome := await self._find_outcome(turn_id, look=True)):
+                            return outcome
+            except TimeoutError:
+                raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
+
+    async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
+        """The outcome of a turn, if there is one. With `look`, a turn whose session is lost gets one. An outage of the
+        store is no answer."""
+        host = self._around.host
+        try:
+            if look:
+                place = Place(self._namespace, "", "", host.engine().clock.now(), host.new_id)
+                return await host.store.run(lambda _: look_at_turn(place, turn_id))
+            turn = await self._turn(turn_id)
+            return None if turn.outcome is None else outcome_of(turn)
+        except Exception as problem:
+            if not is_trouble(problem):
+                raise
+            return None
+
+    async def turn(self, turn_id: str) -> TurnView:
+        """A turn. Raises `NotFound`."""
+        return turn_view(await self._turn(turn_id))
+
+    async def _turn(self, turn_id: str) -> TurnRecord:
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("turn_by_id", id=turn_id))
+
+        rows = await self._around.host.store.read(look)
+        if not rows or (turn := read_turn(rows[0])).namespace != self._namespace:
+            raise NotFound(f"there is no turn {turn_id!r} in namespace {self._namespace!r}")
+        return turn
+
+    async def turns(self, session_id: str, *, before: str | None = None, limit: int = 100) -> Sequence[TurnView]:
+        """The turns of a session, the newest first."""
+        check_limit(limit)
+        await self.session(session_id)
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("turns_of_session", session=session_id, before=before or _LAST, limit=limit))
+
+        return [turn_view(read_turn(row)) for row in await self._around.host.store.read(look)]
+
+    # Users
+
+    async def user(self, agent: str, external_id: str) -> UserInfo:
+        """A user of an agent. Raises `NotFound`."""
+
+        def look(_: int) -> Operation[UserInfo | None]:
+            rows = yield statement("agent_user", namespace=self._namespace, agent=agent, user=external_id)
+            return (yield from _infos(rows))[0] if rows else None
+
+        info = await self._around.host.store.read(look)
+        if info is None:
+            raise NotFound(f"agent {agent!r} has no user {external_id!r}")
+        return info
+
+    async def users(
+        self, agent: str, *, tag: str | None = None, after: str = "", limit: int = 100
+    ) -> Sequence[UserInfo]:
+        """Users of an agent in the order of their external ids. `after` is the last one of the page before."""
+        check_limit(limit)
+
+        def look(_: int) -> Operation[Sequence[UserInfo]]:
+            place = {"namespace": self._namespace, "agent": agent, "after": after, "limit": limit}
+            if tag is None:
+                return (yield from _infos((yield statement("agent_users", **place))))
+            return (yield from _infos((yield statement("agent_users_with_tag", tag=tag, **place))))
+
+        return await self._around.host.store.read(look)
+
+    async def put_user(
+        self,
+        agent: str,
+        external_id: str,
+        *,
+        name: Any = _KEEP,
+        address: Any = _KEEP,
+        zone: Any = _KEEP,
+        locale: Any = _KEEP,
+        consent: Any = _KEEP,
+        data: Any = _KEEP,
+        tags: Collection[str] | None = None,
+    ) -> UserInfo:
+        """Create a user, or change one. What is left out stays as it is; `tags` replace all tags."""
+        declared = await self._declaration(agent)
+        check_text(external_id, "the user's external id")
+        for field, value in (("name", name), ("address", address), ("locale", locale)):
+            if value is not _KEEP and not (value is None and field != "address"):
+                check_text(value, f"the user's {field}")
+        if zone is not _KEEP and zone is not None:
+            check_text(zone, "the user's zone")
+            zones.zone(zone, "the user's zone")
+        if consent is not _KEEP and consent not in CONSENTS:
+            raise OstinatoError(f"the user's consent {short_repr(consent)} is none of {', '.join(CONSENTS)}")
+        if data is not _KEEP and not isinstance(data, Mapping):
+            raise OstinatoError(f"the user's data {short_repr(data)} is not an object")
+        if tags is not None:
+            if isinstance(tags, str) or len(tags) > _MOST_TAGS:
+                raise OstinatoError(f"the user's tags {short_repr(tags)} are not a list of at most {_MOST_TAGS}")
+            for tag in tags:
+                check_text(tag, "a tag")
+        stored = data if data is _KEEP else to_json(dict(data), "the user's data")
+        fields = {
+            "name": name,
+            "address": address,
+            "zone": zone,
+            "locale": locale,
+            "consent": consent,
+            "data": stored,
+        }
+        changes = {field: value for field, value in fields.items() if value is not _KEEP}
+        place = self._place(agent, declared)
+        info: UserInfo = await self._write(lambda: _put_user(place, external_id, changes, tags))
+        return info
+
+    async def delete_user(self, agent: str, external_id: str) -> None:
+        """Delete a user, with all that was said. Raises `NotFound`, or `Conflict` while a session is open: end it
+        before. Runs of sessions are deleted as other runs are, after `keep_runs`."""
+        place = self._place(agent, await self._declaration(agent))
+        host, what = self._around.host, f"delete user {agent} {external_id}"
+        await run_once(host.store, self._namespace, None, what, place.now, lambda: _delete_user(place, external_id))
+
+    # Sessions
+
+    async def end_session(self, session_id: str, reason: str = "") -> SessionInfo:
+        """End a session: its run is cancelled, and a flow that waits may clean up."""
+        session = await self.session(session_id)
+        if session.ended is None:
+            functions = self._around.host.way("functions").within(self._namespace, self._actor)
+            await functions.cancel(session.run_id, reason)
+        return await self.session(session_id)
+
+    async def session(self, session_id: str) -> SessionInfo:
+        """A session. Raises `NotFound`."""
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("session_by_id", id=session_id))
+
+        rows = await self._around.host.store.read(look)
+        if not rows or (session := read_session(rows[0])).namespace != self._namespace:
+            raise NotFound(f"there is no session {session_id!r} in namespace {self._namespace!r}")
+        return session_info(session)
+
+    async def sessions(
+        self, agent: str, *, user: str | None = None, before: str | None = None, limit: int = 100
+    ) -> Sequence[SessionInfo]:
+        """Sessions of an agent, or of one of its users, the newest first."""
+        check_limit(limit)
+        user_id = "" if user is None else (await self.user(agent, user)).id
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (
+                yield statement(
+                    "list_sessions",
+                    namespace=self._namespace,
+                    agent=agent,
+                    user=user_id,
+                    before=before or _LAST,
+                    limit=limit,
+                )
+            )
+
+        return [session_info(read_session(row)) for row in await self._around.host.store.read(look)]
+
+    async def messages(self, session_id: str, *, before: str | None = None, limit: int = 100) -> Sequence[MessageInfo]:
+        """What was said in a session, the newest first."""
+        check_limit(limit)
+        await self.session(session_id)
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("said_in_session", session=session_id, before=before or _LAST, limit=limit))
+
+        return [message_info(read_message(row)) for row in await self._around.host.store.read(look)]
+
+    # People
+
+    async def escalations(
+        self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
+    ) -> Sequence[EscalationInfo]:
+        """What the agent asks people to decide, the newest first. The actor must be one of the agent's admins."""
+        check_limit(limit)
+        await self._allow(agent, "escalation.view", "")
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (
+                yield statement(
+                    "list_escalations",
+                    namespace=self._namespace,
+                    agent=agent,
+                    status=status,
+                    before=before or _LAST,
+                    limit=limit,
+                )
+            )
+
+        return [escalation_info(read_escalation(row)) for row in await self._around.host.store.read(look)]
+
+    async def resolve(
+        self, agent: str, escalation_id: str, approved: bool, *, message: str | None = None, action: Any = None
+    ) -> EscalationInfo:
+        """Decide an escalation; its flow goes on. Raises `Denied`, `NotFound`, or `Conflict` if it is decided."""
+        if not isinstance(approved, bool):
+            raise OstinatoError(f"approved {short_repr(approved)} is neither True nor False")
+        if message is not None:
+            check_text(message, "the message")
+        if action is not None:
+            to_json(action, "the action")
+        place = await self._allow(agent, "escalation.resolve", escalation_id)
+        actor = self._actor or ""
+        record = await self._write(lambda: people.resolve(place, escalation_id, approved, message, action, actor))
+        return escalation_info(record)
+
+    async def take_over(self, agent: str, user: str) -> SessionInfo:
+        """Take over the conversation with a user: the agent says nothing until `hand_back`."""
+        place = await self._allow(agent, "takeover.start", user)
+        return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
+
+    async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
+        """Give the conversation back to the agent."""
+        place = await self._allow(agent, "takeover.end", user)
+        return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
+
+    async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
+        """Say something to the user whose conversation was taken over, or to the flow whose proxy the actor is. The
+        same id says it once."""
+        check_text(text, "the text")
+        check_text(id, "the message's id")
+        if len(text) > MOST_TEXT:
+            raise OstinatoError(f"the text has {len(text):,} characters; at most {MOST_TEXT:,} are taken")
+        place = await self._allow(agent, "takeover.say", user)
+        turn_id = await self._write(lambda: people.say_as_person(place, user, text, f"person/{id}"))
+        return TurnHandle(self, Accepted(turn_id, True))
+
+    async def _allow(self, agent: str, action: str, subject: str) -> Place:
+        """Check that the actor may do this. Raises `Denied`, and writes an event, if not.
+
+        The actor is that of this view of the app, which a face has authenticated; it is never an argument."""
+        declared = await self._declaration(agent)
+        place = self._place(agent, declared)
+        code = self.codes.get(agent)
+        if code is not None:
+            allowed = await code.may(action, self._actor, subject)
+        else:  # a function that decides is only in the process that declares the agent
+            allowed = self._actor is not None and self._actor in (declared.get("admins") or ())
+        if allowed:
+            return place
+        request = call_id()
+        await self._write(lambda: people.note_denial(place, request, action, subject or agent))
+        who = "nobody" if self._actor is None else repr(self._actor)
+        raise Denied(f"{who} may not do {action!r} for agent {agent!r}; its admins= say who may")
+
+    # Inside
+
+    def _place(self, agent: str, declared: Mapping[str, Any]) -> Place:
+        host = self._around.host
+        return Place(self._namespace, agent, declared["queue"], host.engine().clock.now(), host.new_id, self._actor)
+
+    async def _write(self, make: Callable[[], Operation[T]]) -> T:
+        host = self._around.host
+        written = await host.store.run(lambda _: make())
+        host.engine().nudge()
+        return written
+
+
+def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:
+    users = [read_user(row) for row in rows]
+    tags = yield from read_tags([user.id for user in users])
+    return [user_info(user_json(user, tags[user.id])) for user in users]
+
+
+def _delete_user(place: Place, external_id: str) -> Operation[None]:
+    rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
+    if not rows:
+        raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
+    user = read_user(rows[0])
+    session = yield from open_session(user)
+    if session is not None:
+        raise Conflict(f"user {external_id!r} has an open session; end it first: agents.end_session({session.id!r})")
+    for what in ("messages", "outgoing", "escalations", "turns", "tags", "sessions", "user"):
+        yield statement(f"forget_agent_{what}", user=user.id)
+
+
+def _put_user(
+    place: Place, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
+) -> Operation[UserInfo]:
+    """Create or change a user in one transaction."""
+    names = {"namespace": place.namespace, "agent": place.agent, "user": external_id}
+    rows = yield statement("lock_agent_user", **names)
+    if not rows:
+        new = UserRecord(
+            place.new_id(place.now),
+            place.namespace,
+            place.agent,
+            external_id,
+            external_id,
+            created=place.now,
+            updated=place.now,
+        )
+        yield statement("insert_agent_users", [user_row(new)])
+        rows = yield statement("lock_agent_user", **names)
+    user = read_user(rows[0])
+    consent_at = place.now if changes.get("consent", user.consent) != user.consent else user.consent_at
+    user = replace(user, **changes, consent_at=consent_at, updated=place.now)
+    yield statement("update_agent_users", [user_row(user)])
+    if tags is not None:
+        yield statement("drop_tags", [(user.id,)])
+        if tags:
+            yield statement("add_tags", [(user.id, tag, place.namespace, place.agent) for tag in sorted(set(tags))])
+    return (yield from _infos([user_row(user)]))[0]

@@ -1,0 +1,456 @@
+"""Agents as they are declared: flows, tools, commands, hooks, the model, the transport, and who may act for people."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import orjson
+
+from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.flows.calling import call
+from ostinato.flows.model import CLASSIC, DAY
+from ostinato.flows.models import Model
+from ostinato.flows.routers import Detector, SchemaFlow, startable
+from ostinato.flows.transports import Transport
+from ostinato.functions.lint import warn_of_undeterministic_calls
+from ostinato.model import MOST, Retry, read_length, read_retry
+from ostinato.start_checks import read_positive_length
+from ostinato.when import zones
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, Micros
+
+if TYPE_CHECKING:  # loaded when the first agent is declared
+    from pydantic import BaseModel
+
+F = TypeVar("F", bound=Callable[..., Any])
+_HOOKS = ("before_llm", "before_response", "on_response")
+_TOOL_TIMEOUT: Micros = 10 * SECOND
+_IDLE, _END = "15m", "1d"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One version of a flow: an async function whose first parameter is `ctx`. A session goes on with the version that
+    it began the flow with."""
+
+    name: str
+    version: int
+    function: Callable[..., Any]
+    description: str
+    arguments: type[BaseModel]
+
+    def check(self, input: Mapping[str, Any] | None) -> None:
+        """Raise `OstinatoError` if the flow cannot be called with this input."""
+        check_arguments(self.arguments, input, f"flow {self.name!r}")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function that the model and flows may call. `ctx`, if it has this parameter, says for whom; the model cannot
+    set it. A tool runs at least once, or with `at_most_once` at most once."""
+
+    name: str
+    function: Callable[..., Any]
+    description: str
+    arguments: type[BaseModel]
+    context: bool
+    timeout: Micros
+    retry: Retry
+    at_most_once: bool
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The description of the tool for a model."""
+        parameters = self.arguments.model_json_schema()
+        parameters.pop("title", None)
+        return {"name": self.name, "description": self.description, "parameters": parameters}
+
+
+@dataclass(frozen=True)
+class CommandHandler:
+    """What a message such as `/help me` calls. `access` is public or admin."""
+
+    name: str
+    function: Callable[..., Any]
+    access: str
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """What the declaration of an agent sets. Lengths are microseconds."""
+
+    name: str
+    zone: str
+    model: Model | None
+    transport: Transport
+    prompt: str | Callable[..., Any]
+    fallback: str | None
+    idle: Micros
+    end_after: Micros
+    history: int
+    rounds: int
+    model_retry: Retry
+    model_timeout: Micros
+    structured: bool
+    admins: frozenset[str] | Callable[..., Any]
+    queue: str
+
+
+class Agent:
+    """An agent of an app. Add flows, tools, commands and hooks with its decorators."""
+
+    def __init__(self, settings: AgentSettings) -> None:
+        self.settings = settings
+        self._flows: dict[str, dict[int, Flow]] = {}
+        self.tools: dict[str, Tool] = {}
+        self.commands: dict[str, CommandHandler] = {}
+        self.hooks: dict[str, Callable[..., Any]] = {}
+        self.route: Callable[..., Any] | Detector | SchemaFlow | None = None
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    @property
+    def function_name(self) -> str:
+        """The durable function that handles the sessions of this agent."""
+        return session_function(self.name)
+
+    @overload
+    def flow(self, function: F, /) -> F: ...
+
+    @overload
+    def flow(
+        self, function: F, /, *, name: str | None = None, version: int = 1, description: str | None = None
+    ) -> F: ...
+
+    @overload
+    def flow(
+        self, /, *, name: str | None = None, version: int = 1, description: str | None = None
+    ) -> Callable[[F], F]: ...
+
+    def flow(
+        self, function: Any = None, /, *, name: str | None = None, version: int = 1, description: str | None = None
+    ) -> Any:
+        """Declare a flow: `@agent.flow`, or `@agent.flow(name="checkin", version=2)`."""
+
+        def add(function: F) -> F:
+            called = name or str(getattr(function, "__name__", ""))
+            where = f"flow {called!r} of agent {self.name!r}"
+            check_text(called, f"agent {self.name!r}: the flow's name")
+            if called == CLASSIC:
+                raise OstinatoError(f"{where}: the name is reserved for answers of the model; choose another")
+            if not inspect.iscoroutinefunction(function):
+                raise OstinatoError(f"{where} is not async; write `async def {called}(ctx, …)`")
+            if next(iter(inspect.signature(function).parameters), "") not in ("ctx", "context"):
+                raise OstinatoError(f"{where} has no ctx; write `async def {called}(ctx, …)`")
+            if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= MOST:
+                raise OstinatoError(f"{where}: version {short_repr(version)} is not a whole number from 1")
+            versions = self._flows.setdefault(called, {})
+            if version in versions:
+                raise OstinatoError(f"{where}: version {version} is declared twice; give one of them version=…")
+            warn_of_undeterministic_calls(function, called)
+            versions[version] = Flow(called, version, function, _describe(function, description), _arguments(function))
+            return function
+
+        return add if function is None else add(function)
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+
+    @overload
+    def tool(
+        self,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        timeout: Length | None = None,
+        retry: Retry | int | Mapping[str, Any] | None = None,
+        at_most_once: bool = False,
+    ) -> Callable[[F], F]: ...
+
+    def tool(
+        self,
+        function: Any = None,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        timeout: Length | None = None,
+        retry: Retry | int | Mapping[str, Any] | None = None,
+        at_most_once: bool = False,
+    ) -> Any:
+        """Declare a tool: a function whose parameters are what the model gives, and `ctx` for whom it acts."""
+
+        def add(function: F) -> F:
+            called = name or str(getattr(function, "__name__", ""))
+            check_text(called, f"agent {self.name!r}: the tool's name")
+            if called in self.tools:
+                raise OstinatoError(f"agent {self.name!r} has two tools called {called!r}; give one of them name=…")
+            attempts = read_retry(retry)
+            if at_most_once and attempts.attempts > 1:
+                raise OstinatoError(f"tool {called!r} is called at most once, so it has no retry")
+            self.tools[called] = Tool(
+                called,
+                function,
+                _describe(function, description),
+                _arguments(function),
+                "ctx" in inspect.signature(function).parameters,
+                read_positive_length(timeout, "timeout") or _TOOL_TIMEOUT,
+                attempts,
+                at_most_once,
+            )
+            return function
+
+        return add if function is None else add(function)
+
+    @overload
+    def command(self, function: F, /) -> F: ...
+
+    @overload
+    def command(self, /, *, name: str | None = None, access: str = "public") -> Callable[[F], F]: ...
+
+    def command(self, function: Any = None, /, *, name: str | None = None, access: str = "public") -> Any:
+        """Declare a command: `/name rest` calls it with `(ctx, rest)`, and what it returns is the reply."""
+        if access not in ("public", "admin"):
+            raise OstinatoError(f"access {short_repr(access)} is neither 'public' nor 'admin'")
+
+        def add(function: F) -> F:
+            called = name or str(getattr(function, "__name__", ""))
+            check_text(called, f"agent {self.name!r}: the command's name")
+            if called in self.commands:
+                raise OstinatoError(f"agent {self.name!r} has two commands called {called!r}")
+            self.commands[called] = CommandHandler(called, function, access)
+            return function
+
+        return add if function is None else add(function)
+
+    def _hook(self, name: str, function: F) -> F:
+        if name in self.hooks:
+            raise OstinatoError(f"agent {self.name!r} has two hooks {name}; call one from the other")
+        if not callable(function):
+            raise OstinatoError(f"agent {self.name!r}: {name} {short_repr(function)} is no function")
+        self.hooks[name] = function
+        return function
+
+    def before_llm(self, function: F) -> F:
+        """Declare the hook that is called after commands and before flows, the router and the model."""
+        return self._hook("before_llm", function)
+
+    def before_response(self, function: F) -> F:
+        """Declare the hook that is called with each candidate, before it is sent."""
+        return self._hook("before_response", function)
+
+    def on_response(self, function: F) -> F:
+        """Declare the hook that is called after a response was sent and stored."""
+        return self._hook("on_response", function)
+
+    def router(self, function: F) -> F:
+        """Declare what chooses a flow for a message: it returns the flow's name, or None for the model."""
+        self._set_route(function)
+        return function
+
+    def _set_route(self, route: Callable[..., Any] | Detector | SchemaFlow) -> None:
+        if self.route is not None:
+            raise OstinatoError(f"agent {self.name!r} has two routers")
+        self.route = route
+
+    def detector(
+        self,
+        *,
+        min_confidence: float = 0.7,
+        fallback: str = CLASSIC,
+        model: Model | None = None,
+        prompt: str | None = None,
+    ) -> None:
+        """Let a model choose the flow for a message: `model`, or the agent's own. `fallback`, `classic` or a flow,
+        takes messages for which it is not sure by `min_confidence`, names no flow, or does not answer as asked."""
+        where = f"the detector of agent {self.name!r}"
+        if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float):
+            raise OstinatoError(f"{where}: min_confidence {short_repr(min_confidence)} is not a number from 0 to 1")
+        if not 0 <= min_confidence <= 1:
+            raise OstinatoError(f"{where}: min_confidence {min_confidence!r} is not a number from 0 to 1")
+        if model is None and self.settings.model is None:
+            raise OstinatoError(f"{where} has no model; give it one, or give the agent one")
+        check_text(fallback, f"{where}: the fallback")
+        self._set_route(Detector(float(min_confidence), fallback, model, prompt))
+
+    def schema_flow(self, field: str = "flow", *, fallback: str = CLASSIC) -> None:
+        """Let the model choose a flow by a field of its structured answer. `fallback`, `classic` or a flow, takes
+        answers that name an unknown flow or cannot be read."""
+        where = f"schema_flow of agent {self.name!r}"
+        if not self.settings.structured:
+            raise OstinatoError(f"{where} reads structured answers; declare the agent with structured=True")
+        check_text(field, f"{where}: the field")
+        check_text(fallback, f"{where}: the fallback")
+        self._set_route(SchemaFlow(field, fallback))
+
+    def check(self) -> None:
+        """Raise what is wrong with what was declared, when all of it is."""
+        route = self.route
+        if not isinstance(route, Detector | SchemaFlow) or route.fallback == CLASSIC:
+            return
+        if route.fallback not in startable(self.flows):
+            raise OstinatoError(
+                f"agent {self.name!r}: the router's fallback {route.fallback!r} is neither 'classic' nor a flow that "
+                "begins without an input"
+            )
+
+    # What the runtime asks for
+
+    @property
+    def flows(self) -> Mapping[str, Flow]:
+        """The newest version of each flow."""
+        return {name: versions[max(versions)] for name, versions in self._flows.items()}
+
+    def find_flow(self, name: str, version: int | None = None) -> Flow:
+        """A flow, its newest version or this one. Raises `NotFound`."""
+        versions = self._flows.get(name)
+        if not versions:
+            hint = did_you_mean(name, self._flows) or f"there is {', '.join(self._flows) or 'none'}"
+            raise NotFound(f"agent {self.name!r} has no flow {name!r}; {hint}")
+        if version is not None and version not in versions:
+            raise NotFound(f"agent {self.name!r} has no version {version} of flow {name!r} here; deploy it")
+        return versions[max(versions) if version is None else version]
+
+    async def may(self, action: str, actor: str | None, user: str) -> bool:
+        """Whether an actor may do this. Nobody may unless the agent has `admins`."""
+        admins = self.settings.admins
+        if actor is None:
+            return False
+        if not callable(admins):
+            return actor in admins
+        return bool(await call(admins, action, actor, user))
+
+    def declaration(self) -> str:
+        """What other processes need to know of it, as JSON."""
+        settings = self.settings
+        return orjson.dumps(
+            {
+                "zone": settings.zone,
+                "queue": settings.queue,
+                "flows": {
+                    name: {"version": flow.version, "description": flow.description}
+                    for name, flow in self.flows.items()
+                },
+                "tools": sorted(self.tools),
+                "admins": None if callable(settings.admins) else sorted(settings.admins),
+            }
+        ).decode()
+
+
+def session_function(agent: str) -> str:
+    """The name of the durable function that handles the sessions of an agent."""
+    return f"agent/{agent}"
+
+
+def make_agent(
+    name: str,
+    *,
+    timezone: str,
+    model: Model | None,
+    transport: Transport,
+    prompt: str | Callable[..., Any] = "",
+    fallback: str | None = None,
+    idle: Length = _IDLE,
+    end_after: Length = _END,
+    history: int = 20,
+    rounds: int = 8,
+    model_retry: Retry | int | Mapping[str, Any] | None = 3,
+    model_timeout: Length = "30s",
+    structured: bool = False,
+    admins: Collection[str] | Callable[..., Any] = (),
+    queue: str = "default",
+) -> Agent:
+    """Read a declaration. Raises what is wrong with it."""
+    check_text(name, "the agent's name")
+    where = f"agent {name!r}"
+    if "/" in name or len(name) > 100:
+        raise OstinatoError(f"{where}: a name has no slash, and at most 100 characters")
+    check_text(timezone, f"{where}: the timezone")
+    zones.zone(timezone, f"{where}: timezone")
+    if model is not None and not callable(getattr(model, "complete", None)):
+        raise OstinatoError(f"{where}: model {short_repr(model)} has no `complete`; write OpenAIModel(…)")
+    if not callable(getattr(transport, "send", None)) or not isinstance(getattr(transport, "idempotent", None), bool):
+        raise OstinatoError(
+            f"{where}: transport {short_repr(transport)} has no `send` and `idempotent`; write WebhookTransport(…)"
+        )
+    if isinstance(admins, str):
+        raise OstinatoError(f"{where}: admins {admins!r} is one text; write [{admins!r}]")
+    idle_for = read_length(idle, "idle")
+    ends_after = read_length(end_after, "end_after")
+    if not 0 < idle_for < ends_after <= 366 * DAY:
+        raise OstinatoError(f"{where}: idle {idle!r} and end_after {end_after!r} are not 0 < idle < end_after <= 366 d")
+    for what, count, most in (("history", history, 1000), ("rounds", rounds, 50)):
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
+            raise OstinatoError(f"{where}: {what} {short_repr(count)} is not a whole number from 1 to {most}")
+    check_text(queue, f"{where}: the queue")
+    return Agent(
+        AgentSettings(
+            name=name,
+            zone=timezone,
+            model=model,
+            transport=transport,
+            prompt=prompt,
+            fallback=fallback,
+            idle=idle_for,
+            end_after=ends_after,
+            history=history,
+            rounds=rounds,
+            model_retry=read_retry(model_retry),
+            model_timeout=read_positive_length(model_timeout, "model_timeout") or 30 * SECOND,
+            structured=structured,
+            admins=admins if callable(admins) else frozenset(admins),
+            queue=queue,
+        )
+    )
+
+
+def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
+    """The arguments as the function takes them. Raises `OstinatoError` naming each field that is wrong or unknown."""
+    from pydantic import ValidationError
+
+    try:
+        checked = model.model_validate(dict(input or {}))
+    except ValidationError as problem:
+        places = [f"{'.'.join(map(str, error['loc'])) or 'input'}: {error['msg']}" for error in problem.errors()]
+        raise OstinatoError(f"{where}: {'; '.join(places)}") from None
+    return {name: getattr(checked, name) for name in model.model_fields}
+
+
+def _arguments(function: Callable[..., Any]) -> type[BaseModel]:
+    """A model of the parameters of a function, without `ctx`. It refuses what the function does not take."""
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if name in ("ctx", "context"):
+            continue
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise OstinatoError(f"{getattr(function, '__name__', function)!r}: {name!r} cannot be given by name")
+        annotation = Any if parameter.annotation is parameter.empty else parameter.annotation
+        fields[name] = (annotation, ... if parameter.default is parameter.empty else parameter.default)
+    return create_model(getattr(function, "__name__", "input"), __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _describe(function: Callable[..., Any], description: str | None) -> str:
+    return description if description is not None else (inspect.getdoc(function) or "").strip()
+
+
+@dataclass(slots=True)
+class AgentCodes:
+    """The agents that an app has."""
+
+    by_name: dict[str, Agent] = field(default_factory=dict)
+
+    def add(self, agent: Agent) -> None:
+        if agent.name in self.by_name:
+            raise OstinatoError(f"there are two agents called {agent.name!r}")
+        self.by_name[agent.name] = agent
+
+    def get(self, name: str) -> Agent | None:
+        return self.by_name.get(name)

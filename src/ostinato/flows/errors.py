@@ -1,0 +1,33 @@
+"""What can go wrong with agents."""
+
+from __future__ import annotations
+
+from ostinato.errors import OstinatoError
+
+
+class AgentError(OstinatoError):
+    """The base of errors about agents."""
+
+
+class Denied(AgentError):
+    """The actor may not do this. An event `hitl:denied` was written."""
+
+
+class ModelFailed(AgentError):
+    """The model did not answer, or its answer cannot be used. Another attempt may succeed."""
+
+
+class ModelRefused(AgentError):
+    """The model's service refused the request. Another attempt would be refused, too."""
+
+
+class NotSent(AgentError):
+    """The transport knows that nothing was delivered. With `retry`, another attempt may succeed."""
+
+    def __init__(self, words: str, *, retry: bool = True) -> None:
+        super().__init__(words)
+        self.retry = retry
+
+
+class AnswerTimedOut(AgentError, TimeoutError):
+    """The user did not answer in time."""

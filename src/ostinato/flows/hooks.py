@@ -1,0 +1,180 @@
+"""What hooks get and what they may return.
+
+`before_llm(input)` and `before_response(input)` decide; `on_response(structured, user, meta)` is called after the
+message was sent and stored. A hook that raises counts as one that returned nothing, and an event says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from ostinato.errors import OstinatoError, short_repr
+
+
+@dataclass(frozen=True, slots=True)
+class UserInfo:
+    """A person that an agent talks with. `active` is when the last message came from them."""
+
+    id: str
+    external_id: str
+    address: str
+    name: str | None
+    zone: str | None
+    locale: str | None
+    consent: str
+    consent_at: datetime | None
+    tags: tuple[str, ...]
+    data: Mapping[str, Any]
+    created: datetime
+    active: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInfo:
+    """The turn that is going on, as hooks, tools and flows see it."""
+
+    id: str
+    session_id: str
+    source: str
+    text: str | None
+    flow: str | None
+    metadata: Mapping[str, Any]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeLLMInput:
+    agent: str
+    user: UserInfo
+    turn: TurnInfo
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeResponseInput:
+    """`reply` is the candidate; `producer` says what made it."""
+
+    agent: str
+    user: UserInfo
+    turn: TurnInfo
+    reply: str
+    structured: Mapping[str, Any]
+    producer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseMeta:
+    """What `on_response` learns of a response. `source` is `scheduled` for scheduled turns, else what produced it."""
+
+    source: str
+    producer: str
+    turn_source: str
+    flow: str | None
+    before_llm: str | None
+    before_response: str | None
+    hitl_state: str
+    escalation_id: str | None
+    delivery: str
+    turn_id: str
+    session_id: str
+    metadata: Mapping[str, Any]
+
+
+# Results of hooks
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on. Returning None means the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkipLLM:
+    """Do not call the model; `reply`, if there is one, is the candidate."""
+
+    reply: str | None = None
+    structured: Mapping[str, Any] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RouteFlow:
+    """Begin this flow."""
+
+    flow: str
+    input: Mapping[str, Any] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End the turn without a response."""
+
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Do not send the response."""
+
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Send this instead."""
+
+    reply: str
+    structured: Mapping[str, Any] | None = None
+    reason: str | None = None
+
+
+Action = Literal["continue", "skip_llm", "route_flow", "end", "cancel", "replace"]
+
+
+def before_llm_result(result: object) -> dict[str, Any]:
+    """What a `before_llm` hook returned, as JSON. Raises if it is none of the results."""
+    match result:
+        case None | Continue():
+            return {"action": "continue"}
+        case SkipLLM(reply, structured, reason):
+            return {"action": "skip_llm", "reply": reply, "structured": structured, "reason": reason}
+        case RouteFlow(flow, input, reason):
+            return {"action": "route_flow", "flow": flow, "input": input, "reason": reason}
+        case End(reason):
+            return {"action": "end", "reason": reason}
+    raise OstinatoError(
+        f"before_llm returned {short_repr(result)}; it returns Continue, SkipLLM, RouteFlow, End or nothing"
+    )
+
+
+def before_response_result(result: object) -> dict[str, Any]:
+    """What a `before_response` hook returned, as JSON. Raises if it is none of the results."""
+    match result:
+        case None | Continue():
+            return {"action": "continue"}
+        case Cancel(reason):
+            return {"action": "cancel", "reason": reason}
+        case Replace(reply, structured, reason):
+            return {"action": "replace", "reply": reply, "structured": structured, "reason": reason}
+    raise OstinatoError(
+        f"before_response returned {short_repr(result)}; it returns Continue, Cancel, Replace or nothing"
+    )
+
+
+def within_window(
+    hours: float = 24, *, template: str | None = None
+) -> Callable[[BeforeResponseInput], Continue | Cancel | Replace]:
+    """A `before_response` hook for channels that allow free text only for a while after the user's last message.
+
+    Outside the window it replaces the reply by `template`, if there is one, or cancels it with `window_closed`."""
+    window = timedelta(hours=hours)
+
+    def check(response: BeforeResponseInput) -> Continue | Cancel | Replace:
+        if response.user.active is not None and response.turn.now - response.user.active <= window:
+            return Continue()
+        return Cancel("window_closed") if template is None else Replace(template, reason="window_closed")
+
+    return check

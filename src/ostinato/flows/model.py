@@ -1,0 +1,277 @@
+"""Values of agents: users, sessions, turns, messages, what is to be sent, and what people are asked to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, Micros
+
+MAIL = "turn"  # the name of the messages that bring turns to the run of a session
+OUTCOME = "outcome"  # the name of the message that brings an outcome to the run that waits for it
+TURN_FUNCTION = "agent-turn"  # the durable function that hands a turn to its session and returns the outcome
+MOST_TEXT = 64 << 10  # characters of a message
+MOST_METADATA = 16 << 10  # bytes of a turn's metadata
+DAY: Micros = 86_400 * SECOND
+
+Source: TypeAlias = Literal["inbound", "scheduled", "resumed", "human"]
+SOURCES = ("inbound", "scheduled", "resumed", "human")
+GIVEN_SOURCES = ("inbound", "scheduled")  # the others begin with what a session or an authorised person does
+INBOUND_KEY = "in/"  # what keys of messages begin with
+RESERVED_KEYS = ("resume/", "resolve/", "person/")  # what keys of turns begin with that nobody gives
+DEFER_MAX: Micros = 86_400 * SECOND  # how long a scheduled turn is deferred at most, unless it says otherwise
+OnActiveFlow: TypeAlias = Literal["skip", "defer", "replace"]
+ON_ACTIVE_FLOW = ("skip", "defer", "replace")
+Producer: TypeAlias = Literal["classic", "flow", "short_circuit", "command", "human", "hitl", "fallback"]
+OPTED_OUT = "opted_out"  # the consent of a user who gets no scheduled messages; the reason of such turns
+CLASSIC = "classic"  # the reserved name of a flow: the model answers
+
+
+class SessionStatus(StrEnum):
+    """`active`: a turn came within the agent's idle time, or a flow waits. `idle`: none did; a message makes it active
+    again. `ended`: the next turn begins another session."""
+
+    ACTIVE = "active"
+    IDLE = "idle"
+    ENDED = "ended"
+
+
+class Outcome(StrEnum):
+    """How a turn ended. The words are those of the RFC on scheduled flows."""
+
+    SUCCESS = "success"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    CANCELED_HITL = "canceled_hitl"
+
+
+class Hitl(StrEnum):
+    """What people are asked to do in a session."""
+
+    NONE = "none"
+    PENDING_CONFIRM = "pending_confirm"
+    PENDING_ADMIN_RESOLUTION = "pending_admin_resolution"
+    LIVE_TAKEOVER = "live_takeover"
+    PROXY = "proxy"
+    RESOLVED = "resolved"
+    TIMED_OUT = "timed_out"
+
+    @property
+    def active(self) -> bool:
+        """Whether a scheduled turn is canceled because of it."""
+        return self not in (Hitl.NONE, Hitl.RESOLVED, Hitl.TIMED_OUT)
+
+
+class Delivery(StrEnum):
+    """What became of an outgoing message. `unknown`: nobody knows, and it is not sent again."""
+
+    PENDING = "pending"
+    SENT = "sent"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInput:
+    """One input for an agent, from any source.
+
+    `key` identifies it: the same key of the same user is handled once. `user` is the external id. `flow` is the flow
+    that it begins with; without one, hooks and the router choose. `bootstrap` lets a scheduled turn open a session.
+    `session_id` is the session that a scheduled turn is for: one that is not the user's open session counts as not
+    active. `on_active_flow` says what a scheduled turn does while a flow waits for the user; `defer_max` is how long it
+    is deferred at most (a day). `metadata` is shown to flows and hooks as it is. `reply_to` is a run of a durable
+    function that receives the outcome as the message `outcome`.
+    """
+
+    user: str
+    source: Source
+    key: str
+    text: str | None = None
+    flow: str | None = None
+    input: Mapping[str, Any] | None = None
+    session_id: str | None = None
+    bootstrap: bool = False
+    on_active_flow: OnActiveFlow = "skip"
+    defer_max: Length | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    reply_to: str | None = None
+    schedule_id: str | None = None
+    scheduled_for: Micros | None = None
+    trigger_type: str | None = None
+    run_attempt: int | None = None
+    campaign_id: str | None = None
+    segment_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOutcome:
+    """How a turn ended. `delivered` counts messages that were sent. `turn_id` is '' if no turn was stored, because the
+    user is unknown."""
+
+    outcome: Outcome
+    reason: str | None = None
+    turn_id: str = ""
+    session_id: str | None = None
+    delivered: int = 0
+    hitl: Hitl = Hitl.NONE
+    flow: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "outcome": self.outcome.value,
+            "reason": self.reason,
+            "turn_id": self.turn_id,
+            "session_id": self.session_id,
+            "delivered": self.delivered,
+            "hitl": self.hitl.value,
+            "flow": self.flow,
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> TurnOutcome:
+        return TurnOutcome(**{**value, "outcome": Outcome(value["outcome"]), "hitl": Hitl(value["hitl"])})
+
+
+@dataclass(slots=True)
+class UserRecord:
+    """A person that an agent talks with, a row. `active` is when the last message came from them."""
+
+    id: str
+    namespace: str
+    agent: str
+    external_id: str
+    address: str
+    name: str | None = None
+    zone: str | None = None
+    locale: str | None = None
+    consent: str = "unknown"
+    consent_at: Micros | None = None
+    data: str = "{}"
+    created: Micros = 0
+    updated: Micros = 0
+    active: Micros | None = None
+
+
+@dataclass(slots=True)
+class SessionRecord:
+    """A conversation, a row."""
+
+    id: str
+    namespace: str
+    agent: str
+    user_id: str
+    run_id: str
+    status: SessionStatus = SessionStatus.ACTIVE
+    flow: str | None = None
+    flow_version: int | None = None
+    waits: str | None = None
+    hitl: Hitl = Hitl.NONE
+    takeover: str | None = None
+    escalation_id: str | None = None
+    data: str = "{}"
+    messages: int = 0
+    started: Micros = 0
+    active: Micros = 0
+    ended: Micros | None = None
+    reason: str | None = None
+
+    @property
+    def hitl_state(self) -> Hitl:
+        """What is visible of it: a takeover hides what else is pending."""
+        return Hitl.LIVE_TAKEOVER if self.takeover is not None else self.hitl
+
+
+@dataclass(slots=True)
+class TurnRecord:
+    """One input that the agent handles, a row. `metadata` and `policy` are JSON."""
+
+    id: str
+    namespace: str
+    agent: str
+    user_id: str
+    session_id: str | None
+    key: str
+    source: Source
+    text: str | None = None
+    flow: str | None = None
+    input: str | None = None
+    metadata: str = "{}"
+    on_active_flow: OnActiveFlow = "skip"
+    reply_to: str | None = None
+    schedule_id: str | None = None
+    scheduled_for: Micros | None = None
+    campaign_id: str | None = None
+    status: str = "queued"
+    outcome: Outcome | None = None
+    reason: str | None = None
+    producer: Producer | None = None
+    policy: str = "{}"
+    hitl: Hitl = Hitl.NONE
+    delivered: int = 0
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int = 0
+    created: Micros = 0
+    started: Micros | None = None
+    finished: Micros | None = None
+    actor: str | None = None
+
+
+@dataclass(slots=True)
+class MessageRecord:
+    """Something that was said, a row. `role` is user, assistant or human."""
+
+    id: str
+    session_id: str
+    turn_id: str
+    role: str
+    text: str
+    data: str | None = None
+    created: Micros = 0
+
+
+@dataclass(slots=True)
+class OutgoingRecord:
+    """A message that is to be sent, a row. It is committed before it is sent."""
+
+    key: str
+    namespace: str
+    agent: str
+    user_id: str
+    session_id: str
+    turn_id: str
+    address: str
+    role: str
+    text: str
+    data: str | None = None
+    status: Delivery = Delivery.PENDING
+    provider_id: str | None = None
+    error: str | None = None
+    created: Micros = 0
+    settled: Micros | None = None
+
+
+@dataclass(slots=True)
+class EscalationRecord:
+    """Something that people are asked to decide, a row. `mode` is async_resolution, live_takeover or proxy."""
+
+    id: str
+    namespace: str
+    agent: str
+    user_id: str
+    session_id: str
+    mode: str
+    question: str
+    data: str | None = None
+    status: str = "pending"
+    approved: bool | None = None
+    message: str | None = None
+    action: str | None = None
+    resolved_by: str | None = None
+    due: Micros | None = None
+    created: Micros = 0
+    resolved: Micros | None = None

@@ -1,0 +1,219 @@
+"""Language models: the port, an adapter for OpenAI-compatible services, and a scripted model for tests and demos."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import orjson
+
+from ostinato.engine.http.egress import Egress, EgressRefused
+from ostinato.engine.http.secrets import redact, resolve
+from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.flows.errors import ModelFailed, ModelRefused
+
+_TIMEOUT = 30.0
+_LARGEST = 4 << 20  # bytes of an answer
+_SHOWN = 300  # characters of an answer in an error
+_TRANSIENT = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool that the model asks for."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What a model gets: messages in the form of OpenAI's chat completions, and the tools that it may call."""
+
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]] = ()
+    structured: bool = False
+    on_text: Callable[[str], None] | None = None  # called with each part of a streamed answer
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model answered. `cost` is in millionths of the currency of its prices."""
+
+    text: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        calls = [{"id": call.id, "name": call.name, "arguments": dict(call.arguments)} for call in self.tool_calls]
+        return {
+            "text": self.text,
+            "tool_calls": calls,
+            "model": self.model,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "cost": self.cost,
+        }
+
+
+class Model(Protocol):
+    """A language model. `complete` raises `ModelFailed` if another attempt may succeed, `ModelRefused` if not."""
+
+    async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply: ...
+
+
+@dataclass(frozen=True)
+class OpenAIModel:
+    """A service that speaks OpenAI's chat completions. `api_key` may be a reference such as `secret://openai`.
+
+    `prices` are for a million tokens, in and out. With `stream`, the answer is asked for as a stream of parts.
+    """
+
+    model: str
+    url: str = "https://api.openai.com/v1"
+    api_key: str | None = None
+    timeout: float = _TIMEOUT
+    stream: bool = False
+    prices: tuple[float, float] = (0.0, 0.0)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_text(self.model, "the model's name")
+        if not 0 < self.timeout <= 600:
+            raise OstinatoError(f"the model's timeout {self.timeout!r} is not from 0 to 600 seconds")
+
+    async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply:
+        body: dict[str, Any] = {"model": self.model, "messages": list(request.messages), **self.options}
+        if request.tools:
+            body["tools"] = [{"type": "function", "function": dict(tool)} for tool in request.tools]
+        if request.structured:
+            body["response_format"] = {"type": "json_object"}
+        if self.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        resolved = resolve({"key": self.api_key or ""})
+        headers = {"content-type": "application/json"}
+        if self.api_key is not None:
+            headers["authorization"] = f"Bearer {resolved.value['key']}"
+        secrets = resolved.secrets | ({resolved.value["key"]} if self.api_key else set())
+        url = f"{self.url.rstrip('/')}/chat/completions"
+        try:
+            answer = await egress.request(
+                "POST",
+                url,
+                headers=headers,
+                content=orjson.dumps(body),
+                timeout=self.timeout,
+                max_response=_LARGEST,
+            )
+        except EgressRefused as problem:
+            raise ModelRefused(str(redact(str(problem), secrets))) from None
+        except OstinatoError as problem:
+            raise ModelFailed(str(redact(str(problem), secrets))) from None
+        if answer.status != 200:
+            shown = redact(answer.content[:_SHOWN].decode("utf-8", "replace"), secrets)
+            transient = answer.status >= 500 or answer.status in _TRANSIENT
+            raise (ModelFailed if transient else ModelRefused)(f"the model answered {answer.status}: {shown}")
+        if answer.truncated:
+            raise ModelRefused(f"the model's answer is longer than {_LARGEST:,} bytes")
+        try:
+            if self.stream:
+                return self._priced(read_stream(answer.content, request.on_text))
+            return self._priced(read_completion(orjson.loads(answer.content)))
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as problem:
+            raise ModelFailed(f"the model's answer cannot be read: {type(problem).__name__}: {problem}") from None
+
+    def _priced(self, reply: ModelReply) -> ModelReply:
+        price_in, price_out = self.prices
+        cost = round(reply.tokens_in * price_in + reply.tokens_out * price_out)  # millionths of a price per million
+        return ModelReply(
+            reply.text, reply.tool_calls, reply.model or self.model, reply.tokens_in, reply.tokens_out, cost
+        )
+
+
+def read_completion(answer: Mapping[str, Any]) -> ModelReply:
+    """Read a whole answer of chat completions."""
+    message = answer["choices"][0]["message"]
+    usage = answer.get("usage") or {}
+    return ModelReply(
+        message.get("content") or "",
+        [_tool_call(call) for call in message.get("tool_calls") or ()],
+        str(answer.get("model") or ""),
+        int(usage.get("prompt_tokens") or 0),
+        int(usage.get("completion_tokens") or 0),
+    )
+
+
+def read_stream(content: bytes, on_text: Callable[[str], None] | None = None) -> ModelReply:
+    """Read a streamed answer: server-sent events whose deltas make up one message."""
+    parts: list[str] = []
+    calls: dict[int, dict[str, str]] = {}
+    usage: Mapping[str, Any] = {}
+    model, ended = "", False
+    for line in content.decode("utf-8").splitlines():
+        if not line.startswith("data:"):
+            continue
+        data = line[5:].strip()
+        if data == "[DONE]":
+            ended = True
+            break
+        event = orjson.loads(data)
+        model = str(event.get("model") or model)
+        usage = event.get("usage") or usage
+        for choice in event.get("choices") or ():
+            delta = choice.get("delta") or {}
+            if delta.get("content"):
+                parts.append(delta["content"])
+                if on_text is not None:
+                    on_text(delta["content"])
+            for part in delta.get("tool_calls") or ():
+                call = calls.setdefault(int(part.get("index", 0)), {"id": "", "name": "", "arguments": ""})
+                function = part.get("function") or {}
+                call["id"] = part.get("id") or call["id"]
+                call["name"] = function.get("name") or call["name"]
+                call["arguments"] += function.get("arguments") or ""
+            ended = ended or bool(choice.get("finish_reason"))
+    if not ended:
+        raise ValueError("the stream broke off")
+    tool_calls = [_tool_call({"id": call["id"], "function": call}) for _, call in sorted(calls.items())]
+    tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+    return ModelReply("".join(parts), tool_calls, model, *tokens)
+
+
+def _tool_call(call: Mapping[str, Any]) -> ToolCall:
+    function = call["function"]
+    arguments = orjson.loads(function.get("arguments") or "{}")
+    if not isinstance(arguments, dict):
+        raise ValueError(f"the arguments of {function['name']!r} are no object")
+    return ToolCall(str(call.get("id") or function["name"]), str(function["name"]), arguments)
+
+
+class ScriptedModel:
+    """A model that answers from a script: a text, a `ModelReply`, an exception, or a function of the request.
+
+    `requests` are those that it got. After the last answer it raises `ModelRefused`, or begins again with `repeat`."""
+
+    def __init__(self, *answers: Any, repeat: bool = False) -> None:
+        self._answers = answers
+        self._repeat = repeat
+        self.requests: list[ModelRequest] = []
+
+    async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply:
+        number = len(self.requests)
+        self.requests.append(request)
+        if not self._answers or (number >= len(self._answers) and not self._repeat):
+            raise ModelRefused(f"the script has {len(self._answers)} answers, and this is call {number + 1}")
+        answer = self._answers[number % len(self._answers)]
+        if callable(answer):
+            answer = answer(request)
+        if isinstance(answer, BaseException):
+            raise answer
+        if isinstance(answer, ModelReply):
+            return answer
+        if not isinstance(answer, str):
+            raise OstinatoError(f"the script's answer {short_repr(answer)} is neither a text nor a ModelReply")
+        return ModelReply(answer, model="scripted")

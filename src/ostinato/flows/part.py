@@ -1,0 +1,96 @@
+"""What agents do in one app: the calls, and the durable functions that handle sessions and turns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.ways import Host, Loop, Part, Runtime
+from ostinato.flows.api import Agents, Around
+from ostinato.flows.definition import Agent, AgentCodes
+from ostinato.flows.lost import lost_turns, scan
+from ostinato.flows.model import TURN_FUNCTION
+from ostinato.flows.runner import look_at_turn, turn_function
+from ostinato.flows.session import SessionActor
+from ostinato.flows.store import statement
+from ostinato.flows.turns import Place
+from ostinato.functions.context import FunctionContext
+from ostinato.store.contract import Operation
+
+_PAUSE = 1.0  # seconds at least between two looks for lost sessions
+_SELDOM = 300.0  # seconds at most
+
+
+class AgentsPart(Part):
+    api: Agents
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self._around = Around(host, AgentCodes(), self._declare)
+        self.api = Agents(self._around, host.namespace, host.actor)
+
+    def take_over(self, before: Part) -> None:
+        """Keep the agents that were declared, on another store: their functions are made for the new one."""
+        assert isinstance(before, AgentsPart)
+        self._around.codes = before._around.codes
+        before._successor = self
+
+    _successor: AgentsPart | None = None
+
+    @property
+    def _newest(self) -> AgentsPart:
+        """The part that works on the store of the app. Functions outlive the part that declared them."""
+        return self if self._successor is None else self._successor._newest
+
+    def _declare(self, agent: Agent) -> None:
+        """Declare the durable function of an agent's sessions, and that of turns with the first agent."""
+        functions = self.host.way("functions")
+
+        async def session(
+            ctx: FunctionContext, session: str, deferred: Sequence[Any] = (), ending: str | None = None
+        ) -> None:
+            await SessionActor(self._newest.host, agent, ctx, session, list(deferred), ending).run()
+
+        functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
+        if TURN_FUNCTION not in functions.codes:
+            functions.declare(name=TURN_FUNCTION)(turn_function(lambda: self._newest.host, self._place_of))
+
+    def _place_of(self, agent: str, namespace: str, actor: str | None) -> Place | None:
+        host = self._newest.host
+        code = self._newest._around.codes.get(agent)
+        if code is None:
+            return None
+        return Place(namespace, agent, code.settings.queue, host.engine().clock.now(), host.new_id, actor)
+
+    async def prepare(self) -> None:
+        """Declare this node's agents, for processes that do not have them."""
+        now = self.host.engine().clock.now()
+        for agent in self._around.codes.by_name.values():
+            agent.check()
+        rows: list[Any] = [(agent.name, agent.declaration(), now) for agent in self._around.codes.by_name.values()]
+
+        def declare(_: int) -> Operation[None]:
+            yield statement("declare_agents", rows)
+
+        if rows:
+            await self.host.store.run(declare)
+
+    def loops(self) -> Mapping[str, Loop]:
+        return {"lost sessions": self._end_lost_sessions} if self._around.codes.by_name else {}
+
+    async def _end_lost_sessions(self) -> None:
+        """End sessions whose runs have failed or were stopped, soon after that: their turns have failed."""
+        host = self.host
+        with host.engine().listeners.watching() as news:
+            while True:
+                for _, turn_id in await host.store.read(lambda _: lost_turns()):
+                    place = Place("", "", "", host.engine().clock.now(), host.new_id)
+                    await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
+                await wait_for_event(news, _SELDOM)
+                news.clear()
+                await asyncio.sleep(_PAUSE)  # many events in a row are one reason to look
+
+
+RUNTIME = Runtime(part=AgentsPart, scan=scan)

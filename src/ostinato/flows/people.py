@@ -1,0 +1,244 @@
+"""People in the loop: what a flow asks them, what they resolve, and conversations that they take over. Each function is
+one transaction, or a part of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from ostinato.engine.idempotency import once
+from ostinato.engine.rows import audit
+from ostinato.errors import Conflict, NotFound
+from ostinato.flows.model import EscalationRecord, Hitl, SessionRecord, TurnRecord, UserRecord
+from ostinato.flows.store import escalation_row, read_escalation, read_session, read_user, session_row, statement
+from ostinato.flows.turns import (
+    Place,
+    escalation_event,
+    hand_over,
+    load_turn,
+    open_session,
+    session_event,
+    turn_event,
+)
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+ASYNC, LIVE, PROXY = "async_resolution", "live_takeover", "proxy"
+MODES = (ASYNC, LIVE, PROXY)
+_STATES = {ASYNC: Hitl.PENDING_ADMIN_RESOLUTION, LIVE: Hitl.LIVE_TAKEOVER, PROXY: Hitl.PROXY}
+RESOLUTION, INPUT = "resolution", "input"  # causes of resumed turns
+
+
+def set_hitl(place: Place, turn_id: str, state: Hitl, event: str, **data: Any) -> Operation[None]:
+    """Note what people are asked to do in a session."""
+    _, session, turn = yield from load_turn(turn_id)
+    if session.hitl is state:
+        return
+    session.hitl = state
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("notify")
+    yield sql("insert_events", [turn_event(place, turn, event, session, **data)])
+
+
+def escalate(
+    place: Place,
+    turn_id: str,
+    id: str,
+    mode: str,
+    question: str,
+    data: Any,
+    due: Micros | None,
+    to: str | None = None,
+    replace: bool = False,
+) -> Operation[None]:
+    """Ask people to decide, or to take the conversation. The same id asks once. A session has one proxy: raises
+    `Conflict` if there is another, or ends that in the same transaction with `replace`."""
+    user, session, turn = yield from load_turn(turn_id)
+    if mode == PROXY:
+        yield from _end_other_proxy(place, session, id, replace)
+        session = read_session((yield statement("session_by_id", id=session.id))[0])
+    stored = None if data is None else orjson.dumps(data).decode()
+    escalation = EscalationRecord(
+        id, place.namespace, place.agent, user.id, session.id, mode, question, stored, due=due, created=place.now
+    )
+    if not (yield statement("insert_escalations", [escalation_row(escalation)])):
+        return
+    session.hitl, session.escalation_id = _STATES[mode], id
+    if mode == LIVE:
+        session.takeover = session.takeover or to or f"escalation/{id}"  # a person who has it keeps it
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("notify")
+    name = "hitl:proxy_started" if mode == PROXY else "hitl:escalated"
+    yield sql(
+        "insert_events", [turn_event(place, turn, name, session, escalation_id=id, mode=mode, question=question, to=to)]
+    )
+
+
+def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: bool) -> Operation[None]:
+    pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
+    if any(escalation.id == id for escalation in pending):
+        return  # an earlier try of this transaction has committed, and its answer was lost
+    for escalation in pending:
+        if escalation.mode == PROXY:
+            if not replace:
+                raise Conflict(f"session {session.id!r} has a proxy already; stop it, or pass replace=True")
+            yield from close_escalation(place, escalation.id, "canceled", "hitl:proxy_ended")
+
+
+def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
+    """End a question that nobody has resolved: it timed out, or its flow has ended. Returns it as it is then."""
+    escalation, _, session = yield from _locked(place.namespace, id)
+    if escalation.status != "pending":
+        return escalation
+    escalation.status, escalation.resolved = status, place.now
+    yield statement("update_escalations", [escalation_row(escalation)])
+    yield from _release(session, escalation, Hitl.TIMED_OUT if status == "timed_out" else Hitl.NONE)
+    yield sql("notify")
+    yield sql("insert_events", [escalation_event(place, escalation, event)])
+    return escalation
+
+
+def resolve(
+    place: Place, id: str, approved: bool, message: str | None, action: Any, actor: str
+) -> Operation[EscalationRecord]:
+    """Decide a question, and wake the flow that asked it. Raises `NotFound`, or `Conflict` if it is decided already."""
+    escalation, user, session = yield from _locked(place.namespace, id)
+    if escalation.agent != place.agent:
+        raise NotFound(f"there is no escalation {id!r}")
+    stored = (escalation.resolved, escalation.resolved_by, escalation.approved, escalation.message)
+    if stored == (place.now, actor, approved, message):
+        return escalation  # an earlier try of this transaction has committed, and its answer was lost
+    if escalation.status != "pending":
+        by = f" by {escalation.resolved_by}" if escalation.resolved_by else ""
+        raise Conflict(f"escalation {id!r} is {escalation.status}{by} already")
+    escalation.status, escalation.resolved = "resolved", place.now
+    escalation.approved, escalation.message, escalation.resolved_by = approved, message, actor
+    escalation.action = None if action is None else orjson.dumps(action).decode()
+    yield statement("update_escalations", [escalation_row(escalation)])
+    yield from _release(session, escalation, Hitl.RESOLVED)
+    yield sql("notify")
+    event = "hitl:takeover_ended" if escalation.mode == LIVE else "hitl:resolved"
+    yield sql("insert_events", [escalation_event(place, escalation, event, approved=approved)])
+    if session.ended is None:
+        yield from _wake(place, user, session, f"resolve/{id}", {"cause": RESOLUTION, "escalation": id})
+    return escalation
+
+
+def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRecord, SessionRecord]]:
+    rows = yield statement("escalation_by_id", id=id)
+    if not rows or (escalation := read_escalation(rows[0])).namespace != namespace:
+        raise NotFound(f"there is no escalation {id!r}")
+    user = read_user((yield statement("lock_agent_user_id", id=escalation.user_id))[0])
+    escalation = read_escalation((yield statement("escalation_by_id", id=id))[0])
+    session = read_session((yield statement("session_by_id", id=escalation.session_id))[0])
+    return escalation, user, session
+
+
+def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
+    """Give the conversation back to the agent, if it was this question that kept it. Another question that is still
+    open keeps it."""
+    if session.escalation_id != escalation.id or session.ended is not None:
+        return
+    session.hitl = state
+    if escalation.mode == LIVE:
+        session.takeover = None
+    pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
+    if pending:
+        session.hitl, session.escalation_id = _STATES[pending[-1].mode], pending[-1].id
+    yield statement("update_sessions", [session_row(session)])
+
+
+def _wake(
+    place: Place, user: UserRecord, session: SessionRecord, key: str, metadata: dict[str, Any], text: str | None = None
+) -> Operation[TurnRecord]:
+    """Hand a turn to a session that a person's act begins."""
+    turn = TurnRecord(
+        place.new_id(place.now),
+        place.namespace,
+        place.agent,
+        user.id,
+        session.id,
+        key,
+        "human" if metadata["cause"] == INPUT else "resumed",
+        text,
+        metadata=orjson.dumps({"given": metadata}).decode(),
+        created=place.now,
+        actor=place.actor,
+    )
+    yield from hand_over(place, user, session, turn)
+    return turn
+
+
+# Taking over
+
+
+def _is_open(takeover: str) -> bool:
+    """Whether a flow has asked for the takeover, and no person has it yet: any of the agent's admins may act."""
+    return takeover.startswith("escalation/")
+
+
+def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, SessionRecord]]:
+    rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
+    if not rows:
+        raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
+    user = read_user(rows[0])
+    session = yield from open_session(user)
+    if session is None:
+        raise NotFound(f"user {external_id!r} of agent {place.agent!r} has no open session")
+    return user, session
+
+
+def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRecord]:
+    """Give a conversation to a person: from the commit on, the agent says nothing. Raises `Conflict` if another person
+    has it."""
+    _, session = yield from _open(place, external_id)
+    if session.takeover == actor:
+        return session
+    if session.takeover is not None and not _is_open(session.takeover):
+        raise Conflict(f"{session.takeover} has taken over the session of {external_id!r} already")
+    session.takeover = actor
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("notify")
+    yield sql("insert_events", [session_event(place, session, "hitl:takeover_started", by=actor)])
+    return session
+
+
+def hand_back(place: Place, external_id: str, actor: str, message: str | None) -> Operation[SessionRecord]:
+    """Give a conversation back to the agent. A flow that asked for the takeover goes on."""
+    _, session = yield from _open(place, external_id)
+    if session.takeover is None:
+        return session
+    if session.hitl is Hitl.LIVE_TAKEOVER and session.escalation_id is not None:
+        yield from resolve(place, session.escalation_id, True, message, None, actor)
+        return read_session((yield statement("session_by_id", id=session.id))[0])
+    session.takeover = None
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("notify")
+    yield sql("insert_events", [session_event(place, session, "hitl:takeover_ended", by=actor)])
+    return session
+
+
+def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operation[str]:
+    """Hand what a person says to the session: to the user during a takeover, to the flow during a proxy. Returns the
+    turn. Raises `Conflict` if neither is going on."""
+    user, session = yield from _open(place, external_id)
+    rows = yield statement("turn_by_key", user=user.id, key=key)
+    if rows:
+        return str(rows[0][0])
+    if session.takeover is None and session.hitl is not Hitl.PROXY:
+        raise Conflict(f"nobody has taken over the session of {external_id!r}; take it over first")
+    if session.takeover is not None and session.takeover != place.actor and not _is_open(session.takeover):
+        raise Conflict(f"{session.takeover} has taken over the session of {external_id!r}")
+    return (yield from _wake(place, user, session, key, {"cause": INPUT}, text)).id
+
+
+def note_denial(place: Place, id: str, action: str, subject: str) -> Operation[None]:
+    """Write that somebody was not allowed to act. The same id writes it once."""
+    event = audit(place.now, place.namespace, "hitl:denied", subject, place.actor, agent=place.agent, action=action)
+
+    def write() -> Operation[None]:
+        yield sql("notify")
+        yield sql("insert_events", [event])
+
+    yield from once(place.namespace, id, "agents.note_denial", place.now, write())

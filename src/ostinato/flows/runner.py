@@ -1,0 +1,166 @@
+"""The durable function that hands a turn to its session and returns the outcome, for schedules, campaigns and callers
+that start turns as runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.engine.ways import Host
+from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
+from ostinato.flows.calling import write_patiently
+from ostinato.flows.model import (
+    GIVEN_SOURCES,
+    INBOUND_KEY,
+    MOST_METADATA,
+    MOST_TEXT,
+    ON_ACTIVE_FLOW,
+    OUTCOME,
+    RESERVED_KEYS,
+    Outcome,
+    SessionRecord,
+    TurnInput,
+    TurnOutcome,
+)
+from ostinato.flows.store import read_turn, statement
+from ostinato.flows.turns import Accepted, Place, accept_turn, end_session, load_turn, outcome_of
+from ostinato.functions.context import FunctionContext
+from ostinato.functions.definition import step
+from ostinato.model import Status
+from ostinato.start_checks import read_positive_length
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+_LOOK = "5m"  # after which a turn whose outcome has not come is looked at
+
+
+def check_turn(turn_input: TurnInput) -> None:
+    """Raise what is wrong with an input, naming the field."""
+    check_text(turn_input.user, "the turn's user")
+    check_text(turn_input.key, "the turn's key")
+    if len(turn_input.user) > 200 or len(turn_input.key) > 300:
+        raise OstinatoError("the turn's user has at most 200 characters, and its key at most 300")
+    if turn_input.source not in GIVEN_SOURCES:
+        raise OstinatoError(f"the turn's source {short_repr(turn_input.source)} is none of {', '.join(GIVEN_SOURCES)}")
+    for prefix in (*RESERVED_KEYS, *(() if turn_input.source == "inbound" else (INBOUND_KEY,))):
+        if turn_input.key.startswith(prefix):
+            raise OstinatoError(
+                f"the turn's key {short_repr(turn_input.key)} begins with {prefix!r}, which is reserved"
+            )
+    if turn_input.flow is not None:
+        check_text(turn_input.flow, "the turn's flow")
+    if turn_input.session_id is not None:
+        check_text(turn_input.session_id, "the turn's session_id")
+        if turn_input.source != "scheduled":
+            raise OstinatoError("the turn's session_id is for scheduled turns: a message goes to the user's session")
+    if not isinstance(turn_input.bootstrap, bool):
+        raise OstinatoError(f"the turn's bootstrap {short_repr(turn_input.bootstrap)} is neither True nor False")
+    if turn_input.defer_max is not None:
+        if turn_input.on_active_flow != "defer":
+            raise OstinatoError("the turn's defer_max is for on_active_flow='defer'")
+        read_positive_length(turn_input.defer_max, "the turn's defer_max")
+    for name, value in (("metadata", turn_input.metadata), ("input", turn_input.input)):
+        if value is not None and not isinstance(value, Mapping):
+            raise OstinatoError(f"the turn's {name} {short_repr(value)} is not an object")
+    if turn_input.on_active_flow not in ON_ACTIVE_FLOW:
+        raise OstinatoError(
+            f"the turn's on_active_flow {short_repr(turn_input.on_active_flow)} is none of {', '.join(ON_ACTIVE_FLOW)}"
+        )
+    if turn_input.text is not None:
+        check_text(turn_input.text, "the turn's text")
+        if len(turn_input.text) > MOST_TEXT:
+            raise OstinatoError(
+                f"the turn's text has {len(turn_input.text):,} characters; at most {MOST_TEXT:,} are taken"
+            )
+    if turn_input.source == "inbound" and not turn_input.text:
+        raise OstinatoError(f"a turn of source {turn_input.source!r} has a text")
+    if len(to_json(dict(turn_input.metadata), "the turn's metadata")) > MOST_METADATA:
+        raise OstinatoError(f"the turn's metadata have more than {MOST_METADATA:,} bytes")
+    if turn_input.input is not None:
+        to_json(dict(turn_input.input), "the turn's input")
+
+
+def read_turn_input(value: Mapping[str, Any]) -> TurnInput:
+    """Read the input of a turn from JSON. Raises what is wrong with it."""
+    names = {field.name for field in fields(TurnInput)}
+    unknown = sorted(set(value) - names)
+    if unknown:
+        raise OstinatoError(f"a turn has no {unknown[0]!r}; it has {', '.join(sorted(names))}")
+    missing = [name for name in ("user", "source", "key") if name not in value]
+    if missing:
+        raise OstinatoError(f"a turn needs {missing[0]!r}")
+    turn_input = TurnInput(**value)
+    check_turn(turn_input)
+    return turn_input
+
+
+def turn_function(
+    host_of: Callable[[], Host], place_of: Callable[[str, str, str | None], Place | None]
+) -> Callable[..., Any]:
+    """The function. `host_of` returns the app's host; `place_of` makes the place for an agent, a namespace and an
+    actor, or None if this process does not have the agent."""
+
+    async def agent_turn(ctx: FunctionContext, agent: str, turn: dict[str, Any]) -> dict[str, Any]:
+        turn_input = replace(read_turn_input(turn), reply_to=ctx.run_id)
+
+        def accept_declared() -> Operation[Accepted]:
+            """The agent may be another node's: then its queue is known by its declaration."""
+            place = place_of(agent, ctx.namespace, None)
+            if place is None:
+                rows = yield statement("declared_agent", name=agent)
+                if not rows:
+                    raise NotFound(f"there is no agent {agent!r}; no node has declared it yet")
+                place = Place(ctx.namespace, agent, orjson.loads(rows[0][0])["queue"], now(), host_of().new_id)
+            return (yield from accept_turn(place, turn_input))
+
+        def now() -> Micros:
+            return host_of().engine().clock.now()
+
+        async def accept() -> dict[str, Any]:
+            accepted = await write_patiently(host_of(), accept_declared)
+            outcome = None if accepted.outcome is None else accepted.outcome.as_json()
+            return {"turn": accepted.turn_id, "outcome": outcome}
+
+        accepted = await ctx.step(step(accept, name="accept"))
+        outcome: dict[str, Any] | None = accepted["outcome"]
+
+        async def look() -> dict[str, Any] | None:
+            place = Place(ctx.namespace, agent, "", now(), host_of().new_id)
+            outcome = await write_patiently(host_of(), lambda: look_at_turn(place, accepted["turn"]))
+            return None if outcome is None else outcome.as_json()
+
+        while outcome is None:
+            outcome = await ctx.receive(OUTCOME, timeout=_LOOK, default=None)
+            if outcome is None:
+                outcome = await ctx.step(step(look, name="look"))
+        return outcome
+
+    return agent_turn
+
+
+def is_lost(session: SessionRecord) -> Operation[bool]:
+    """Whether the run of a session is over, or gone."""
+    states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
+    return session.run_id not in states or Status(states[session.run_id]).over
+
+
+def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
+    """The outcome of a turn; None if it is not over. A session whose run is over finishes nothing: it is ended here."""
+    rows = yield statement("turn_by_id", id=turn_id)
+    if not rows:
+        raise NotFound(f"there is no turn {turn_id!r}")
+    turn = read_turn(rows[0])
+    if turn.outcome is not None:
+        return outcome_of(turn)
+    _, session, _ = yield from load_turn(turn_id)
+    if not (yield from is_lost(session)):
+        return None
+    if session.ended is None:
+        yield from end_session(place, session, "lost")
+    rows = yield statement("turn_by_id", id=turn_id)
+    turn = read_turn(rows[0])
+    return outcome_of(turn) if turn.outcome is not None else TurnOutcome(Outcome.FAILED, "session_lost", turn_id)

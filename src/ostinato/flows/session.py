@@ -1,0 +1,941 @@
+"""The run of a session: a durable function that takes the turns of one conversation, one after the other.
+
+Every turn goes the same way, whatever its source: commands, `before_llm`, the active flow or the router or the model,
+the candidate, `before_response`, the intent, dispatch, storage, `on_response`. A flow is called inside of this
+function, so what it asks for are steps and receives of the session's run, and it survives a restart as that does.
+Between two turns without a flow the history is dropped: an idle session has one recorded operation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NoReturn
+
+import orjson
+
+from ostinato.engine.executor import Fatal
+from ostinato.engine.ways import Host
+from ostinato.errors import NotFound, OstinatoError
+from ostinato.flows import people, responses, turns
+from ostinato.flows.calling import call as call_either
+from ostinato.flows.calling import write_patiently
+from ostinato.flows.context import FlowContext
+from ostinato.flows.control import FlowEnded, Switched
+from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.errors import ModelRefused, NotSent
+from ostinato.flows.hooks import (
+    BeforeLLMInput,
+    BeforeResponseInput,
+    ResponseMeta,
+    TurnInfo,
+    before_llm_result,
+    before_response_result,
+)
+from ostinato.flows.model import CLASSIC, MAIL, OPTED_OUT, Delivery, Outcome, SessionStatus, TurnOutcome
+from ostinato.flows.models import ModelRequest
+from ostinato.flows.responses import TAKEN, Candidate
+from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
+from ostinato.flows.store import read_message, read_session, read_user, statement
+from ostinato.flows.tool_context import ToolContext
+from ostinato.flows.transports import OutgoingMessage
+from ostinato.flows.turns import Place, Spent
+from ostinato.flows.views import user_info, user_json
+from ostinato.functions.body import read_patiently
+from ostinato.functions.context import FunctionContext
+from ostinato.functions.definition import step
+from ostinato.functions.errors import Cancelled, CodeMissing, StepFailed, StepInterrupted
+from ostinato.model import Retry
+from ostinato.store.contract import Operation
+from ostinato.when.instants import Micros, from_datetime, to_datetime
+
+_HOOK_TIMEOUT = timedelta(seconds=10)
+_SEND_TIMEOUT = timedelta(seconds=60)
+_SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
+_MOST_DEFERRED = 500  # turns that wait until a flow has ended
+_DELAYS = ("2s", "15s", "1m")  # between attempts of a transport that said that nothing was sent
+
+
+@dataclass(slots=True)
+class LiveTurn:
+    """A turn that is going on. All of it comes from recorded steps, so a replay has the same."""
+
+    id: str
+    source: str
+    text: str | None
+    flow: str | None
+    input: Mapping[str, Any] | None
+    metadata: Mapping[str, Any]
+    on_active_flow: str
+    expires: Micros  # until when it may be deferred
+    declared: bool  # some node has the flow that it names
+    user: Mapping[str, Any]
+    hooks: frozenset[str]
+    responses: int = 0
+    routed: bool = False
+    delivered: int = 0
+    producer: str | None = None
+    policy: dict[str, Any] = field(default_factory=dict)
+    failure: str | None = None  # why nothing was delivered, unless something was
+    broken: str | None = None  # why it has failed, whatever was delivered
+    held: str | None = None  # why its response was not sent
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int = 0
+
+    def count(self, reply: Mapping[str, Any]) -> None:
+        """Add what a call of the model has used."""
+        self.model_calls += 1
+        self.tokens_in += reply["tokens_in"]
+        self.tokens_out += reply["tokens_out"]
+        self.cost += reply["cost"]
+
+    @property
+    def outcome(self) -> tuple[Outcome, str | None]:
+        """How it ends if nothing else happens."""
+        if self.broken is not None:
+            return Outcome.FAILED, self.broken
+        if self.delivered:
+            return Outcome.SUCCESS, None
+        if self.failure is not None:
+            return Outcome.FAILED, self.failure
+        if self.held == TAKEN and self.source == "scheduled":
+            return Outcome.CANCELED_HITL, "hitl_live_takeover"
+        if self.held == OPTED_OUT:
+            return Outcome.SKIPPED, OPTED_OUT
+        return Outcome.SUCCESS, self.held
+
+    @property
+    def spent(self) -> Spent:
+        return Spent(
+            self.producer,
+            self.policy,
+            self.delivered,
+            self.model_calls,
+            self.tokens_in,
+            self.tokens_out,
+            self.cost,
+            self.flow,
+        )
+
+
+class SessionActor:
+    """One conversation. `turn` is the turn that is going on, None between turns. `deferred` are turns that wait until
+    the flow has ended, each with the time after which it is skipped, or None."""
+
+    def __init__(
+        self,
+        host: Host,
+        agent: Agent,
+        ctx: FunctionContext,
+        session_id: str,
+        deferred: list[tuple[str, Micros | None]],
+        ending: str | None = None,
+    ) -> None:
+        self.host = host
+        self.agent = agent
+        self.ctx = ctx
+        self.session_id = session_id
+        self.deferred = deferred
+        self.turn: LiveTurn | None = None
+        self.ending = ending  # why the session is to end after this turn
+        self.flow: str | None = None  # the flow that is active
+        self.begun_by: str | None = None  # the source of the turn that began it
+        self.proxy_id: str | None = None  # the proxy that is going on
+
+    # Steps
+
+    def place(self) -> Place:
+        now = self.host.engine().clock.now()
+        return Place(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
+
+    async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
+        """Do one transaction as a step."""
+
+        async def run() -> Any:
+            return await write_patiently(self.host, lambda: make(self.place()))
+
+        return await self.ctx.step(step(run, name=name))
+
+    # Turns
+
+    async def run(self) -> None:
+        """Take one turn, or end. Then go on with an empty history."""
+        try:
+            turn_id = await self._next()
+            if turn_id is None:
+                return
+            await self.take(turn_id)
+            if self.ending is not None and await self._let_go(SessionStatus.ENDED, self.ending):
+                return
+        except Cancelled:
+            await self.write("end", lambda place: _stop_session(place, self.session_id))
+            raise
+        self._begin_again()
+
+    def _begin_again(self) -> NoReturn:
+        """Go on with an empty history."""
+        self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred, "ending": self.ending})
+
+    async def _next(self) -> str | None:
+        """The next turn; None if the session has ended, because none came for long."""
+        settings = self.agent.settings
+        await self._skip_expired()
+        if self.deferred:
+            return self.deferred.pop(0)[0]
+        for wait, status in (
+            (settings.idle, SessionStatus.IDLE),
+            (settings.end_after - settings.idle, SessionStatus.ENDED),
+        ):
+            mail = await self.ctx.receive(MAIL, timeout=timedelta(microseconds=wait), default=None)
+            if mail is not None:
+                return str(mail["turn"])
+            if not await self._let_go(status, "idle"):
+                self._begin_again()  # a turn has come, or people have the conversation
+        return None
+
+    async def _skip_expired(self) -> None:
+        """Skip turns that were deferred for too long."""
+        if all(expires is None for _, expires in self.deferred):
+            return
+        now = from_datetime(self.ctx.now())
+        over = [id for id, expires in self.deferred if expires is not None and expires <= now]
+        if over:
+            self.deferred = [(id, expires) for id, expires in self.deferred if id not in over]
+            await self.write("expire", lambda place: turns.skip_turns(place, over, "flow_active"))
+
+    async def _let_go(self, status: SessionStatus, reason: str) -> bool:
+        return bool(
+            await self.write(status.value, lambda place: turns.let_session_go(place, self.session_id, status, reason))
+        )
+
+    async def begin(self, turn_id: str) -> LiveTurn | None:
+        """Begin a turn. None if it is over already, because people have the conversation."""
+
+        def read(place: Place) -> Operation[dict[str, Any] | None]:
+            turn, over = yield from turns.begin_turn(place, turn_id)
+            return None if over is not None else (yield from self._facts(turn))
+
+        facts = await self.write("begin", read)
+        return None if facts is None else self._go_on_with(facts)
+
+    async def resume(self, cause: str) -> LiveTurn:
+        """Begin a turn because a wait is over."""
+        key = f"resume/{self.ctx.uuid()}"
+
+        def read(place: Place) -> Operation[dict[str, Any]]:
+            turn = yield from turns.resume_turn(place, self.session_id, key, cause)
+            return (yield from self._facts(turn))
+
+        return self._go_on_with(await self.write("resume", read))
+
+    def _facts(self, turn: Any) -> Operation[dict[str, Any]]:
+        """What a turn needs to know, as JSON. Hooks are among it, so that a replay calls those that there were."""
+        user = read_user((yield statement("lock_agent_user_id", id=turn.user_id))[0])
+        tags = yield from turns.read_tags([user.id])
+        hooks = [*self.agent.hooks, *(["router"] if self.agent.route is not None else [])]
+        stored = orjson.loads(turn.metadata)
+        declared = False
+        if turn.flow is not None and turn.flow != CLASSIC and turn.flow not in self.agent.flows:
+            rows = yield statement("declared_agent", name=self.agent.name)
+            declared = bool(rows) and turn.flow in orjson.loads(rows[0][0])["flows"]
+        return {
+            "id": turn.id,
+            "source": turn.source,
+            "text": turn.text,
+            "flow": turn.flow,
+            "input": None if turn.input is None else orjson.loads(turn.input),
+            "metadata": {**stored.get("given", {}), **turns.correlation_of(turn)},
+            "on_active_flow": turn.on_active_flow,
+            "expires": turns.expiry_of(turn),
+            "declared": declared,
+            "user": user_json(user, tags[user.id]),
+            "hooks": hooks,
+        }
+
+    def _go_on_with(self, facts: Mapping[str, Any]) -> LiveTurn:
+        self.turn = LiveTurn(**{**facts, "hooks": frozenset(facts["hooks"])})
+        return self.turn
+
+    async def finish(
+        self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
+    ) -> TurnOutcome | None:
+        """Finish the turn that is going on, if there is one."""
+        turn, self.turn = self.turn, None
+        if turn is None:
+            return None
+        if outcome is None:
+            outcome, ended = turn.outcome
+            reason = ended or reason
+
+        def write(place: Place) -> Operation[dict[str, Any]]:
+            written = yield from turns.complete_turn(place, turn.id, outcome, reason, turn.spent, waits)
+            return written.as_json()
+
+        return TurnOutcome.from_json(await self.write("finish", write))
+
+    async def take(self, turn_id: str) -> None:
+        """Handle a turn that comes while no flow is active."""
+        turn = await self.begin(turn_id)
+        if turn is not None:
+            await self.guard(self._pipeline)
+            await self.finish()
+
+    async def guard(self, work: Callable[[], Any]) -> None:
+        """Let a turn fail where its work does, and apologise if the user is waiting for an answer."""
+        try:
+            await work()
+        except Exception as problem:
+            reason = _reason(problem)
+            turn = self.turn or await self.resume("failed")
+            await self.note("response:failed", "turn", reason)
+            fallback = self.agent.settings.fallback
+            if fallback is not None and turn.source == "inbound" and not turn.delivered:
+                await self.respond(Candidate(fallback, "fallback"))
+            turn.broken = reason
+
+    async def _pipeline(self) -> None:
+        turn = self._current()
+        if turn.source == "human":
+            await self.speak_for_person()
+        elif turn.source == "resumed":  # a decision of a person that came after its flow had ended
+            await self.finish(Outcome.SKIPPED, "nothing_waits")
+        elif (decision := await self.gate()) is not None:
+            if decision["action"] == "route_flow":
+                await self._start_flow(decision["flow"], decision.get("input"))
+            else:
+                await self._start_flow(turn.flow or await self._route() or CLASSIC, turn.input)
+
+    async def speak_for_person(self) -> None:
+        """Send what a person says in the agent's place."""
+        turn = self._current()
+        await self.respond(Candidate(turn.text or "", "human", role="human", forced=True), hooks=False)
+
+    async def gate(self) -> dict[str, Any] | None:
+        """Commands, then `before_llm`. Returns what to go on with, or None if the turn has been answered or ended."""
+        turn = self._current()
+        if await self._command():
+            return None
+        decision = await self._before_llm()
+        turn.policy["before_llm"] = decision["action"]
+        if decision["action"] == "end":
+            await self.finish(Outcome.SKIPPED, decision.get("reason") or "policy_end")
+            return None
+        if decision["action"] == "skip_llm":
+            if decision.get("reply"):
+                await self.respond(Candidate(decision["reply"], "short_circuit", decision.get("structured")))
+            else:
+                turn.held = decision.get("reason") or "policy_skip"
+            return None
+        return decision
+
+    async def _command(self) -> bool:
+        """Call the command that a message names. A scheduled turn has none."""
+        turn = self._current()
+        if turn.source != "inbound" or not (turn.text or "").startswith("/"):
+            return False
+        name, _, rest = (turn.text or "")[1:].partition(" ")
+        handler = self.agent.commands.get(name)
+        key = str(self.ctx.uuid())
+
+        async def call() -> dict[str, Any]:
+            if handler is None:
+                return {"known": False}
+            user, action = str(turn.user["external_id"]), f"command.{name}"
+            if handler.access == "admin" and not await self.agent.may(action, user, user):
+                await write_patiently(self.host, lambda: people.note_denial(self.place(), key, action, turn.id))
+                return {"known": False}  # as one that does not exist
+            ended: list[str] = []
+            reply = await call_either(handler.function, self.tool_context(key, ended), rest)
+            return {"known": True, "reply": None if reply is None else str(reply), "ended": ended}
+
+        answer = await self.ctx.step(step(call, name="command", timeout=_HOOK_TIMEOUT))
+        self._end_later(answer)
+        if answer["known"] and answer["reply"]:
+            await self.respond(Candidate(answer["reply"], "command"))
+        return bool(answer["known"])
+
+    # Hooks
+
+    async def _hook(self, name: str, call: Callable[[], Any]) -> dict[str, Any]:
+        """Call a hook as a step. One that fails counts as one that returned nothing."""
+        turn = self._current()
+        if name not in turn.hooks:
+            return {"action": "continue"}
+        try:
+            result: dict[str, Any] = await self.ctx.step(step(call, name=name, timeout=_HOOK_TIMEOUT))
+        except StepFailed as problem:
+            await self.note("response:failed", name, _reason(problem))
+            return {"action": "continue"}
+        self._end_later(result)
+        return result
+
+    async def _before_llm(self) -> dict[str, Any]:
+        async def call() -> dict[str, Any]:
+            hook = self.agent.hooks.get("before_llm")
+            turn = self._current()
+            hook_input = BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info())
+            decision = before_llm_result(None if hook is None else await call_either(hook, hook_input))
+            if decision["action"] == "route_flow" and decision["flow"] != CLASSIC:
+                self.agent.find_flow(decision["flow"]).check(decision.get("input"))
+            return decision
+
+        return await self._hook("before_llm", call)
+
+    async def _route(self) -> str | None:
+        """The flow that the router chooses. A flow that does not exist is no choice."""
+        turn = self._current()
+        if turn.source != "inbound" or isinstance(self.agent.route, SchemaFlow):
+            return None
+        if isinstance(self.agent.route, Detector):
+            return await self._detect(self.agent.route)
+
+        async def call() -> dict[str, Any]:
+            route = self.agent.route
+            hook_input = BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info())
+            name = await call_either(route, hook_input) if callable(route) else None
+            if name is not None and name != CLASSIC:
+                self.agent.find_flow(name)
+            return {"action": "continue", "flow": name}
+
+        return (await self._hook("router", call)).get("flow")
+
+    async def _detect(self, detector: Detector) -> str:
+        """The flow that the detector's model chooses. Without its answer, the fallback."""
+        turn, settings = self._current(), self.agent.settings
+
+        async def call() -> dict[str, Any]:
+            model = detector.model or settings.model
+            if model is None:
+                raise Fatal(f"the detector of agent {self.agent.name!r} has no model")
+            flows = self.agent.flows
+            try:
+                reply = await model.complete(detector.request(turn.text or "", flows), self.host.egress)
+            except ModelRefused as problem:
+                raise Fatal(str(problem)) from None
+            return {"reply": reply.as_json(), "routed": detector.read(reply.text, flows).as_json()}
+
+        try:
+            answer = await self.ctx.step(self._model_step(call, "router"))
+        except StepFailed as problem:
+            await self.note("response:failed", "router", _reason(problem))
+            return self._routed(Routed(detector.fallback, "unreadable").as_json())
+        turn.count(answer["reply"])
+        return self._routed(answer["routed"])
+
+    def _routed(self, routed: Mapping[str, Any]) -> str:
+        """Keep with the turn what a router decided, and why."""
+        self._current().policy["router"] = dict(routed)
+        if routed["why"] != CHOSEN:
+            self.ctx.log(f"the router chose its fallback {routed['flow']!r}: {routed['why']}")
+        return str(routed["flow"])
+
+    def _model_step(self, call: Callable[[], Any], name: str) -> Any:
+        settings = self.agent.settings
+        timeout = timedelta(microseconds=settings.model_timeout)
+        return step(call, name=name, retry=settings.model_retry, timeout=timeout)
+
+    async def note(self, event: str, stage: str, reason: str | None) -> None:
+        """Write an event about the response of this turn."""
+        turn, id = self._current(), str(self.ctx.uuid())
+        await self.write(
+            "note", lambda place: responses.note_response(place, turn.id, id, event, stage, reason, turn.policy)
+        )
+
+    # The model
+
+    async def _answer(self) -> tuple[str, Mapping[str, Any] | None] | None:
+        """Let the model answer, with tools. Returns the flow that it chooses instead, if it may and does."""
+        turn = self._current()
+        exchange: list[dict[str, Any]] = []
+        for _ in range(self.agent.settings.rounds):
+            reply = await self._complete(exchange)
+            turn.count(reply)
+            if not reply["tool_calls"]:
+                flow = await self._choose_by_schema(reply["text"])
+                if flow is not None:
+                    return flow, None
+                await self._respond_with(reply["text"])
+                return None
+            exchange.append(_asks(reply))
+            for call in reply["tool_calls"]:
+                result = await self._try_tool(call["name"], call["arguments"])
+                exchange.append({"role": "tool", "tool_call_id": call["id"], "content": orjson.dumps(result).decode()})
+        turn.failure = "too_many_rounds"
+        await self.note("response:failed", "model", turn.failure)
+        return None
+
+    async def _choose_by_schema(self, text: str) -> str | None:
+        """The flow that a field of the model's answer names. None for the reply. A flow is chosen once in a turn, for a
+        message, and while no flow is active."""
+        turn, route = self._current(), self.agent.route
+        if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
+            return None
+        turn.routed = True
+
+        async def call() -> dict[str, Any]:
+            try:
+                structured = orjson.loads(text)
+            except ValueError:
+                structured = None
+            return route.read(structured, self.agent.flows).as_json()
+
+        flow = self._routed(await self.ctx.step(step(call, name="router")))
+        return None if flow == CLASSIC else flow
+
+    async def _respond_with(self, text: str) -> None:
+        """Make a candidate of what the model answered. It must have a reply."""
+        turn = self._current()
+        structured: Any = None
+        if self.agent.settings.structured:
+            try:
+                structured = orjson.loads(text)
+                text = structured["reply"]
+            except (ValueError, KeyError, TypeError):
+                text = ""
+        if not isinstance(text, str) or not text.strip():
+            turn.failure = "no_reply"
+            await self.note("response:failed", "model", "the model's answer has no reply")
+            return
+        await self.respond(Candidate(text, "classic", structured))
+
+    async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
+        turn, settings = self._current(), self.agent.settings
+
+        async def call() -> dict[str, Any]:
+            model = settings.model
+            if model is None:
+                raise Fatal(f"agent {self.agent.name!r} has no model")
+            messages = await self._messages(turn)
+            tools = [tool.schema for tool in self.agent.tools.values()]
+            if isinstance(self.agent.route, SchemaFlow):
+                messages.insert(0, {"role": "system", "content": self.agent.route.instruction(self.agent.flows)})
+            request = ModelRequest([*messages, *exchange], tools, settings.structured)
+            try:
+                return (await model.complete(request, self.host.egress)).as_json()
+            except ModelRefused as problem:
+                raise Fatal(str(problem)) from None
+
+        answer: dict[str, Any] = await self.ctx.step(self._model_step(call, "model"))
+        return answer
+
+    async def _messages(self, turn: LiveTurn) -> list[dict[str, Any]]:
+        """The prompt, and what was said up to this turn."""
+        settings = self.agent.settings
+
+        def read(_: int) -> Operation[list[Any]]:
+            return (
+                yield statement(
+                    "said_in_session", session=self.session_id, before=f"{turn.id}2", limit=settings.history
+                )
+            )
+
+        said = [read_message(row) for row in reversed(await self.host.store.read(read))]
+        prompt = settings.prompt
+        if callable(prompt):
+            prompt = await call_either(prompt, BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info()))
+        messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt else []
+        messages += [
+            {"role": "user" if message.role == "user" else "assistant", "content": message.text} for message in said
+        ]
+        asked = turn.metadata.get("prompt")
+        if turn.source == "scheduled" and isinstance(asked, str):
+            messages.append({"role": "user", "content": asked})
+        return messages
+
+    # Tools
+
+    async def _try_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool for the model. An error is its result."""
+        try:
+            return await self.call_tool(name, arguments)
+        except (StepFailed, OstinatoError) as problem:
+            return {"error": str(problem)}
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a tool as a step. The user comes from the session, never from the arguments."""
+        tool = self.agent.tools.get(name)
+        key = str(self.ctx.uuid())
+
+        async def call() -> Any:
+            if tool is None:
+                raise Fatal(f"there is no tool {name!r}")
+            try:
+                checked = check_arguments(tool.arguments, arguments, f"tool {name!r}")
+            except OstinatoError as problem:
+                raise Fatal(str(problem)) from None
+            ended: list[str] = []
+            context = {"ctx": self.tool_context(key, ended)} if tool.context else {}
+            return {"value": await call_either(tool.function, **checked, **context), "ended": ended}
+
+        policy = step(
+            call,
+            name=f"tool:{name}",
+            retry=tool.retry if tool else None,
+            timeout=timedelta(microseconds=tool.timeout) if tool else None,
+            at_most_once=tool.at_most_once if tool else False,
+        )
+        answer = await self.ctx.step(policy)
+        self._end_later(answer)
+        return answer["value"]
+
+    def tool_context(self, key: str, ended: list[str]) -> ToolContext:
+        """For whom a tool acts. `ended` gets the reasons for which it ends the session: they are a part of the recorded
+        result, so that a replay knows them."""
+        turn = self._current()
+        return ToolContext(
+            self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
+        )
+
+    def _end_later(self, answer: Mapping[str, Any]) -> None:
+        """End the session after this turn, if what was called has asked for it."""
+        for reason in answer.get("ended") or ():
+            self.ending = str(reason)
+
+    def turn_info(self) -> TurnInfo:
+        turn = self._current()
+        now = to_datetime(self.host.engine().clock.now())
+        return TurnInfo(turn.id, self.session_id, turn.source, turn.text, turn.flow, turn.metadata, now)
+
+    def _current(self) -> LiveTurn:
+        if self.turn is None:
+            raise OstinatoError("there is no turn going on")
+        return self.turn
+
+    # Responding
+
+    async def respond(self, candidate: Candidate, *, hooks: bool = True) -> bool:
+        """Send a candidate: `before_response`, intent, dispatch, storage, `on_response`. Returns whether it was
+        sent."""
+        turn = self._current()
+        turn.producer = candidate.producer
+        if hooks:
+            decision = await self._before_response(candidate)
+            turn.policy["before_response"] = decision["action"]
+            if decision["action"] == "cancel":
+                turn.held = "policy_cancel"
+                await self.note("response:canceled", "before_response", decision.get("reason"))
+                return False
+            if decision["action"] == "replace":
+                structured = decision.get("structured") or candidate.structured
+                candidate = Candidate(
+                    decision["reply"], candidate.producer, structured, candidate.role, candidate.forced, candidate.to
+                )
+        number = turn.responses
+        turn.responses += 1
+        unasked = turn.source == "scheduled" or (turn.source == "resumed" and self.begun_by == "scheduled")
+        intent = await self.write(
+            "intent",
+            lambda place: responses.commit_intent(place, turn.id, number, candidate, turn.policy, unasked=unasked),
+        )
+        if "suppressed" in intent:
+            turn.held = intent["suppressed"]
+            await self.note("response:canceled", "intent", turn.held)
+            return False
+        sent = await self._dispatch(intent, candidate)
+        delivery = Delivery(sent["status"])
+        meta = await self.write(
+            "settle",
+            lambda place: responses.settle_response(
+                place,
+                turn.id,
+                intent["key"],
+                delivery,
+                sent.get("id"),
+                sent.get("error"),
+                candidate.producer,
+                turn.policy,
+            ),
+        )
+        if delivery is Delivery.SENT:
+            turn.delivered += 1
+        elif sent.get("error") == TAKEN:
+            turn.held = TAKEN
+        else:
+            turn.failure = f"delivery_{delivery.value}"
+        if hooks and delivery is not Delivery.FAILED:
+            await self._on_response(candidate, delivery, meta)
+        return delivery is Delivery.SENT
+
+    async def _before_response(self, candidate: Candidate) -> dict[str, Any]:
+        turn = self._current()
+
+        async def call() -> dict[str, Any]:
+            hook = self.agent.hooks.get("before_response")
+            hook_input = BeforeResponseInput(
+                self.agent.name,
+                user_info(turn.user),
+                self.turn_info(),
+                candidate.reply,
+                candidate.structured or {},
+                candidate.producer,
+            )
+            return before_response_result(None if hook is None else await call_either(hook, hook_input))
+
+        return await self._hook("before_response", call)
+
+    async def _on_response(self, candidate: Candidate, delivery: Delivery, meta: Mapping[str, Any]) -> None:
+        turn, key = self._current(), f"on_response/{self._current().id}/{self._current().responses}"
+
+        async def call() -> dict[str, Any]:
+            hook = self.agent.hooks.get("on_response")
+            ended: list[str] = []
+            if hook is not None:
+                source = "scheduled" if turn.source == "scheduled" else candidate.producer
+                response_meta = ResponseMeta(
+                    source,
+                    candidate.producer,
+                    turn.source,
+                    turn.flow,
+                    turn.policy.get("before_llm"),
+                    turn.policy.get("before_response"),
+                    meta["hitl_state"],
+                    meta["escalation_id"],
+                    delivery.value,
+                    turn.id,
+                    self.session_id,
+                    turn.metadata,
+                )
+                structured = {"reply": candidate.reply, **(candidate.structured or {})}
+                arguments = (structured, self.tool_context(key, ended), response_meta)
+                await call_either(hook, *arguments[: _most_arguments(hook)])
+            return {"action": "continue", "ended": ended}
+
+        await self._hook("on_response", call)
+
+    async def _dispatch(self, intent: Mapping[str, Any], candidate: Candidate) -> dict[str, Any]:
+        """Send a committed message. One whose delivery is unknown is sent again only if the receiver recognises it.
+
+        Right before the transport gets it, the takeover is looked at once more: a crash, or a transport that was busy,
+        may have kept the message since it was committed."""
+        transport = self.agent.settings.transport
+
+        async def call() -> dict[str, Any]:
+            taken = False
+            if not candidate.forced:
+                taken = await read_patiently(self.host.store, lambda _: responses.find_takeover(self.session_id))
+            if taken:
+                return {"status": "failed", "error": TAKEN}
+            message = OutgoingMessage(
+                intent["key"],
+                self.agent.name,
+                intent["user"],
+                intent["address"],
+                candidate.reply,
+                candidate.structured or {},
+                self.host.engine().clock.now(),
+            )
+            try:
+                return {"status": "sent", "id": await transport.send(message, self.host.egress)}
+            except NotSent as problem:
+                return {"status": "retry" if problem.retry else "failed", "error": str(problem)[:500]}
+
+        for delay in (*_DELAYS, None):
+            once = step(call, name="dispatch", timeout=_SEND_TIMEOUT, at_most_once=True)
+            again = step(call, name="dispatch", timeout=_SEND_TIMEOUT, retry=_SEND_RETRY)
+            try:
+                sent: dict[str, Any] = await self.ctx.step(again if transport.idempotent else once)
+            except StepInterrupted:
+                return {"status": "unknown", "error": "the node was lost while it was being sent"}
+            except StepFailed as problem:
+                return {"status": "unknown", "error": str(problem)[:500]}
+            if sent["status"] != "retry":
+                return sent
+            if delay is not None:
+                await self.ctx.sleep(delay)
+        return {"status": "failed", "error": sent.get("error")}
+
+    # Flows
+
+    async def _start_flow(self, name: str, input: Mapping[str, Any] | None) -> None:
+        """Run a flow, and those that it hands over to, until one has ended. `classic` lets the model answer."""
+        following: tuple[str, Mapping[str, Any] | None] | None = (name, input)
+        while following is not None:
+            following = await (self._answer() if following[0] == CLASSIC else self._run_flow(*following))
+
+    async def _run_flow(
+        self, name: str, input: Mapping[str, Any] | None
+    ) -> tuple[str, Mapping[str, Any] | None] | None:
+        """Run one flow. Returns the flow that follows it, if it hands over. A node that lacks its code leaves the run
+        to one that has it."""
+        turn = self._current()
+        if name == turn.flow and turn.declared and name not in self.agent.flows:
+            raise CodeMissing(f"flow {name!r}")
+        turn.flow = turn.flow or name
+        if turn.source != "resumed":
+            self.begun_by = turn.source
+        chosen = await self._choose_version(name, input)
+        if "reason" in chosen:
+            turn.failure = chosen["reason"]
+            await self.note("response:failed", "flow", turn.failure)
+            return None
+        version: int = chosen["version"]
+        try:
+            flow = self.agent.find_flow(name, version)
+        except NotFound:
+            raise CodeMissing(f"flow {name!r}, version {version}") from None
+        await self.write(
+            "flow_start",
+            lambda place: turns.set_flow(place, self.session_id, turn.id, name, version, "flow:started"),
+        )
+        self.flow = name
+        following = None
+        event, reason = "flow:ended", None
+        try:
+            arguments = check_arguments(flow.arguments, input, f"flow {name!r}")
+            await flow.function(FlowContext(self, name), **arguments)
+        except FlowEnded as ended:
+            reason = ended.reason
+        except Switched as switched:
+            following, reason = (switched.flow, switched.input), switched.reason
+        except Exception as problem:
+            event, reason = "flow:failed", _reason(problem)
+        await self._flow_over(event, reason)
+        if event == "flow:failed":
+            raise OstinatoError(f"flow {name!r} failed: {reason}")
+        return following
+
+    async def _choose_version(self, name: str, input: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The `version` of a flow that this session goes on with, recorded, or the `reason` why it cannot begin."""
+
+        async def call() -> dict[str, Any]:
+            try:
+                flow = self.agent.find_flow(name)
+                flow.check(input)
+            except NotFound:
+                return {"reason": "unknown_flow"}
+            except OstinatoError:
+                return {"reason": "bad_input"}
+            return {"version": flow.version}
+
+        chosen: dict[str, Any] = await self.ctx.step(step(call, name="flow"))
+        return chosen
+
+    async def _flow_over(self, event: str, reason: str | None) -> None:
+        self.flow = self.proxy_id = None
+        turn = self.turn or await self.resume("flow_over")
+        await self.write(
+            "flow_end",
+            lambda place: turns.set_flow(place, self.session_id, turn.id, None, None, event, reason=reason),
+        )
+
+    async def wait(
+        self, what: str, due: datetime | None, accepts: Callable[[LiveTurn], bool], aside: str = "noop"
+    ) -> LiveTurn | None:
+        """Finish the turn, and wait for one that the flow accepts. None if it does not come until `due`; then a turn
+        has begun that goes on without it.
+
+        Other turns are handled meanwhile. `aside` says how messages of the user are, if they are not accepted: by the
+        model (`classic`), not at all (`noop`), or after the flow (`queue`)."""
+        await self.finish(reason="flow_waiting", waits=what)
+        ctx = self.ctx
+        while True:
+            until = min((moment for moment in (due, self._first_expiry()) if moment is not None), default=None)
+            if until is None:
+                mail = await ctx.receive(MAIL)
+            else:
+                left = until - ctx.now()
+                mail = await ctx.receive(MAIL, timeout=left, default=None) if left > timedelta() else None
+            if mail is None and until != due:
+                await self._skip_expired()
+                continue
+            if mail is None:
+                await self.resume(f"{what}_timeout")
+                return None
+            turn = await self.begin(str(mail["turn"]))
+            if turn is None:
+                continue
+            if turn.source == "scheduled":
+                await self._during_flow(turn, what)
+            elif turn.source == "human" and not accepts(turn):
+                await self.guard(self.speak_for_person)
+                await self.finish(waits=what)
+            elif turn.source == "inbound":
+                if await self._inbound_during(turn, accepts, aside, what):
+                    turn.flow = self.flow
+                    return turn
+            elif accepts(turn):
+                turn.flow = self.flow
+                return turn
+            else:
+                await self.finish(Outcome.SKIPPED, "nothing_waits", waits=what)
+
+    def _first_expiry(self) -> datetime | None:
+        expiries = [expires for _, expires in self.deferred if expires is not None]
+        return to_datetime(min(expiries)) if expiries else None
+
+    async def _during_flow(self, turn: LiveTurn, what: str) -> None:
+        """A scheduled turn came while a flow waits: its own policy says what happens."""
+        if turn.on_active_flow == "replace" and turn.flow is not None:
+            raise Switched(turn.flow, turn.input, "replaced")
+        if turn.on_active_flow == "defer" and len(self.deferred) < _MOST_DEFERRED:
+            self.deferred.append((turn.id, turn.expires))
+            self.turn = None
+            return
+        await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
+
+    async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
+        """A message came while a flow waits. Returns whether the flow gets it."""
+        if aside == "queue" and not accepts(turn) and len(self.deferred) < _MOST_DEFERRED:
+            self.deferred.append((turn.id, None))
+            self.turn = None
+            return False
+        decision: dict[str, Any] | None = None
+
+        async def check() -> None:
+            nonlocal decision
+            decision = await self.gate()
+
+        await self.guard(check)
+        if decision is None:
+            await self.finish(waits=what)
+            return False
+        if decision["action"] == "route_flow":
+            raise Switched(decision["flow"], decision.get("input"), "routed")
+        if accepts(turn):
+            return True
+        if aside == "classic":
+            await self.guard(self._answer)
+            await self.finish(waits=what)
+        else:
+            await self.finish(Outcome.SKIPPED, "waiting_for_people", waits=what)
+        return False
+
+
+def _stop_session(place: Place, session_id: str) -> Operation[None]:
+    rows = yield statement("session_by_id", id=session_id)
+    session = read_session(rows[0])
+    yield statement("lock_agent_user_id", id=session.user_id)
+    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    if session.ended is None:
+        yield from turns.end_session(place, session, "canceled")
+
+
+def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """The message of the model that asks for tools, as the next request contains it."""
+    calls = [
+        {
+            "id": call["id"],
+            "type": "function",
+            "function": {"name": call["name"], "arguments": orjson.dumps(call["arguments"]).decode()},
+        }
+        for call in reply["tool_calls"]
+    ]
+    return {"role": "assistant", "content": reply["text"] or None, "tool_calls": calls}
+
+
+def _most_arguments(function: Callable[..., Any]) -> int:
+    """How many arguments a function takes: `on_response` may leave out the last ones."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return 3
+    return len([one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)])
+
+
+def _reason(problem: BaseException) -> str:
+    words = problem.error.get("message", "") if isinstance(problem, StepFailed) else str(problem)
+    kind = problem.type if isinstance(problem, StepFailed) else type(problem).__name__
+    return f"{kind}: {words}"[:300]

@@ -1,0 +1,25 @@
+"""`ctx` of a tool or a command: for whom it acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ostinato.flows.hooks import TurnInfo, UserInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The user and the turn come from the session; a model cannot choose them. `key` is the same in every attempt of
+    the same call, for services that recognise a repetition."""
+
+    agent: str
+    namespace: str
+    user: UserInfo
+    turn: TurnInfo
+    key: str
+    _end: Callable[[str], None] = field(repr=False)
+
+    def end_session(self, reason: str = "ended") -> None:
+        """End the session after this turn."""
+        self._end(reason)

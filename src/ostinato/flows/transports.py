@@ -1,0 +1,167 @@
+"""Transports: how messages leave, and how they come in. A port, a signed webhook, and a console."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import orjson
+
+from ostinato.engine.http import signing
+from ostinato.engine.http.egress import Egress, EgressRefused, EgressUnconnected
+from ostinato.engine.http.secrets import redact, resolve
+from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.flows.errors import NotSent
+from ostinato.when.instants import Micros
+
+_TIMEOUT = 15.0
+_KEPT = 4096  # bytes of a response
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """A message to send. `key` is the same in every attempt."""
+
+    key: str
+    agent: str
+    user: str
+    address: str
+    text: str
+    data: Mapping[str, Any]
+    now: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class InboundMessage:
+    """A message that came in. `id` is the transport's; the same message again has the same id."""
+
+    id: str
+    user: str
+    text: str
+    name: str | None = None
+    address: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Transport(Protocol):
+    """Sends messages. `idempotent` says that the receiver recognises a repeated `key`, so that a message whose delivery
+    is unknown may be sent again. `send` returns the id that the receiver gave the message, if it did. It raises
+    `NotSent` if nothing was delivered; after any other exception nobody knows."""
+
+    idempotent: bool
+
+    async def send(self, message: OutgoingMessage, egress: Egress) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class WebhookTransport:
+    """Posts messages to a URL, signed by the Standard Webhooks convention, and reads messages that are signed so.
+
+    `secrets` may be references such as `secret://chat`. The key of a message is its `webhook-id`. `idempotent` is for
+    receivers that recognise it.
+    """
+
+    url: str
+    secrets: Sequence[str]
+    idempotent: bool = False
+    timeout: float = _TIMEOUT
+
+    def __post_init__(self) -> None:
+        if isinstance(self.secrets, str) or not self.secrets:
+            raise OstinatoError("a webhook transport has secrets=[…], at least one, to sign with")
+
+    async def send(self, message: OutgoingMessage, egress: Egress) -> str | None:
+        try:
+            resolved = resolve({"url": self.url, "secrets": list(self.secrets)})
+        except OstinatoError as problem:
+            raise NotSent(str(problem)) from None
+        content = orjson.dumps(
+            {
+                "id": message.key,
+                "agent": message.agent,
+                "user": message.user,
+                "to": message.address,
+                "text": message.text,
+                "data": dict(message.data),
+            }
+        )
+        headers = {"content-type": "application/json", "idempotency-key": message.key}
+        headers |= signing.sign(resolved.value["secrets"], message.key, message.now, content)
+        hidden = resolved.secrets
+        try:
+            answer = await egress.request(
+                "POST",
+                resolved.value["url"],
+                headers=headers,
+                content=content,
+                timeout=self.timeout,
+                max_response=_KEPT,
+            )
+        except EgressRefused as problem:
+            raise NotSent(str(redact(str(problem), hidden)), retry=False) from None
+        except EgressUnconnected as problem:
+            raise NotSent(str(redact(str(problem), hidden))) from None
+        if 200 <= answer.status < 300:
+            return _read_id(answer.content)
+        shown = redact(answer.content[:_SHOWN].decode("utf-8", "replace"), hidden)
+        words = f"the receiver answered {answer.status}: {shown}"
+        if answer.status in (408, 425, 429, 503):
+            raise NotSent(words)
+        if answer.status < 500:
+            raise NotSent(words, retry=False)
+        raise OstinatoError(words)  # a server that failed may have delivered it
+
+    def read_inbound(self, headers: Mapping[str, str], body: bytes, now: Micros) -> InboundMessage:
+        """Read a message that came in over HTTP. Raises `SignatureInvalid` if it is not signed with a secret."""
+        resolved = resolve(list(self.secrets))
+        signing.verify(resolved.value, headers, body, now)
+        return read_inbound(body)
+
+
+def _read_id(content: bytes) -> str | None:
+    try:
+        answer = orjson.loads(content)
+    except ValueError:
+        return None
+    id = answer.get("id") if isinstance(answer, dict) else None
+    return id if isinstance(id, str) and 0 < len(id) <= 200 else None
+
+
+def read_inbound(body: bytes) -> InboundMessage:
+    """Read `{"id": …, "user": …, "text": …}`. Raises what is wrong with it."""
+    try:
+        message = orjson.loads(body)
+    except ValueError as problem:
+        raise OstinatoError(f"the message is not JSON: {problem}") from None
+    if not isinstance(message, dict):
+        raise OstinatoError(f"the message {short_repr(message)} is not an object with id, user and text")
+    for name in ("id", "user", "text"):
+        check_text(message.get(name), f"the message's {name}")
+    for name in ("name", "address"):
+        if message.get(name) is not None:
+            check_text(message[name], f"the message's {name}")
+    metadata = message.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise OstinatoError(f"the message's metadata {short_repr(metadata)} is not an object")
+    return InboundMessage(
+        message["id"], message["user"], message["text"], message.get("name"), message.get("address"), metadata
+    )
+
+
+class ConsoleTransport:
+    """Writes messages to the terminal."""
+
+    idempotent = False
+
+    def __init__(self, write: Callable[[str], Any] | None = None) -> None:
+        self._write = write or (lambda line: print(line, file=sys.stdout, flush=True))
+
+    async def send(self, message: OutgoingMessage, egress: Egress) -> str | None:
+        written = self._write(f"{message.agent} → {message.user}: {message.text}")
+        if inspect.isawaitable(written):
+            await written
+        return None

@@ -1,0 +1,548 @@
+"""Accept, begin and finish turns. Each function is one transaction, or a part of one.
+
+Every transaction locks the user first, then changes sessions and turns, and then puts messages into the mailboxes of
+runs. So two inputs of one user are accepted one after the other, and no lock is taken in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from ostinato.engine.rows import audit
+from ostinato.errors import NotFound
+from ostinato.flows.definition import session_function
+from ostinato.flows.model import (
+    DEFER_MAX,
+    MAIL,
+    OPTED_OUT,
+    OUTCOME,
+    EscalationRecord,
+    Hitl,
+    MessageRecord,
+    Outcome,
+    SessionRecord,
+    SessionStatus,
+    TurnInput,
+    TurnOutcome,
+    TurnRecord,
+    UserRecord,
+)
+from ostinato.flows.store import (
+    escalation_row,
+    message_row,
+    read_escalation,
+    read_session,
+    read_turn,
+    read_user,
+    session_row,
+    statement,
+    turn_row,
+    user_row,
+)
+from ostinato.functions.model import KIND as FUNCTION
+from ostinato.functions.model import Message
+from ostinato.functions.operations import Sending, refusal, send, start_with_messages
+from ostinato.model import Run, read_length
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a transaction works: in a namespace, for an agent, at a time. `new_id` makes ids that sort by time."""
+
+    namespace: str
+    agent: str
+    queue: str
+    now: Micros
+    new_id: Callable[[Micros], str]
+    actor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a transport knows of a user: the display name and the address. None leaves what is stored."""
+
+    name: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A turn that is stored. `new` is false if the same input was accepted before. `outcome` is set if it is over."""
+
+    turn_id: str
+    new: bool
+    outcome: TurnOutcome | None = None
+
+
+# Accepting
+
+
+def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = None) -> Operation[Accepted]:
+    """Store an input and hand it to the session of its user, which begins if there is none.
+
+    The same key of the same user is accepted once. A scheduled turn opens a session only with `bootstrap`, and never
+    creates a user. Raises `MailboxFull` for a message that the session cannot take now; the transport may try again."""
+    user = yield from _user(place, turn_input, profile or Profile())
+    if user is None:
+        return Accepted("", True, TurnOutcome(Outcome.SKIPPED, "unknown_user"))
+    rows = yield statement("turn_by_key", user=user.id, key=turn_input.key)
+    if rows:
+        turn = read_turn(rows[0])
+        return Accepted(turn.id, False, None if turn.outcome is None else outcome_of(turn))
+    if turn_input.source == "inbound":
+        yield from _note_inbound(place, user, profile or Profile())
+    turn = _new_turn(place, turn_input, user)
+    session = yield from open_session(user)
+    reason = _refusal(turn_input, user, session) if turn_input.source == "scheduled" else None
+    if reason is not None:
+        refused = replace(turn, session_id=None)
+        yield statement("insert_turns", [turn_row(refused)])
+        outcome = yield from finish_turn(place, refused, None, Outcome.SKIPPED, reason)
+        return Accepted(turn.id, True, outcome)
+    yield from _hand_over(place, user, session, turn)
+    return Accepted(turn.id, True)
+
+
+def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
+    """Why a scheduled turn is skipped, if it is: the user has opted out, or there is no active session and it may not
+    open one. A session that it names, and that is not the user's open one, counts as not active."""
+    if user.consent == OPTED_OUT:
+        return OPTED_OUT
+    active = session is not None and session.status is SessionStatus.ACTIVE
+    if turn_input.session_id is not None:
+        active = active and session is not None and session.id == turn_input.session_id
+    return None if active or turn_input.bootstrap else "bootstrap_disabled"
+
+
+def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
+    """Lock the user of an input. The first message of a person creates one."""
+    names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
+    rows = yield statement("lock_agent_user", **names)
+    if not rows and turn_input.source == "inbound":
+        new = UserRecord(
+            place.new_id(place.now),
+            place.namespace,
+            place.agent,
+            turn_input.user,
+            profile.address or turn_input.user,
+            profile.name,
+            created=place.now,
+            updated=place.now,
+            active=place.now,
+        )
+        yield statement("insert_agent_users", [user_row(new)])
+        rows = yield statement("lock_agent_user", **names)
+    if not rows:
+        return None
+    return read_user(rows[0])
+
+
+def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation[None]:
+    """Note that a message came, and what the transport knows of the user now."""
+    name, address = profile.name or user.name, profile.address or user.address
+    if (name, address) != (user.name, user.address):
+        user.name, user.address, user.updated = name, address, place.now
+        user.active = max(place.now, user.active or 0)
+        yield statement("update_agent_users", [user_row(user)])
+    else:
+        yield statement("touch_agent_user", id=user.id, now=place.now)
+
+
+def _new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
+    correlation = {
+        "schedule_id": turn_input.schedule_id,
+        "scheduled_for": turn_input.scheduled_for,
+        "trigger_type": turn_input.trigger_type,
+        "run_attempt": turn_input.run_attempt,
+        "campaign_id": turn_input.campaign_id,
+        "segment_id": turn_input.segment_id,
+    }
+    deferred = read_length(turn_input.defer_max, "defer_max") if turn_input.defer_max is not None else None
+    stored = {
+        "given": dict(turn_input.metadata),
+        **({} if deferred is None else {"defer_max": deferred}),
+        **{name: value for name, value in correlation.items() if value is not None},
+    }
+    return TurnRecord(
+        place.new_id(place.now),
+        place.namespace,
+        place.agent,
+        user.id,
+        None,
+        turn_input.key,
+        turn_input.source,
+        turn_input.text,
+        turn_input.flow,
+        None if turn_input.input is None else orjson.dumps(dict(turn_input.input)).decode(),
+        orjson.dumps(stored).decode(),
+        turn_input.on_active_flow,
+        turn_input.reply_to,
+        turn_input.schedule_id,
+        turn_input.scheduled_for,
+        turn_input.campaign_id,
+        created=place.now,
+        actor=place.actor,
+    )
+
+
+def open_session(user: UserRecord) -> Operation[SessionRecord | None]:
+    """The session of a user that has not ended."""
+    rows = yield statement("open_session", user=user.id)
+    return read_session(rows[0]) if rows else None
+
+
+def _hand_over(
+    place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
+) -> Operation[SessionRecord]:
+    """Give a turn to a session's run, or to that of a new session if there is none, or its run is over."""
+    events: list[Row] = []
+    if session is not None:
+        (refused,) = yield from send([Sending(_mail(place, session.run_id, turn.id), place.namespace)], place.now)
+        if refused == "full":
+            if turn.source in ("inbound", "human"):  # not acknowledged, so that it is not lost
+                raise refusal(session.run_id, refused)
+            turn.session_id = session.id
+            yield statement("insert_turns", [turn_row(turn)])
+            yield from finish_turn(place, turn, session, Outcome.FAILED, "mailbox_full")
+            return session
+        if refused:  # its run has failed, or was stopped from outside
+            yield from end_session(place, session, "lost")
+            session = None
+    if session is None:
+        session = yield from _begin_session(place, user, turn)
+    elif session.status is not SessionStatus.ACTIVE:
+        session.status = SessionStatus.ACTIVE
+    session.active = place.now
+    turn.session_id = session.id
+    yield statement("insert_turns", [turn_row(turn)])
+    if turn.source == "inbound":
+        said = MessageRecord(f"{turn.id}0", session.id, turn.id, "user", turn.text or "", created=place.now)
+        yield statement("insert_said", [message_row(said)])
+        session.messages += 1
+    yield statement("update_sessions", [session_row(session)])
+    events.append(turn_event(place, turn, "flow:turn_accepted", session))
+    yield sql("notify")
+    yield sql("insert_events", events)
+    return session
+
+
+def hand_over(place: Place, user: UserRecord, session: SessionRecord, turn: TurnRecord) -> Operation[SessionRecord]:
+    """The same for a session that is known to be open."""
+    return (yield from _hand_over(place, user, session, turn))
+
+
+def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operation[SessionRecord]:
+    session_id, run_id = place.new_id(place.now), place.new_id(place.now)
+    session = SessionRecord(
+        session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
+    )
+    yield statement("insert_sessions", [session_row(session)])
+    run = Run(
+        id=run_id,
+        root_id=run_id,
+        name=session_function(place.agent),
+        kind=FUNCTION,
+        namespace=place.namespace,
+        key=f"session/{session_id}",
+        queue=place.queue,
+        due=place.now,
+        created=place.now,
+        input=orjson.dumps({"session": session_id}).decode(),
+        actor=place.actor,
+    )
+    yield from start_with_messages(run, None, [_mail(place, run_id, turn.id)], place.now)
+    yield sql("insert_events", [session_event(place, session, "flow:session_started")])
+    return session
+
+
+def _mail(place: Place, run_id: str, turn_id: str) -> Message:
+    return Message(run_id, turn_id, MAIL, orjson.dumps({"turn": turn_id}).decode(), place.now, place.actor)
+
+
+def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[None]:
+    """End a session. Turns that it has not finished have failed."""
+    session.status, session.ended, session.reason = SessionStatus.ENDED, place.now, reason
+    session.flow = session.flow_version = session.waits = session.takeover = session.escalation_id = None
+    session.hitl = Hitl.NONE
+    yield statement("update_sessions", [session_row(session)])
+    yield from cancel_escalations(place, session)
+    for turn in map(read_turn, (yield statement("open_turns", session=session.id))):
+        yield from finish_turn(place, turn, session, Outcome.FAILED, f"session_{reason}")
+    yield sql("insert_events", [session_event(place, session, "flow:session_ended", reason=reason)])
+
+
+def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
+    """Close what people were asked in a session, if nobody has resolved it: what asked is over."""
+    pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
+    if not pending:
+        return
+    for escalation in pending:
+        escalation.status, escalation.resolved = "canceled", place.now
+    yield statement("update_escalations", [escalation_row(escalation) for escalation in pending])
+    yield sql("notify")
+    yield sql("insert_events", [escalation_event(place, escalation, "hitl:canceled") for escalation in pending])
+
+
+# What the run of a session does
+
+
+def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRecord]]:
+    """Lock the user of a turn, and read what belongs to it. Raises `NotFound`."""
+    rows = yield statement("turn_by_id", id=turn_id)
+    if not rows:
+        raise NotFound(f"there is no turn {turn_id!r}")
+    user = read_user((yield statement("lock_agent_user_id", id=read_turn(rows[0]).user_id))[0])
+    turn = read_turn((yield statement("turn_by_id", id=turn_id))[0])
+    session = read_session((yield statement("session_by_id", id=turn.session_id))[0])
+    return user, session, turn
+
+
+def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
+    """Begin a turn. Returns its outcome, too, if people have the conversation, and so nothing is left to do:
+
+    a scheduled turn is canceled while anything is pending with people; a message during a takeover goes to the person
+    who has taken over."""
+    user, session, turn = yield from load_turn(turn_id)
+    if turn.outcome is not None:
+        return turn, outcome_of(turn)
+    state = session.hitl_state
+    if turn.source == "scheduled" and user.consent == OPTED_OUT:
+        return turn, (yield from finish_turn(place, turn, session, Outcome.SKIPPED, OPTED_OUT))
+    if turn.source == "scheduled" and state.active:
+        return turn, (yield from finish_turn(place, turn, session, Outcome.CANCELED_HITL, f"hitl_{state.value}"))
+    if turn.source == "inbound" and session.takeover is not None:
+        event = turn_event(place, turn, "hitl:forwarded", session, to=session.takeover, text=turn.text)
+        yield sql("notify")
+        yield sql("insert_events", [event])
+        return turn, (yield from finish_turn(place, turn, session, Outcome.SUCCESS, "forwarded"))
+    if turn.status == "queued":
+        turn.status, turn.started, turn.hitl = "running", place.now, state
+        yield statement("update_turns", [turn_row(turn)])
+    if session.status is not SessionStatus.ACTIVE:
+        session.status = SessionStatus.ACTIVE
+        yield statement("update_sessions", [session_row(session)])
+    return turn, None
+
+
+def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:
+    """Begin a turn that no message began: a wait of a flow is over. The same key begins the same turn."""
+    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    yield statement("lock_agent_user_id", id=session.user_id)
+    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    rows = yield statement("turn_by_key", user=session.user_id, key=key)
+    if rows:
+        return read_turn(rows[0])
+    turn = TurnRecord(
+        place.new_id(place.now),
+        place.namespace,
+        place.agent,
+        session.user_id,
+        session.id,
+        key,
+        "resumed",
+        flow=session.flow,
+        metadata=orjson.dumps({"given": {"cause": cause}}).decode(),
+        status="running",
+        hitl=session.hitl_state,
+        created=place.now,
+        started=place.now,
+    )
+    session.waits = None
+    yield statement("insert_turns", [turn_row(turn)])
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("notify")
+    yield sql("insert_events", [turn_event(place, turn, "flow:turn_accepted", session)])
+    return turn
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a turn has used, and what made its response."""
+
+    producer: str | None = None
+    policy: Mapping[str, Any] | None = None
+    delivered: int = 0
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: int = 0
+    flow: str | None = None
+
+
+def complete_turn(
+    place: Place,
+    turn_id: str,
+    outcome: Outcome,
+    reason: str | None,
+    spent: Spent,
+    waits: str | None = None,
+) -> Operation[TurnOutcome]:
+    """Finish a turn. `waits` is what the active flow waits for now."""
+    _, session, turn = yield from load_turn(turn_id)
+    if turn.outcome is not None:
+        return outcome_of(turn)
+    turn.producer = spent.producer  # type: ignore[assignment]
+    turn.policy = orjson.dumps(dict(spent.policy or {})).decode()
+    turn.delivered, turn.model_calls = spent.delivered, spent.model_calls
+    turn.tokens_in, turn.tokens_out, turn.cost = spent.tokens_in, spent.tokens_out, spent.cost
+    turn.flow = turn.flow or spent.flow
+    session.waits, session.active = waits, max(session.active, place.now)
+    yield statement("update_sessions", [session_row(session)])
+    return (yield from finish_turn(place, turn, session, outcome, reason))
+
+
+_EVENTS = {
+    Outcome.SUCCESS: "flow:turn_succeeded",
+    Outcome.SKIPPED: "flow:turn_skipped",
+    Outcome.FAILED: "flow:turn_failed",
+    Outcome.CANCELED_HITL: "flow:turn_canceled_hitl",
+}
+
+
+def finish_turn(
+    place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
+) -> Operation[TurnOutcome]:
+    """Write the outcome of a turn, and tell the run that waits for it. The user is locked."""
+    turn.status, turn.outcome, turn.reason, turn.finished = "done", outcome, reason, place.now
+    turn.hitl = Hitl.NONE if session is None else session.hitl_state
+    yield statement("update_turns", [turn_row(turn)])
+    written = outcome_of(turn)
+    event = turn_event(
+        place, turn, _EVENTS[outcome], session, outcome=outcome.value, reason=reason, delivered=turn.delivered
+    )
+    yield sql("notify")
+    yield sql("insert_events", [event])
+    if turn.reply_to is not None:
+        payload = orjson.dumps(written.as_json()).decode()
+        message = Message(turn.reply_to, f"outcome/{turn.id}", OUTCOME, payload, place.now)
+        yield from send([Sending(message, turn.namespace)], place.now)  # one that is over needs no outcome
+    return written
+
+
+def skip_turns(place: Place, turn_ids: Sequence[str], reason: str) -> Operation[None]:
+    """Finish turns of one session that are not to be handled any more."""
+    for turn_id in turn_ids:
+        _, session, turn = yield from load_turn(turn_id)
+        if turn.outcome is None:
+            yield from finish_turn(place, turn, session, Outcome.SKIPPED, reason)
+
+
+def outcome_of(turn: TurnRecord) -> TurnOutcome:
+    """The outcome of a turn that is over."""
+    assert turn.outcome is not None
+    return TurnOutcome(turn.outcome, turn.reason, turn.id, turn.session_id, turn.delivered, turn.hitl, turn.flow)
+
+
+def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
+    """Make a session idle, or end it. Returns False if a turn has come meanwhile, or people have the conversation: then
+    nothing is changed."""
+    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    yield statement("lock_agent_user_id", id=session.user_id)
+    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    if session.status is SessionStatus.ENDED or session.status is status:
+        return True
+    if session.hitl_state.active or (yield statement("open_turns", session=session_id)):
+        return False
+    yield sql("notify")
+    if status is SessionStatus.ENDED:
+        yield from end_session(place, session, reason)
+        return True
+    session.status = status
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("insert_events", [session_event(place, session, "flow:session_idle")])
+    return True
+
+
+def set_flow(
+    place: Place, session_id: str, turn_id: str, flow: str | None, version: int | None, event: str, **data: Any
+) -> Operation[None]:
+    """Note which flow is active in a session, and say so. Doing it again changes nothing."""
+    _, session, turn = yield from load_turn(turn_id)
+    if (session.flow, session.flow_version) == (flow, version) or session.ended is not None:
+        return
+    left = session.flow
+    asked = flow is None and session.hitl is Hitl.PENDING_CONFIRM
+    session.flow, session.flow_version, session.waits = flow, version, None
+    if flow is None:
+        session.hitl, session.escalation_id = Hitl.NONE, None
+        yield from cancel_escalations(place, session)
+    yield statement("update_sessions", [session_row(session)])
+    yield sql("notify")
+    name = flow if flow is not None else left
+    events = [turn_event(place, turn, event, session, **{**data, "flow": name})]
+    if asked:
+        events.insert(0, turn_event(place, turn, "hitl:canceled", session, flow=name))
+    yield sql("insert_events", events)
+
+
+# Events
+
+
+def correlation_of(turn: TurnRecord) -> dict[str, Any]:
+    """What started a turn, for events: the schedule, the occurrence and the campaign."""
+    stored = orjson.loads(turn.metadata)
+    return {name: value for name, value in stored.items() if name not in ("given", "defer_max")}
+
+
+def expiry_of(turn: TurnRecord) -> Micros:
+    """Until when a turn may be deferred."""
+    return turn.created + int(orjson.loads(turn.metadata).get("defer_max", DEFER_MAX))
+
+
+def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord | None, **data: Any) -> Row:
+    """An event about a turn; its subject is the turn."""
+    body = {
+        "agent": turn.agent,
+        "user_id": turn.user_id,
+        "session_id": turn.session_id,
+        "source": turn.source,
+        "flow": turn.flow,
+        **correlation_of(turn),
+        **data,
+    }
+    if session is not None:
+        body["flow"] = body["flow"] or session.flow
+        body["hitl"] = session.hitl_state.value
+    body = {key: value for key, value in body.items() if value is not None}
+    return audit(place.now, turn.namespace, name, turn.id, turn.actor or place.actor, **body)
+
+
+def session_event(place: Place, session: SessionRecord, name: str, **data: Any) -> Row:
+    """An event about a session; its subject is the session."""
+    return audit(
+        place.now,
+        session.namespace,
+        name,
+        session.id,
+        place.actor,
+        agent=session.agent,
+        user_id=session.user_id,
+        **data,
+    )
+
+
+def escalation_event(place: Place, escalation: EscalationRecord, name: str, **data: Any) -> Row:
+    """An event about a question to people; its subject is the question."""
+    body = {
+        "agent": escalation.agent,
+        "user_id": escalation.user_id,
+        "session_id": escalation.session_id,
+        "mode": escalation.mode,
+        "status": escalation.status,
+        **data,
+    }
+    return audit(place.now, escalation.namespace, name, escalation.id, place.actor, **body)
+
+
+def read_tags(ids: Sequence[str]) -> Operation[dict[str, tuple[str, ...]]]:
+    """The tags of users, by their ids."""
+    tags: dict[str, list[str]] = {id: [] for id in ids}
+    for id, tag in (yield statement("tags_of", [(id,) for id in ids])) if ids else ():
+        tags[id].append(tag)
+    return {id: tuple(found) for id, found in tags.items()}

@@ -1,0 +1,166 @@
+"""People in the loop on both stores: decisions, takeovers, a proxy, and who may act."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ostinato import Conflict
+from ostinato.flows import Denied, FlowContext, Resolution, TurnInput
+from ostinato.testing import World
+from tests.support.agents import Chat, events, make_buddy
+
+
+def escalating(world: World, *answers: Any, **options: Any) -> tuple[Any, list[Resolution]]:
+    """An agent with the flow `refund`, which asks people."""
+    agent, outbox = make_buddy(world, *answers, admins=["boss"])
+    resolutions: list[Resolution] = []
+
+    @agent.flow
+    async def refund(ctx: FlowContext) -> None:
+        resolution = await ctx.escalate("Refund 10?", data={"amount": 10}, **options)
+        resolutions.append(resolution)
+        await ctx.say(resolution.message or resolution.status)
+
+    agent.router(lambda hook_input: "refund" if hook_input.turn.text == "refund" else None)
+    return outbox, resolutions
+
+
+def boss(world: World) -> Any:
+    return world.app.within("default", "boss").agents
+
+
+async def test_a_person_decides_and_the_flow_goes_on_after_a_restart(world: World) -> None:
+    outbox, resolutions = escalating(world)
+    chat = Chat(world)
+    assert await chat.say("refund") == ("success", "flow_waiting")
+    assert await chat.say("hello?") == ("skipped", "waiting_for_people")
+    (session,) = await world.app.agents.sessions("buddy")
+    assert session.hitl == "pending_admin_resolution"
+    await world.down()
+    await world.up()
+    (escalation,) = await boss(world).escalations("buddy")
+    assert (escalation.question, escalation.data, escalation.status) == ("Refund 10?", {"amount": 10}, "pending")
+    await boss(world).resolve("buddy", escalation.id, True, message="Granted.", action={"paid": 10})
+    await world.settle()
+    assert resolutions == [Resolution("resolved", True, "Granted.", {"paid": 10}, "boss")]
+    assert outbox.texts == ["Granted."]
+    with pytest.raises(Conflict, match="is resolved by boss already"):
+        await boss(world).resolve("buddy", escalation.id, False)
+
+
+async def test_nobody_acts_without_authority(world: World) -> None:
+    escalating(world)
+    await Chat(world).say("refund")
+    (escalation,) = await boss(world).escalations("buddy")
+    eve = world.app.within("default", "eve").agents
+    for agents in (eve, world.app.agents):
+        with pytest.raises(Denied, match=r"may not do 'escalation\.resolve'"):
+            await agents.resolve("buddy", escalation.id, True)
+        with pytest.raises(Denied, match=r"takeover\.start"):
+            await agents.take_over("buddy", "ada")
+        with pytest.raises(Denied):
+            await agents.escalations("buddy")
+    denied = [(event.actor, event.data["action"]) for event in await events(world, "hitl") if "denied" in event.name]
+    assert denied[:2] == [("eve", "escalation.resolve"), ("eve", "takeover.start")]
+    assert len(denied) == 6
+
+
+async def test_a_decision_that_does_not_come_times_out(world: World) -> None:
+    outbox, resolutions = escalating(world, timeout="2h", meanwhile="ack", ack="A person looks at it.")
+    chat = Chat(world)
+    await chat.say("refund")
+    await world.advance("1h")
+    await chat.say("well?")
+    await world.advance("61m")
+    assert [resolution.status for resolution in resolutions] == ["timed_out"]
+    assert outbox.texts == ["A person looks at it.", "timed_out"]
+    assert await boss(world).escalations("buddy") == []
+
+
+async def test_messages_can_wait_until_a_person_has_decided(world: World) -> None:
+    outbox, _ = escalating(world, "the model", meanwhile="queue")
+    chat = Chat(world)
+    await chat.say("refund")
+    turn = await world.app.agents.receive("buddy", "ada", "and this?", id="later")
+    await world.settle()
+    (escalation,) = await boss(world).escalations("buddy")
+    await boss(world).resolve("buddy", escalation.id, False, message="No.")
+    await world.settle()
+    assert (await turn.outcome("1s")).outcome == "success"
+    assert outbox.texts == ["No.", "the model"]
+
+
+async def test_a_takeover_silences_the_agent_and_forwards_the_user(world: World) -> None:
+    _, outbox = make_buddy(world, "hello", "back", admins=["boss"])
+    chat = Chat(world)
+    await chat.say("hi")
+    await boss(world).take_over("buddy", "ada")
+    assert await chat.say("help me") == ("success", "forwarded")
+    for _ in range(2):
+        await boss(world).say_as_person("buddy", "ada", "I am a person.", id="p1")
+    await world.settle()
+    turn_input = TurnInput(user="ada", source="scheduled", key="s")
+    turn = await world.app.agents.run_turn("buddy", turn_input)
+    await world.settle()
+    assert (await turn.outcome()).outcome == "canceled_hitl"
+    (session,) = await world.app.agents.sessions("buddy")
+    assert (session.hitl, session.takeover) == ("live_takeover", "boss")
+    await boss(world).hand_back("buddy", "ada")
+    await chat.say("thanks")
+    assert outbox.texts == ["hello", "I am a person.", "back"]
+    roles = [message.role for message in reversed(await world.app.agents.messages(session.id))]
+    assert roles == ["user", "assistant", "user", "human", "user", "assistant"]
+    forwarded = [event.data["text"] for event in await events(world, "hitl") if event.name == "hitl:forwarded"]
+    assert forwarded == ["help me"]
+
+
+async def test_a_takeover_in_the_middle_of_a_turn_suppresses_its_response(world: World) -> None:
+    agent, outbox = make_buddy(world, "too late", admins=["boss"])
+
+    @agent.before_response
+    async def meanwhile(response: Any) -> None:
+        await boss(world).take_over("buddy", "ada")
+
+    assert await Chat(world).say("hi") == ("success", "live_takeover")
+    assert outbox.sent == []
+
+
+async def test_a_flow_asks_a_person_to_take_over_until_they_hand_back(world: World) -> None:
+    outbox, resolutions = escalating(world, mode="live_takeover")
+    chat = Chat(world)
+    await chat.say("refund")
+    assert await chat.say("hello") == ("success", "forwarded")
+    await boss(world).say_as_person("buddy", "ada", "Hello.", id="1")
+    await world.settle()
+    await boss(world).hand_back("buddy", "ada", message="Settled.")
+    await world.settle()
+    assert [resolution.resolved_by for resolution in resolutions] == ["boss"]
+    assert outbox.texts == ["Hello.", "Settled."]
+
+
+async def test_a_proxy_puts_a_person_between_the_user_and_the_flow(world: World) -> None:
+    agent, outbox = make_buddy(world, admins=["boss"])
+
+    @agent.flow
+    async def bridge(ctx: FlowContext) -> None:
+        proxy = await ctx.proxy("Talk to Ada", to="boss@chat", timeout="1d")
+        while (said := await proxy.receive()) is not None and said != "bye":
+            await ctx.say(f"they say: {said}")
+        await proxy.stop()
+
+    agent.router(lambda hook_input: "bridge")
+    chat = Chat(world)
+    await chat.say("bridge")
+    await chat.say("I need help")
+    await boss(world).say_as_person("buddy", "ada", "with what?", id="1")
+    await world.settle()
+    await boss(world).say_as_person("buddy", "ada", "bye", id="2")
+    await world.settle()
+    assert [(message.address, message.text) for message in outbox.sent] == [
+        ("boss@chat", "I need help"),
+        ("ada", "they say: with what?"),
+    ]
+    (session,) = await world.app.agents.sessions("buddy")
+    assert (session.flow, session.hitl) == (None, "none")

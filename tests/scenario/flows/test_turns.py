@@ -1,0 +1,453 @@
+"""Turns from every source, on both stores: one way in, the stages in order, hooks, sessions, delivery."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from ostinato import Conflict, NotFound, OstinatoError
+from ostinato.flows import (
+    BeforeLLMInput,
+    BeforeResponseInput,
+    Cancel,
+    End,
+    ModelReply,
+    NotSent,
+    Replace,
+    ResponseMeta,
+    RouteFlow,
+    SkipLLM,
+    ToolCall,
+    ToolContext,
+    TurnInput,
+    within_window,
+)
+from ostinato.testing import World
+from tests.support.agents import Chat, Outbox, events, make_buddy
+
+
+async def test_a_message_is_answered_by_the_model_with_what_was_said_before(world: World) -> None:
+    agent, outbox = make_buddy(world, ModelReply("hello", tokens_in=10, tokens_out=2), "again", prompt="Be kind.")
+    chat = Chat(world)
+    assert await chat.say("hi") == ("success", None)
+    assert await chat.say("and now?") == ("success", None)
+    assert outbox.texts == ["hello", "again"]
+    request = agent.settings.model.requests[1]  # type: ignore[union-attr]
+    assert [(one["role"], one["content"]) for one in request.messages] == [
+        ("system", "Be kind."),
+        ("user", "hi"),
+        ("assistant", "hello"),
+        ("user", "and now?"),
+    ]
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    turns = await world.app.agents.turns(session.id)
+    assert [(turn.tokens_in, turn.tokens_out, turn.producer, turn.model_calls) for turn in turns] == [
+        (0, 0, "classic", 1),
+        (10, 2, "classic", 1),
+    ]
+    names = [event.name for event in await events(world, "response", "flow")]
+    assert names[:6] == [
+        "flow:session_started",
+        "flow:turn_accepted",
+        "response:prepared",
+        "response:sent",
+        "response:persisted",
+        "flow:turn_succeeded",
+    ]
+
+
+async def test_the_same_message_is_handled_once(world: World) -> None:
+    _, outbox = make_buddy(world, "one", "two")
+    await world.up()
+    agents = world.app.agents
+    turns = await asyncio.gather(*(agents.receive("buddy", "ada", "hi", id="m1") for _ in range(5)))
+    await world.settle()
+    assert len({turn.id for turn in turns}) == 1
+    assert sum(turn.new for turn in turns) == 1
+    assert outbox.texts == ["one"]
+    await Chat(world, "bob").say("hi", id="m1")  # of another user
+    assert outbox.texts == ["one", "two"]
+
+
+async def test_turns_of_a_session_come_one_after_the_other(world: World) -> None:
+    agent, outbox = make_buddy(world, "a", "b", "c")
+    working: list[int] = []
+
+    @agent.before_llm
+    async def slow(hook_input: BeforeLLMInput) -> None:
+        working.append(len(working))
+        await asyncio.sleep(2)
+        working.pop()
+        assert not working
+
+    await world.up()
+    for number in range(3):
+        await world.app.agents.receive("buddy", "ada", f"m{number}", id=f"m{number}")
+    await world.advance("10s")
+    assert outbox.texts == ["a", "b", "c"]
+
+
+async def test_hooks_decide_and_a_hook_that_raises_counts_as_none(world: World) -> None:
+    agent, outbox = make_buddy(world, "draft")
+    metas: list[ResponseMeta] = []
+
+    @agent.before_llm
+    def before(hook_input: BeforeLLMInput) -> Any:
+        return {
+            "skip": SkipLLM("from the hook"),
+            "silent": SkipLLM(reason="nothing to say"),
+            "end": End("enough"),
+            "flow": RouteFlow("hello", {"name": "Ada"}),
+        }.get(hook_input.turn.text or "") or (1 / 0 if hook_input.turn.text == "raise" else None)
+
+    @agent.before_response
+    async def after(response: BeforeResponseInput) -> Any:
+        if response.reply == "draft":
+            return Replace("better")
+        return Cancel("no") if response.reply == "hello Eve" else None
+
+    @agent.on_response
+    def done(structured: Any, ctx: Any, meta: ResponseMeta) -> None:
+        metas.append(meta)
+
+    @agent.flow
+    async def hello(ctx: Any, name: str) -> None:
+        await ctx.say(f"hello {name}")
+
+    chat = Chat(world)
+    assert await chat.say("skip") == ("success", None)
+    assert await chat.say("silent") == ("success", "nothing to say")
+    assert await chat.say("end") == ("skipped", "enough")
+    assert await chat.say("flow") == ("success", None)
+    assert await chat.say("raise") == ("success", None)
+    assert outbox.texts == ["from the hook", "hello Ada", "better"]
+    assert [(meta.source, meta.before_llm, meta.before_response) for meta in metas] == [
+        ("short_circuit", "skip_llm", "continue"),
+        ("flow", "route_flow", "continue"),
+        ("classic", "continue", "replace"),
+    ]
+    failed = [event.data for event in await events(world, "response") if event.name == "response:failed"]
+    assert [(data["stage"], data["reason"]) for data in failed] == [
+        ("before_llm", "ZeroDivisionError: division by zero")
+    ]
+
+
+async def test_a_canceled_response_is_a_success_that_delivered_nothing(world: World) -> None:
+    agent, outbox = make_buddy(world, "draft")
+    agent.before_response(lambda response: Cancel("quiet"))
+    assert await Chat(world).say("hi") == ("success", "policy_cancel")
+    assert outbox.sent == []
+
+
+async def test_commands_come_first_and_those_of_admins_do_not_exist_for_others(world: World) -> None:
+    agent, outbox = make_buddy(world, "the model", admins=["root"])
+
+    @agent.command
+    def ping(ctx: ToolContext, rest: str) -> str:
+        return f"pong {rest} {ctx.user.external_id}"
+
+    @agent.command(access="admin")
+    def wipe(ctx: ToolContext, rest: str) -> str:
+        return "wiped"
+
+    await Chat(world).say("/ping now")
+    await Chat(world, "root").say("/wipe")
+    assert outbox.texts == ["pong now ada", "wiped"]
+    await Chat(world).say("/wipe", id="x")
+    assert outbox.texts[2:] == ["the model"]
+    assert [event.data["action"] for event in await events(world, "hitl")] == ["command.wipe"]
+
+
+async def test_the_model_calls_tools_for_the_user_of_the_session_only(world: World) -> None:
+    calls: list[tuple[str, str]] = []
+    forged = ModelReply(tool_calls=[ToolCall("1", "note", {"text": "x", "user": "eve"})])
+    good = ModelReply(tool_calls=[ToolCall("2", "note", {"text": "milk"}), ToolCall("3", "nothing", {})])
+    agent, _ = make_buddy(world, forged, good, "noted")
+
+    @agent.tool
+    async def note(ctx: ToolContext, text: str) -> dict[str, str]:
+        """Keep a note."""
+        calls.append((ctx.user.external_id, text))
+        return {"kept": text}
+
+    assert await Chat(world).say("note milk") == ("success", None)
+    assert calls == [("ada", "milk")]
+    requests = agent.settings.model.requests  # type: ignore[union-attr]
+    results = [message["content"] for message in requests[2].messages if message["role"] == "tool"]
+    assert "user: Extra inputs are not permitted" in results[0]
+    assert results[1] == '{"kept":"milk"}'
+    assert "there is no tool" in results[2]
+    assert requests[0].tools[0]["name"] == "note"
+    assert list(requests[0].tools[0]["parameters"]["properties"]) == ["text"]
+
+
+async def test_a_turn_that_fails_apologises_only_to_users_who_wait(world: World) -> None:
+    _, outbox = make_buddy(world, RuntimeError("boom"), "hello", RuntimeError("boom"), fallback="Sorry.", model_retry=1)
+    chat = Chat(world)
+    outcome = await chat.say("hi")
+    assert outcome == ("failed", "RuntimeError: boom")
+    assert outbox.texts == ["Sorry."]
+    await chat.say("hi again")
+    turn = await world.app.agents.run_turn("buddy", TurnInput(user="ada", source="scheduled", key="s1"))
+    await world.settle()
+    assert (await turn.outcome()).outcome == "failed"
+    assert outbox.texts == ["Sorry.", "hello"]
+
+
+async def test_a_scheduled_turn_needs_a_user_and_a_session(world: World) -> None:
+    agent, outbox = make_buddy(world, "hello")
+
+    @agent.flow
+    async def remind(ctx: Any, what: str) -> None:
+        await ctx.say(f"{what} {ctx.trigger['schedule_id']} {ctx.source}")
+
+    await world.up()
+
+    async def fire(key: str, **more: Any) -> tuple[str, str | None]:
+        turn_input = TurnInput(
+            user="ada", source="scheduled", key=key, flow="remind", input={"what": "milk"}, schedule_id="s-1", **more
+        )
+        turn = await world.app.agents.run_turn("buddy", turn_input)
+        await world.settle()
+        outcome = await turn.outcome("1s")
+        return outcome.outcome.value, outcome.reason
+
+    assert await fire("1", bootstrap=True) == ("skipped", "unknown_user")
+    await world.app.agents.put_user("buddy", "ada", address="ada@chat", tags=["vip"])
+    assert await fire("2") == ("skipped", "bootstrap_disabled")
+    assert await fire("3", bootstrap=True) == ("success", None)
+    assert await fire("3", bootstrap=True) == ("success", None)
+    assert [(message.text, message.address) for message in outbox.sent] == [("milk s-1 scheduled", "ada@chat")]
+    assert await fire("4") == ("success", None)  # the session is active
+    await world.advance("20m")
+    assert await fire("5") == ("skipped", "bootstrap_disabled")  # it is idle
+    assert (await world.app.agents.user("buddy", "ada")).active is None
+    sent = [event.data["schedule_id"] for event in await events(world, "response") if event.name == "response:sent"]
+    assert sent == ["s-1", "s-1"]
+
+
+async def test_a_session_becomes_idle_and_ends_without_another_message(world: World) -> None:
+    make_buddy(world, "a", "b", "c", idle="15m", end_after="1d")
+    chat = Chat(world)
+    await chat.say("hi")
+    (first,) = await world.app.agents.sessions("buddy")
+    assert first.status == "active"
+    await world.advance("16m")
+    assert (await world.app.agents.session(first.id)).status == "idle"
+    await chat.say("hi")
+    assert (await world.app.agents.session(first.id)).status == "active"
+    await world.advance("25h")
+    ended = await world.app.agents.session(first.id)
+    assert (ended.status, ended.reason) == ("ended", "idle")
+    await chat.say("hi")
+    assert len(await world.app.agents.sessions("buddy", user="ada")) == 2
+    assert [run.status for run in await world.app.functions.list(name="agent/buddy")] == ["waiting", "succeeded"]
+
+
+async def test_a_session_whose_run_was_stopped_is_replaced(world: World) -> None:
+    _, outbox = make_buddy(world, "a", "b")
+    chat = Chat(world)
+    await chat.say("hi")
+    (session,) = await world.app.agents.sessions("buddy")
+    await world.app.functions.terminate(session.run_id)
+    await chat.say("still there?")
+    assert outbox.texts == ["a", "b"]
+    lost = await world.app.agents.session(session.id)
+    assert (lost.status, lost.reason) == ("ended", "lost")
+
+
+async def test_a_cancelled_session_ends(world: World) -> None:
+    make_buddy(world, "a")
+    await Chat(world).say("hi")
+    (session,) = await world.app.agents.sessions("buddy")
+    await world.app.functions.cancel(session.run_id)
+    await world.settle()
+    assert (await world.app.agents.session(session.id)).reason == "canceled"
+
+
+async def test_an_unknown_delivery_is_recorded_and_not_repeated(world: World) -> None:
+    _, outbox = make_buddy(world, "hello")
+    outbox.trouble = [ConnectionResetError("in the middle")]
+    assert await Chat(world).say("hi") == ("failed", "delivery_unknown")
+    await world.advance("1d")
+    assert outbox.sent == []
+    failed = [event.data for event in await events(world, "response") if event.name == "response:failed"]
+    assert [(data["stage"], data["delivery"]) for data in failed] == [("dispatch", "unknown")]
+
+
+async def test_a_message_that_was_surely_not_sent_is_sent_again(world: World) -> None:
+    _, outbox = make_buddy(world, "hello")
+    outbox.trouble = [NotSent("busy"), NotSent("busy")]
+    await world.up()
+    await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    await world.advance("1m")
+    assert outbox.texts == ["hello"]
+
+
+async def test_a_transport_that_recognises_keys_gets_the_same_key_again(world: World) -> None:
+    _, outbox = make_buddy(world, "hello", outbox=Outbox(idempotent=True))
+    outbox.trouble = [ConnectionResetError("in the middle")]
+    await world.up()
+    turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    await world.advance("1m")
+    assert [message.key for message in outbox.sent] == [f"{turn.id}_0"]
+
+
+async def test_a_crash_while_a_message_is_sent_leaves_it_unknown(world: World) -> None:
+    class Hanging(Outbox):
+        async def send(self, message: Any, egress: Any) -> str | None:
+            await super().send(message, egress)
+            await asyncio.sleep(30)
+            return None
+
+    _, outbox = make_buddy(world, "hello", "again", outbox=Hanging())
+    world.app.configure(lease="1m")
+    await world.up()
+    turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    await world.advance("5s")
+    await world.crash()
+    await world.up()
+    await world.advance("5m")
+    outcome = await turn.outcome("1s")
+    assert (outcome.outcome, outcome.reason) == ("failed", "delivery_unknown")
+    assert outbox.texts == ["hello"]
+
+
+async def test_a_crash_while_the_model_thinks_asks_it_again_and_answers_once(world: World) -> None:
+    thoughts: list[str] = []
+
+    class Slow:
+        async def complete(self, request: Any, egress: Any) -> ModelReply:
+            thoughts.append("thinking")
+            if len(thoughts) == 1:
+                await asyncio.sleep(20)
+            return ModelReply("hello")
+
+    outbox = Outbox()
+    world.app.agent("buddy", timezone="UTC", model=Slow(), transport=outbox)
+    world.app.configure(lease="1m")
+    await world.up()
+    turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    await world.advance("5s")
+    await world.crash()
+    await world.up()
+    await world.advance("5m")
+    assert (await turn.outcome("1s")).outcome == "success"
+    assert (outbox.texts, len(thoughts)) == (["hello"], 2)
+
+
+async def test_the_window_of_a_channel_is_a_hook(world: World) -> None:
+    agent, outbox = make_buddy(world, "hello", "late", end_after="3d")
+    agent.before_response(within_window(24, template="We have news."))
+    chat = Chat(world)
+    await chat.say("hi")
+    await world.advance("25h")
+    turn_input = TurnInput(user="ada", source="scheduled", key="1", flow="classic", bootstrap=True)
+    await world.app.agents.run_turn("buddy", turn_input)
+    await world.settle()
+    assert outbox.texts == ["hello", "We have news."]
+    user = await world.app.agents.user("buddy", "ada")
+    assert user.active is not None
+    assert world.now - user.active > timedelta(hours=24)
+
+
+async def test_a_turn_can_be_a_run_that_returns_its_outcome(world: World) -> None:
+    agent, _ = make_buddy(world, "hello")
+
+    @agent.flow
+    async def remind(ctx: Any) -> None:
+        await ctx.ask("Did you drink?")
+
+    await world.up()
+    await world.app.agents.put_user("buddy", "ada")
+    turn = {"user": "ada", "source": "scheduled", "key": "o-1", "flow": "remind", "bootstrap": True}
+    run = await world.app.functions.start("agent-turn", {"agent": "buddy", "turn": turn}, id="o-1")
+    await world.settle()
+    outcome = await run.result("1s")
+    assert (outcome["outcome"], outcome["reason"], outcome["delivered"]) == ("success", "flow_waiting", 1)
+    bad = await world.app.functions.start("agent-turn", {"agent": "buddy", "turn": {**turn, "segment": "all"}})
+    await world.settle()
+    with pytest.raises(Exception, match="a turn has no 'segment'"):
+        await bad.result("1s")
+
+
+async def test_bad_input_is_refused_at_the_door(world: World) -> None:
+    agent, _ = make_buddy(world, "hello")
+    await world.up()
+    agents = world.app.agents
+    with pytest.raises(NotFound, match="there is no agent 'budy'; did you mean 'buddy'"):
+        await agents.receive("budy", "ada", "hi", id="1")
+    with pytest.raises(OstinatoError, match="the turn's text"):
+        await agents.receive("buddy", "ada", "", id="1")
+    with pytest.raises(NotFound, match="has no flow 'x'"):
+        await agents.run_turn("buddy", TurnInput(user="ada", source="scheduled", key="1", flow="x"))
+    with pytest.raises(OstinatoError, match="consent 'maybe' is none of unknown, opted_in, opted_out"):
+        await agents.put_user("buddy", "ada", consent="maybe")
+    with pytest.raises(OstinatoError, match="zone 'Mars' is not a time zone"):
+        await agents.put_user("buddy", "ada", zone="Mars")
+    with pytest.raises(OstinatoError, match="two agents called 'buddy'"):
+        make_buddy(world)
+    with pytest.raises(OstinatoError, match="is not async"):
+        agent.flow(lambda ctx: None, name="plain")
+
+
+async def test_a_message_that_comes_while_no_node_runs_waits_for_one(world: World) -> None:
+    _, outbox = make_buddy(world, "a", "b", idle="15m", end_after="1d")
+    await Chat(world).say("hi")
+    await world.down()
+    await asyncio.sleep(2 * 86_400)  # the session is overdue, and nobody has ended it
+    async with world.app.connected():
+        turn = await world.app.agents.receive("buddy", "ada", "anybody?", id="late")
+        with pytest.raises(TimeoutError, match="is not over within 1s"):
+            await turn.outcome("1s")
+    await world.up()
+    await world.settle()
+    assert (await turn.outcome("1s")).outcome == "success"
+    assert outbox.texts == ["a", "b"]
+
+
+async def test_a_user_is_deleted_with_all_that_was_said(world: World) -> None:
+    make_buddy(world, "a")
+    await Chat(world).say("hi")
+    agents = world.app.agents
+    (session,) = await agents.sessions("buddy")
+    with pytest.raises(Conflict, match="has an open session"):
+        await agents.delete_user("buddy", "ada")
+    await agents.end_session(session.id)
+    await world.settle()
+    await agents.delete_user("buddy", "ada")
+    assert await agents.users("buddy") == []
+    with pytest.raises(NotFound):
+        await agents.messages(session.id)
+
+
+async def test_users_of_other_namespaces_and_agents_are_others(world: World) -> None:
+    _, outbox = make_buddy(world, "a", "b")
+    await Chat(world).say("hi")
+    await world.app.create_namespace("other")
+    other = world.app.within("other").agents
+    with pytest.raises(NotFound):
+        await other.user("buddy", "ada")
+    (session,) = await world.app.agents.sessions("buddy")
+    with pytest.raises(NotFound):
+        await other.session(session.id)
+    await other.receive("buddy", "ada", "hi", id="1")
+    await world.settle()
+    assert outbox.texts == ["a", "b"]
+    assert len(await other.sessions("buddy")) == 1
+
+
+async def test_users_have_tags_zones_and_consent(world: World) -> None:
+    make_buddy(world)
+    await world.up()
+    agents = world.app.agents
+    for number in range(3):
+        await agents.put_user("buddy", f"u{number}", tags=["vip", "new"] if number else [], zone="Asia/Tokyo")
+    await agents.put_user("buddy", "u1", consent="opted_out", tags=["vip"], data={"plan": "pro"})
+    user = await agents.user("buddy", "u1")
+    assert (user.consent, user.consent_at, user.tags, user.zone) == ("opted_out", world.now, ("vip",), "Asia/Tokyo")
+    assert [found.external_id for found in await agents.users("buddy", tag="vip")] == ["u1", "u2"]
+    assert [found.external_id for found in await agents.users("buddy", after="u0", limit=1)] == ["u1"]
