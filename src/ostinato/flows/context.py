@@ -177,7 +177,10 @@ class FlowContext:
             if turn is not None and turn.source == "inbound":
                 await self._session.respond(Candidate(ack or "", "hitl"))
                 continue
-            return await self._resolution(id, timed_out=turn is None)
+            resolution = await self._resolution(id, timed_out=turn is None)
+            if resolution.status != "pending":
+                return resolution
+            due = None  # a person came in time, and has the conversation until they hand it back
 
     async def _escalate(
         self,

@@ -13,9 +13,11 @@ from ostinato.errors import Conflict, NotFound
 from ostinato.flows.model import EscalationRecord, Hitl, SessionRecord, TurnRecord, UserRecord
 from ostinato.flows.store import escalation_row, read_escalation, read_session, read_user, session_row, statement
 from ostinato.flows.turns import (
+    ASKED_FOR,
     Place,
     escalation_event,
     hand_over,
+    has_person,
     load_turn,
     open_session,
     session_event,
@@ -66,7 +68,7 @@ def escalate(
         return
     session.hitl, session.escalation_id = _STATES[mode], id
     if mode == LIVE:
-        session.takeover = session.takeover or to or f"escalation/{id}"  # a person who has it keeps it
+        session.takeover = session.takeover or to or f"{ASKED_FOR}{id}"  # a person who has it keeps it
     yield statement("update_sessions", [session_row(session)])
     yield sql("notify")
     name = "hitl:proxy_started" if mode == PROXY else "hitl:escalated"
@@ -87,10 +89,13 @@ def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: boo
 
 
 def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
-    """End a question that nobody has resolved: it timed out, or its flow has ended. Returns it as it is then."""
+    """End a question that nobody has resolved: it timed out, or its proxy was stopped. Returns it as it is then: a
+    takeover that a person has begun does not time out."""
     escalation, _, session = yield from _locked(place.namespace, id)
     if escalation.status != "pending":
         return escalation
+    if status == "timed_out" and escalation.mode == LIVE and has_person(session):
+        return escalation  # somebody came in time, and has the conversation until they hand it back
     escalation.status, escalation.resolved = status, place.now
     yield statement("update_escalations", [escalation_row(escalation)])
     yield from _release(session, escalation, Hitl.TIMED_OUT if status == "timed_out" else Hitl.NONE)
@@ -173,11 +178,6 @@ def _wake(
 # Taking over
 
 
-def _is_open(takeover: str) -> bool:
-    """Whether a flow has asked for the takeover, and no person has it yet: any of the agent's admins may act."""
-    return takeover.startswith("escalation/")
-
-
 def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, SessionRecord]]:
     rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
     if not rows:
@@ -195,7 +195,7 @@ def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRe
     _, session = yield from _open(place, external_id)
     if session.takeover == actor:
         return session
-    if session.takeover is not None and not _is_open(session.takeover):
+    if has_person(session):
         raise Conflict(f"{session.takeover} has taken over the session of {external_id!r} already")
     session.takeover = actor
     yield statement("update_sessions", [session_row(session)])
@@ -228,7 +228,7 @@ def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operat
         return str(rows[0][0])
     if session.takeover is None and session.hitl is not Hitl.PROXY:
         raise Conflict(f"nobody has taken over the session of {external_id!r}; take it over first")
-    if session.takeover is not None and session.takeover != place.actor and not _is_open(session.takeover):
+    if has_person(session) and session.takeover != place.actor:
         raise Conflict(f"{session.takeover} has taken over the session of {external_id!r}")
     return (yield from _wake(place, user, session, key, {"cause": INPUT}, text)).id
 

@@ -106,6 +106,9 @@ SELECT {turn_columns} FROM ostinato_agent_turns WHERE user_id = :user AND key = 
 -- open_turns: the turns of a session that are not over, the oldest first. Uses ostinato_agent_turns_open.
 SELECT {turn_columns} FROM ostinato_agent_turns WHERE session_id = :session AND finished IS NULL ORDER BY id
 
+-- turns_of_user: all turns of a user, the oldest first.
+SELECT {turn_columns} FROM ostinato_agent_turns WHERE user_id = :user ORDER BY created, id
+
 -- lost_turns: turns that are not over although the run of their session is, or is gone, by session. Uses
 -- ostinato_agent_turns_open.
 SELECT t.session_id, max(t.id) FROM ostinato_agent_turns t
@@ -135,6 +138,9 @@ SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE key = :key
 
 -- outgoing_of_turn: what a turn sends. Uses ostinato_agent_outgoing_turn.
 SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE turn_id = :turn ORDER BY key
+
+-- outgoing_of_user: what was or is to be sent to a user, the oldest first. Uses ostinato_agent_outgoing_user.
+SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE user_id = :user ORDER BY created, key
 
 -- settle_outgoing: what became of a message that was pending.
 UPDATE ostinato_agent_outgoing SET status = :status, provider_id = :provider, error = :error, settled = :now

@@ -50,6 +50,8 @@ from ostinato.model import Run, read_length
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
+ASKED_FOR = "escalation/"  # what `takeover` begins with if a flow has asked for it, and nobody has come yet
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -277,6 +279,11 @@ def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[
     yield sql("insert_events", [session_event(place, session, "flow:session_ended", reason=reason)])
 
 
+def has_person(session: SessionRecord) -> bool:
+    """Whether a person has taken over, rather than a flow asked for it: then any of the agent's admins may."""
+    return session.takeover is not None and not session.takeover.startswith(ASKED_FOR)
+
+
 def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
     """Close what people were asked in a session, if nobody has resolved it: what asked is over."""
     pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
@@ -471,6 +478,8 @@ def set_flow(
     session.flow, session.flow_version, session.waits = flow, version, None
     if flow is None:
         session.hitl, session.escalation_id = Hitl.NONE, None
+        if not has_person(session):
+            session.takeover = None
         yield from cancel_escalations(place, session)
     yield statement("update_sessions", [session_row(session)])
     yield sql("notify")

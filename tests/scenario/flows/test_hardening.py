@@ -509,6 +509,31 @@ async def test_a_takeover_while_no_node_runs_stops_a_message_that_was_committed_
     assert outbox.sent == []
 
 
+async def test_a_timeout_does_not_take_the_conversation_from_a_person_who_came(world: World) -> None:
+    agent, outbox = make_buddy(world, admins=["boss"])
+
+    @agent.flow
+    async def help(ctx: FlowContext) -> None:
+        resolution = await ctx.escalate("Take over", mode="live_takeover", timeout="10m")
+        await ctx.say(f"back: {resolution.status}")
+
+    route_by_name(agent)
+    chat = Chat(world)
+    await chat.say("help")
+    await world.advance("5m")
+    await boss(world).take_over("buddy", "ada")
+    await world.advance("1h")
+    assert await chat.say("still there?") == ("success", "forwarded")
+    assert outbox.sent == []
+    await boss(world).hand_back("buddy", "ada")
+    await world.settle()
+    await chat.say("help")
+    await world.advance("11m")  # nobody comes
+    assert outbox.texts == ["back: resolved", "back: timed_out"]
+    (session,) = await world.app.agents.sessions("buddy")
+    assert (session.hitl, session.takeover) == ("none", None)
+
+
 # Proxies
 
 
