@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import orjson
 
+from ostinato.engine.context import to_json
 from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.flows.campaign_model import check_defaults
 from ostinato.flows.model import CLASSIC, DAY
 from ostinato.flows.models import Model
 from ostinato.flows.transports import Transport
@@ -77,6 +79,15 @@ class CommandHandler:
 
 
 @dataclass(frozen=True)
+class Resolver:
+    """A function that finds the users of a segment. `arguments` are its params."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: type[BaseModel]
+
+
+@dataclass(frozen=True)
 class AgentSettings:
     """What the declaration of an agent sets. Lengths are microseconds."""
 
@@ -95,6 +106,7 @@ class AgentSettings:
     structured: bool
     admins: frozenset[str] | Callable[..., Any]
     queue: str
+    campaigns: Mapping[str, Any]
 
 
 class Agent:
@@ -107,6 +119,7 @@ class Agent:
         self.commands: dict[str, CommandHandler] = {}
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.route: Callable[..., Any] | None = None
+        self.segments: dict[str, Resolver] = {}
 
     @property
     def name(self) -> str:
@@ -254,6 +267,24 @@ class Agent:
         self.route = function
         return function
 
+    def segment(self, name: str) -> Callable[[F], F]:
+        """Declare a resolver: a function that returns the external ids of users, as a list or one after the other. It
+        is called with `ctx` and the params of a segment `{"type": "custom_query", "resolver": name, "params": {…}}`."""
+        check_text(name, f"agent {self.name!r}: the segment's name")
+
+        def add(function: F) -> F:
+            where = f"segment {name!r} of agent {self.name!r}"
+            if name in self.segments:
+                raise OstinatoError(f"{where} is declared twice")
+            if next(iter(inspect.signature(function).parameters), "") not in ("ctx", "context"):
+                raise OstinatoError(
+                    f"{where} has no ctx; write `async def {getattr(function, '__name__', name)}(ctx, …)`"
+                )
+            self.segments[name] = Resolver(name, function, _arguments(function))
+            return function
+
+        return add
+
     # What the runtime asks for
 
     @property
@@ -293,6 +324,8 @@ class Agent:
                     for name, flow in self.flows.items()
                 },
                 "tools": sorted(self.tools),
+                "segments": sorted(self.segments),
+                "campaigns": dict(settings.campaigns),
                 "admins": None if callable(settings.admins) else sorted(settings.admins),
             }
         ).decode()
@@ -320,6 +353,7 @@ def make_agent(
     structured: bool = False,
     admins: Collection[str] | Callable[..., Any] = (),
     queue: str = "default",
+    campaigns: Mapping[str, Any] | None = None,
 ) -> Agent:
     """Read a declaration. Raises what is wrong with it."""
     check_text(name, "the agent's name")
@@ -344,6 +378,7 @@ def make_agent(
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
             raise OstinatoError(f"{where}: {what} {short_repr(count)} is not a whole number from 1 to {most}")
     check_text(queue, f"{where}: the queue")
+    check_defaults(campaigns or {}, f"{where}: campaigns")
     return Agent(
         AgentSettings(
             name=name,
@@ -361,6 +396,7 @@ def make_agent(
             structured=structured,
             admins=admins if callable(admins) else frozenset(admins),
             queue=queue,
+            campaigns=orjson.loads(to_json(dict(campaigns or {}), f"{where}: campaigns")),
         )
     )
 

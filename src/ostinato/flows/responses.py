@@ -8,7 +8,9 @@ from typing import Any
 
 import orjson
 
-from ostinato.flows.model import Delivery, MessageRecord, OutgoingRecord
+from ostinato.flows.campaign_model import KEY
+from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.model import Delivery, MessageRecord, OutgoingRecord, TurnRecord, UserRecord
 from ostinato.flows.store import message_row, outgoing_row, read_outgoing, session_row, statement
 from ostinato.flows.turns import Place, load_turn, turn_event
 from ostinato.store.contract import Operation, sql
@@ -33,7 +35,7 @@ def commit_intent(
     place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any]
 ) -> Operation[dict[str, Any]]:
     """Commit what will be sent. Returns `key` and `address`, or `suppressed` with the reason if it must not be sent,
-    because a person has taken over meanwhile."""
+    because a person has taken over meanwhile, the campaign was stopped, or its recipient has opted out."""
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
     rows = yield statement("outgoing_by_key", key=key)
@@ -42,6 +44,8 @@ def commit_intent(
         return {"key": key, "address": stored.address, "user": user.external_id}
     if session.takeover is not None and not candidate.forced:
         return {"suppressed": "live_takeover"}
+    if turn.key.startswith(KEY) and (reason := (yield from _refusal(turn, user))) is not None:
+        return {"suppressed": reason}
     outgoing = OutgoingRecord(
         key,
         turn.namespace,
@@ -62,6 +66,14 @@ def commit_intent(
     )
     yield sql("insert_events", [event])
     return {"key": key, "address": outgoing.address, "user": user.external_id}
+
+
+def _refusal(turn: TurnRecord, user: UserRecord) -> Operation[str | None]:
+    """Why a turn of a campaign must not send any more: it was stopped, or the user has opted out."""
+    if user.consent == "opted_out":
+        return "opted_out"
+    rows = yield campaign_statement("campaign_status", id=turn.key.removeprefix(KEY))
+    return "campaign_stopped" if rows and rows[0][0] == "stopping" else None
 
 
 def settle_response(

@@ -18,10 +18,10 @@ from typing import Any
 import orjson
 
 from ostinato.engine.executor import Fatal
-from ostinato.engine.group_commit import is_trouble
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows import people, responses, turns
+from ostinato.flows.consent import CHANGE, reply_for
 from ostinato.flows.context import FlowContext
 from ostinato.flows.control import FlowEnded, Switched
 from ostinato.flows.definition import Agent, Tool, check_arguments
@@ -42,17 +42,17 @@ from ostinato.flows.tool_context import ToolContext
 from ostinato.flows.transports import OutgoingMessage
 from ostinato.flows.turns import Place, Spent
 from ostinato.flows.views import user_info, user_json
+from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
 from ostinato.functions.errors import Cancelled, StepFailed, StepInterrupted
 from ostinato.model import Retry
 from ostinato.store.contract import Operation
-from ostinato.when.instants import to_datetime
+from ostinato.when.instants import Micros, to_datetime
 
 _HOOK_TIMEOUT = timedelta(seconds=10)
 _SEND_TIMEOUT = timedelta(seconds=60)
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 _DELAYS = ("2s", "15s", "1m")  # between attempts of a transport that said that nothing was sent
 
 
@@ -99,6 +99,8 @@ class LiveTurn:
             return Outcome.FAILED, self.failure
         if self.held == "live_takeover" and self.source == "scheduled":
             return Outcome.CANCELED_HITL, "hitl_live_takeover"
+        if self.held in ("campaign_stopped", "opted_out") and self.source == "scheduled":
+            return Outcome.SKIPPED, self.held
         return Outcome.SUCCESS, self.held
 
     @property
@@ -130,27 +132,15 @@ class SessionActor:
 
     # Steps
 
-    def place(self) -> Place:
-        now = self.host.engine().clock.now()
+    def place(self, now: Micros | None = None) -> Place:
+        now = self.host.engine().clock.now() if now is None else now
         return Place(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
 
     async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
         """Do one transaction as a step."""
 
         async def run() -> Any:
-            pause = _FIRST_PAUSE
-            while True:
-                place = self.place()
-                try:
-                    written = await self.host.store.run(lambda _, place=place: make(place))  # type: ignore[misc]
-                except Exception as problem:
-                    if not is_trouble(problem):
-                        raise
-                    await asyncio.sleep(pause)  # an outage of the store is no failure of the turn
-                    pause = min(_LONGEST_PAUSE, 2 * pause)
-                else:
-                    self.host.engine().nudge()
-                    return written
+            return await write_patiently(self.host, lambda now: make(self.place(now)))
 
         return await self.ctx.step(step(run, name=name))
 
@@ -292,7 +282,7 @@ class SessionActor:
     async def gate(self) -> dict[str, Any] | None:
         """Commands, then `before_llm`. Returns what to go on with, or None if the turn has been answered or ended."""
         turn = self._current()
-        if await self._command():
+        if await self._consent() or await self._command():
             return None
         decision = await self._before_llm()
         turn.policy["before_llm"] = decision["action"]
@@ -306,6 +296,18 @@ class SessionActor:
                 turn.held = decision.get("reason") or "policy_skip"
             return None
         return decision
+
+    async def _consent(self) -> bool:
+        """Confirm, once, that a message has opted out or in. The consent was changed when the message was accepted."""
+        turn = self._current()
+        change = turn.metadata.get(CHANGE)
+        if turn.source != "inbound" or not isinstance(change, Mapping):
+            return False
+        if change["new"]:
+            await self.respond(Candidate(reply_for(change["to"], self.agent.settings.campaigns), "command"))
+        else:
+            turn.held = str(change["to"])
+        return True
 
     async def _command(self) -> bool:
         """Call the command that a message names. A scheduled turn has none."""
