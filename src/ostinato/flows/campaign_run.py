@@ -153,18 +153,25 @@ class CampaignRun:
 
     async def _resolve(self) -> str:
         """Freeze the audience. A step that is repeated forgets what an interrupted one has stored."""
-        while await self._write(lambda place: sends.drop_page(place, self.id)):
-            pass
+        await self._drop()
         try:
             count = await self._freeze()
         except (OstinatoError, TimeoutError) as problem:
             reason = f"segment_failed: {type(problem).__name__}: {problem}"[:300]
             await self._write(lambda place: sends.refuse_campaign(place, self.id, reason))
+            await self._drop()
             return "done"
         if count is None:
             return "stopping"
         campaign = await self._write(lambda place: sends.end_resolution(place, self.id, count))
+        if campaign.status == "done":
+            await self._drop()
         return str(campaign.status)
+
+    async def _drop(self) -> None:
+        """Forget recipients of a campaign that has not been resolved."""
+        while await self._write(lambda place: sends.drop_page(place, self.id)):
+            pass
 
     async def _freeze(self) -> int | None:
         """Store the audience in parts. Returns how many they are, more than allowed if it stopped there; None if the
@@ -222,7 +229,8 @@ class CampaignRun:
                 wait = _LONGEST_WAIT
                 if progress["next"] is not None:
                     wait = min(wait, to_datetime(progress["next"]) - self.ctx.now())
-                if self.id != self.ctx.run_id:  # the message goes to the run that has begun the campaign
+                # Nobody sends a message when a turn that was deferred is over, nor to another run than the first.
+                if progress["flying"] or self.id != self.ctx.run_id:
                     wait = min(wait, timedelta(minutes=1))
                 if wait > timedelta():
                     await self.ctx.receive(CONTROL, timeout=wait, default=None)
@@ -240,9 +248,9 @@ class CampaignRun:
                 progress: Progress = await self._write(lambda place: sends.advance(place, self.id, setting))
                 now = clock.now()
                 due = progress.next if progress.status in ("sending", "stopping") else None
-                idle = not progress.flying and not progress.changed and (due is None or due > now + SECOND)
+                idle = not progress.fresh and not progress.changed and (due is None or due > now + SECOND)
                 if progress.over or idle or now >= end:
-                    return {"over": progress.over, "idle": idle, "next": due}
+                    return {"over": progress.over, "idle": idle, "flying": progress.flying, "next": due}
                 if not progress.changed:
                     pause = _POLL if due is None or due <= now else min(_POLL, (due - now) / SECOND)
                     await wait_for_event(news, max(pause, _PAUSE))

@@ -76,11 +76,12 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is. `flying`: turns that are not over. `next`: when the next turn is due, None if there is
-    none. `changed`: whether this transaction has changed anything."""
+    """How far a campaign is. `flying`: turns that are not over; `fresh`: those of them that began lately. `next`: when
+    the next turn is due, None if there is none. `changed`: whether this transaction has changed anything."""
 
     status: str
     flying: int
+    fresh: int
     next: Micros | None
     changed: bool
 
@@ -117,9 +118,9 @@ def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operati
 
 
 def drop_page(place: Place, campaign_id: str) -> Operation[bool]:
-    """Forget recipients of an attempt to resolve that was interrupted. Returns whether more may be left."""
+    """Forget recipients of an attempt to resolve that was interrupted or refused. Returns whether more may be left."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status != "resolving":
+    if campaign.resolved is not None:
         return False
     return len((yield campaign_statement("drop_recipients", id=campaign_id, limit=PAGE))) == PAGE
 
@@ -263,7 +264,7 @@ def advance(place: Place, campaign_id: str, setting: Setting) -> Operation[Progr
     """Collect the turns that are over, and begin more."""
     campaign = yield from _locked(campaign_id)
     if campaign.status == "done":
-        return Progress("done", 0, None, False)
+        return Progress("done", 0, 0, None, False)
     definition = definition_of(campaign)
     changed = yield from _collect(place, campaign, definition)
     if campaign.status == "stopping":
@@ -272,10 +273,10 @@ def advance(place: Place, campaign_id: str, setting: Setting) -> Operation[Progr
     if campaign.status == "sending":
         sent, wait = yield from _send(place, campaign, definition, setting)
         changed += sent
-    ((flying, _),) = yield campaign_statement("started_recipients", id=campaign.id, since=0)
+    ((flying, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - _SLOW)
     rows = yield campaign_statement("next_recipient", id=campaign.id)
     due = max(rows[0][0], wait or 0) if rows else None
-    return Progress(campaign.status, int(flying), due, bool(changed))
+    return Progress(campaign.status, int(flying), int(fresh), due, bool(changed))
 
 
 def _collect(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
@@ -599,7 +600,7 @@ def _end(
 ) -> Operation[None]:
     campaign.status, campaign.finished = "done", place.now
     campaign.outcome, campaign.reason = outcome.value, reason
-    campaign.counts = orjson.dumps(dict(counts)).decode()
+    campaign.counts, campaign.total = orjson.dumps(dict(counts)).decode(), sum(counts.values())
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
     yield sql("notify")
     more = {"outcome": outcome.value, "reason": reason, "counts": dict(counts), "words": words}

@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 from ostinato.engine.group_commit import is_trouble
 from ostinato.engine.ways import Host
 from ostinato.store.contract import Operation, Store
-from ostinato.store.sqlite import SqliteStore
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
@@ -42,24 +41,26 @@ async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]]) ->
 
 
 async def _write(store: Store, make: Callable[[], Operation[T]]) -> T:
-    if not isinstance(store, SqliteStore):
+    if not store.url.startswith("sqlite"):
         return await store.run(lambda _: make())
+    loop = asyncio.get_running_loop()
     group = _groups.get(store)
-    if group is None:
-        group = _groups[store] = _Group(store)
+    if group is None or group.loop is not loop:  # what another loop has left is the business of recovery
+        group = _groups[store] = _Group(store, loop)
     return await group.write(make)
 
 
 class _Group:
     """Operations that wait for the commit that is in progress."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
         self._store = store
         self._waiting: list[tuple[Callable[[], Operation[Any]], asyncio.Future[Any]]] = []
         self._task: asyncio.Task[None] | None = None
 
     async def write(self, make: Callable[[], Operation[T]]) -> T:
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[T] = self.loop.create_future()
         self._waiting.append((make, done))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._commit_all())

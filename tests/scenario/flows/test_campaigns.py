@@ -333,6 +333,53 @@ async def test_58_a_restart_in_good_order_goes_on_where_it_was(world: World) -> 
     assert Counter(message.user for message in outbox.sent) == Counter(numbered("u", 30))
 
 
+async def test_a_turn_that_was_deferred_is_collected_when_its_flow_is_over(world: World) -> None:
+    agent, outbox = make_hello(world)
+
+    @agent.flow
+    async def checkin(ctx: Any) -> None:
+        await ctx.ask("How are you?")
+
+    agent.router(lambda hook_input: "checkin")
+    await put_people(world, "ada", "bob")
+    chat = Chat(world)
+    await chat.say("hi")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, on_active_flow="defer")
+    await world.advance("2h")
+    assert (await campaigns(world).get(sent.id)).counts == {"success": 1, "started": 1}
+    await chat.say("well")
+    ended = await sent.outcome("5m")
+    assert ended.counts == {"success": 2}
+    assert outbox.texts == ["How are you?", "hello bob", "hello ada"]
+
+
+async def test_58_a_session_whose_run_was_stopped_fails_its_recipient(world: World) -> None:
+    agent, _ = make_hello(world)
+
+    @agent.before_response
+    async def slow(response: Any) -> None:
+        await asyncio.sleep(8 if response.user.external_id == "ada" else 0)
+
+    await put_people(world, "ada", "bob")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    await world.advance("2s")
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    await world.app.terminate(session.run_id)
+    ended = await sent.outcome("20m")
+    assert await outcomes(world, ended.id) == {"ada": ("failed", "session_lost"), "bob": ("success", None)}
+
+
+async def test_20_sessions_that_campaigns_open_have_a_lower_priority_until_they_are_needed(world: World) -> None:
+    agent, _ = make_hello(world)
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    await put_people(world, "ada", "bob")
+    await run_campaign(world)
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    assert (await world.app.get(session.run_id)).priority < 0
+    await Chat(world).say("hi")
+    assert (await world.app.get(session.run_id)).priority == 0
+
+
 # Limits and consent
 
 
@@ -355,6 +402,7 @@ async def test_an_audience_above_the_cap_needs_a_confirmation(world: World) -> N
     )
     result = await run.result("1m")
     assert (result["outcome"], result["reason"]) == ("failed", "too_many_recipients")
+    assert await campaigns(world).recipients(run.id) == []
     assert outbox.sent == []
     ended = await run_campaign(world, max_recipients=2, confirmed=True)
     assert ended.counts == {"success": 3}
