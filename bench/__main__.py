@@ -18,6 +18,7 @@ BENCHES = (
     "limits",
     "workflows",
     "functions",
+    "agents",
 )
 
 names = sys.argv[1:] or list(BENCHES)

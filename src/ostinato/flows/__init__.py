@@ -13,9 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents, TurnHandle
+    from ostinato.flows.campaign_run import SegmentContext
+    from ostinato.flows.campaigns import (
+        CampaignHandle,
+        CampaignInfo,
+        Campaigns,
+        Explanation,
+        Preview,
+        RecipientInfo,
+    )
     from ostinato.flows.context import FlowContext, Proxy, Resolution
     from ostinato.flows.definition import Agent
-    from ostinato.flows.errors import AgentError, AnswerTimedOut, Denied, ModelFailed, ModelRefused, NotSent
+    from ostinato.flows.errors import (
+        AgentError,
+        AnswerTimedOut,
+        AudienceTooLarge,
+        Denied,
+        ModelFailed,
+        ModelRefused,
+        NotSent,
+    )
     from ostinato.flows.hooks import (
         BeforeLLMInput,
         BeforeResponseInput,
@@ -43,9 +60,11 @@ if TYPE_CHECKING:
 
 _OFFERED = {
     "api": "Agents TurnHandle",
+    "campaign_run": "SegmentContext",
+    "campaigns": "CampaignHandle CampaignInfo Campaigns Explanation Preview RecipientInfo",
     "context": "FlowContext Proxy Resolution",
     "definition": "Agent",
-    "errors": "AgentError AnswerTimedOut Denied ModelFailed ModelRefused NotSent",
+    "errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent",
     "hooks": "BeforeLLMInput BeforeResponseInput Cancel Continue End Replace ResponseMeta RouteFlow SkipLLM TurnInfo "
     "UserInfo within_window",
     "model": "TurnInput TurnOutcome",
@@ -60,13 +79,18 @@ __all__ = [
     "AgentError",
     "Agents",
     "AnswerTimedOut",
+    "AudienceTooLarge",
     "BeforeLLMInput",
     "BeforeResponseInput",
+    "CampaignHandle",
+    "CampaignInfo",
+    "Campaigns",
     "Cancel",
     "ConsoleTransport",
     "Continue",
     "Denied",
     "End",
+    "Explanation",
     "FlowContext",
     "InboundMessage",
     "Model",
@@ -77,12 +101,15 @@ __all__ = [
     "NotSent",
     "OpenAIModel",
     "OutgoingMessage",
+    "Preview",
     "Proxy",
+    "RecipientInfo",
     "Replace",
     "Resolution",
     "ResponseMeta",
     "RouteFlow",
     "ScriptedModel",
+    "SegmentContext",
     "SkipLLM",
     "ToolCall",
     "ToolContext",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -16,6 +16,7 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import people
+from ostinato.flows.consent import accept_message
 from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
@@ -31,7 +32,7 @@ from ostinato.flows.store import (
     user_row,
 )
 from ostinato.flows.transports import InboundMessage
-from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, open_session, outcome_of, read_tags
+from ostinato.flows.turns import Accepted, Place, Profile, open_session, outcome_of, read_tags
 from ostinato.flows.views import (
     EscalationInfo,
     MessageInfo,
@@ -49,6 +50,9 @@ from ostinato.store.contract import Operation
 from ostinato.when import zones
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
+
+if TYPE_CHECKING:
+    from ostinato.flows.campaigns import Campaigns
 
 T = TypeVar("T")
 CONSENTS = ("unknown", "opted_in", "opted_out")
@@ -181,13 +185,10 @@ class Agents:
         """Accept an input from any source. Everything that talks goes through here."""
         check_turn(turn_input)
         declared = await self._declaration(agent)
-        if turn_input.flow is not None and turn_input.flow != CLASSIC and turn_input.flow not in declared["flows"]:
-            hint = (
-                did_you_mean(turn_input.flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
-            )
-            raise NotFound(f"agent {agent!r} has no flow {turn_input.flow!r}; {hint}")
+        check_flow(agent, turn_input.flow, declared)
         place = self._place(agent, declared)
-        accepted = await self._write(lambda: accept_turn(place, turn_input, profile))
+        settings = declared.get("campaigns") or {}
+        accepted = await self._write(lambda: accept_message(place, turn_input, profile, settings))
         return TurnHandle(self, accepted)
 
     async def outcome(self, turn_id: str, timeout: Length | None = None) -> TurnOutcome:
@@ -245,6 +246,15 @@ class Agents:
             return (yield statement("turns_of_session", session=session_id, before=before or _LAST, limit=limit))
 
         return [turn_view(read_turn(row)) for row in await self._around.host.store.read(look)]
+
+    # Campaigns
+
+    def campaigns(self, agent: str) -> Campaigns:
+        """The campaigns of an agent: messages to many of its users."""
+        from ostinato.flows.campaigns import Campaigns
+
+        check_text(agent, "the agent's name")
+        return Campaigns(self, agent)
 
     # Users
 
@@ -466,6 +476,13 @@ class Agents:
         written = await host.store.run(lambda _: make())
         host.engine().nudge()
         return written
+
+
+def check_flow(agent: str, flow: str | None, declared: Mapping[str, Any]) -> None:
+    """Raise `NotFound` if the agent has no such flow."""
+    if flow is not None and flow != CLASSIC and flow not in declared["flows"]:
+        hint = did_you_mean(flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
+        raise NotFound(f"agent {agent!r} has no flow {flow!r}; {hint}")
 
 
 def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import orjson
 
+from ostinato.engine.context import to_json
 from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.flows.calling import call
+from ostinato.flows.campaign_model import check_defaults
 from ostinato.flows.model import CLASSIC, DAY
 from ostinato.flows.models import Model
 from ostinato.flows.routers import Detector, SchemaFlow, startable
@@ -79,6 +81,15 @@ class CommandHandler:
 
 
 @dataclass(frozen=True)
+class Resolver:
+    """A function that finds the users of a segment. `arguments` are its params."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: type[BaseModel]
+
+
+@dataclass(frozen=True)
 class AgentSettings:
     """What the declaration of an agent sets. Lengths are microseconds."""
 
@@ -97,6 +108,7 @@ class AgentSettings:
     structured: bool
     admins: frozenset[str] | Callable[..., Any]
     queue: str
+    campaigns: Mapping[str, Any]
 
 
 class Agent:
@@ -109,6 +121,7 @@ class Agent:
         self.commands: dict[str, CommandHandler] = {}
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.route: Callable[..., Any] | Detector | SchemaFlow | None = None
+        self.segments: dict[str, Resolver] = {}
 
     @property
     def name(self) -> str:
@@ -300,6 +313,24 @@ class Agent:
                 "begins without an input"
             )
 
+    def segment(self, name: str) -> Callable[[F], F]:
+        """Declare a resolver: a function that returns the external ids of users, as a list or one after the other. It
+        is called with `ctx` and the params of a segment `{"type": "custom_query", "resolver": name, "params": {…}}`."""
+        check_text(name, f"agent {self.name!r}: the segment's name")
+
+        def add(function: F) -> F:
+            where = f"segment {name!r} of agent {self.name!r}"
+            if name in self.segments:
+                raise OstinatoError(f"{where} is declared twice")
+            if next(iter(inspect.signature(function).parameters), "") not in ("ctx", "context"):
+                raise OstinatoError(
+                    f"{where} has no ctx; write `async def {getattr(function, '__name__', name)}(ctx, …)`"
+                )
+            self.segments[name] = Resolver(name, function, _arguments(function))
+            return function
+
+        return add
+
     # What the runtime asks for
 
     @property
@@ -338,6 +369,8 @@ class Agent:
                     for name, flow in self.flows.items()
                 },
                 "tools": sorted(self.tools),
+                "segments": sorted(self.segments),
+                "campaigns": dict(settings.campaigns),
                 "admins": None if callable(settings.admins) else sorted(settings.admins),
             }
         ).decode()
@@ -365,6 +398,7 @@ def make_agent(
     structured: bool = False,
     admins: Collection[str] | Callable[..., Any] = (),
     queue: str = "default",
+    campaigns: Mapping[str, Any] | None = None,
 ) -> Agent:
     """Read a declaration. Raises what is wrong with it."""
     check_text(name, "the agent's name")
@@ -389,6 +423,7 @@ def make_agent(
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
             raise OstinatoError(f"{where}: {what} {short_repr(count)} is not a whole number from 1 to {most}")
     check_text(queue, f"{where}: the queue")
+    check_defaults(campaigns or {}, f"{where}: campaigns")
     return Agent(
         AgentSettings(
             name=name,
@@ -406,6 +441,7 @@ def make_agent(
             structured=structured,
             admins=admins if callable(admins) else frozenset(admins),
             queue=queue,
+            campaigns=orjson.loads(to_json(dict(campaigns or {}), f"{where}: campaigns")),
         )
     )
 

@@ -13,6 +13,10 @@ class Denied(AgentError):
     """The actor may not do this. An event `hitl:denied` was written."""
 
 
+class AudienceTooLarge(AgentError):
+    """A campaign would reach more people than its `max_recipients`. Nothing was sent."""
+
+
 class ModelFailed(AgentError):
     """The model did not answer, or its answer cannot be used. Another attempt may succeed."""
 

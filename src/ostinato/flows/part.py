@@ -9,6 +9,8 @@ from typing import Any
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host, Loop, Part, Runtime
 from ostinato.flows.api import Agents, Around
+from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
+from ostinato.flows.campaign_run import Surroundings, campaign_function
 from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.lost import lost_turns, scan
 from ostinato.flows.model import TURN_FUNCTION
@@ -56,6 +58,11 @@ class AgentsPart(Part):
         functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
         if TURN_FUNCTION not in functions.codes:
             functions.declare(name=TURN_FUNCTION)(turn_function(lambda: self._newest.host, self._place_of))
+            functions.declare(name=CAMPAIGN_FUNCTION)(campaign_function(lambda: self._newest.surroundings))
+
+    @property
+    def surroundings(self) -> Surroundings:
+        return Surroundings(self.host, self._around.codes.get)
 
     def _place_of(self, agent: str, namespace: str, actor: str | None) -> Place | None:
         host = self._newest.host

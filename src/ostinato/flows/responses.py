@@ -9,12 +9,15 @@ from typing import Any
 import orjson
 
 from ostinato.engine.idempotency import once
-from ostinato.flows.model import OPTED_OUT, Delivery, MessageRecord, OutgoingRecord
+from ostinato.flows.campaign_model import KEY
+from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.model import OPTED_OUT, Delivery, MessageRecord, OutgoingRecord, TurnRecord
 from ostinato.flows.store import message_row, outgoing_row, read_outgoing, read_session, session_row, statement
 from ostinato.flows.turns import Place, load_turn, turn_event
 from ostinato.store.contract import Operation, sql
 
 TAKEN = "live_takeover"  # why a message is not sent: a person has taken over
+CAMPAIGN_STOPPED = "campaign_stopped"  # why a message is not sent: nobody wants it any more
 FORWARD = "forward"  # the role of a user's message that is sent to a person; it is no part of the conversation
 
 
@@ -35,7 +38,8 @@ def commit_intent(
     place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any], *, unasked: bool = False
 ) -> Operation[dict[str, Any]]:
     """Commit what will be sent. Returns `key` and `address`, or `suppressed` with the reason if it must not be sent:
-    a person has taken over meanwhile, or the user did not ask for it (`unasked`) and has opted out."""
+    a person has taken over meanwhile, the campaign was stopped, or the user did not ask for it (`unasked`) and has
+    opted out."""
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
     rows = yield statement("outgoing_by_key", key=key)
@@ -46,6 +50,8 @@ def commit_intent(
         return {"suppressed": TAKEN}
     if unasked and user.consent == OPTED_OUT:
         return {"suppressed": OPTED_OUT}
+    if turn.key.startswith(KEY) and (yield from _is_stopped(turn)):
+        return {"suppressed": CAMPAIGN_STOPPED}
     outgoing = OutgoingRecord(
         key,
         turn.namespace,
@@ -72,6 +78,12 @@ def find_takeover(session_id: str) -> Operation[bool]:
     """Whether a person has the conversation."""
     rows = yield statement("session_by_id", id=session_id)
     return bool(rows) and read_session(rows[0]).takeover is not None
+
+
+def _is_stopped(turn: TurnRecord) -> Operation[bool]:
+    """Whether the campaign of a turn was stopped, so that it must not send any more."""
+    rows = yield campaign_statement("campaign_status", id=turn.key.removeprefix(KEY))
+    return bool(rows) and rows[0][0] == "stopping"
 
 
 def settle_response(

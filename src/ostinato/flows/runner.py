@@ -12,7 +12,6 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
-from ostinato.flows.calling import write_patiently
 from ostinato.flows.model import (
     GIVEN_SOURCES,
     INBOUND_KEY,
@@ -28,6 +27,7 @@ from ostinato.flows.model import (
 )
 from ostinato.flows.store import read_turn, statement
 from ostinato.flows.turns import Accepted, Place, accept_turn, end_session, load_turn, outcome_of
+from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
 from ostinato.model import Status
@@ -107,18 +107,15 @@ def turn_function(
     async def agent_turn(ctx: FunctionContext, agent: str, turn: dict[str, Any]) -> dict[str, Any]:
         turn_input = replace(read_turn_input(turn), reply_to=ctx.run_id)
 
-        def accept_declared() -> Operation[Accepted]:
+        def accept_declared(now: Micros) -> Operation[Accepted]:
             """The agent may be another node's: then its queue is known by its declaration."""
             place = place_of(agent, ctx.namespace, None)
             if place is None:
                 rows = yield statement("declared_agent", name=agent)
                 if not rows:
                     raise NotFound(f"there is no agent {agent!r}; no node has declared it yet")
-                place = Place(ctx.namespace, agent, orjson.loads(rows[0][0])["queue"], now(), host_of().new_id)
+                place = Place(ctx.namespace, agent, orjson.loads(rows[0][0])["queue"], now, host_of().new_id)
             return (yield from accept_turn(place, turn_input))
-
-        def now() -> Micros:
-            return host_of().engine().clock.now()
 
         async def accept() -> dict[str, Any]:
             accepted = await write_patiently(host_of(), accept_declared)
@@ -129,8 +126,10 @@ def turn_function(
         outcome: dict[str, Any] | None = accepted["outcome"]
 
         async def look() -> dict[str, Any] | None:
-            place = Place(ctx.namespace, agent, "", now(), host_of().new_id)
-            outcome = await write_patiently(host_of(), lambda: look_at_turn(place, accepted["turn"]))
+            def look_now(now: Micros) -> Operation[TurnOutcome | None]:
+                return look_at_turn(Place(ctx.namespace, agent, "", now, host_of().new_id), accepted["turn"])
+
+            outcome = await write_patiently(host_of(), look_now)
             return None if outcome is None else outcome.as_json()
 
         while outcome is None:

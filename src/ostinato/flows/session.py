@@ -21,7 +21,7 @@ from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows import people, responses, turns
 from ostinato.flows.calling import call as call_either
-from ostinato.flows.calling import write_patiently
+from ostinato.flows.consent import CHANGE, reply_for
 from ostinato.flows.context import FlowContext
 from ostinato.flows.control import FlowEnded, Switched
 from ostinato.flows.definition import Agent, check_arguments
@@ -36,13 +36,14 @@ from ostinato.flows.hooks import (
 )
 from ostinato.flows.model import CLASSIC, MAIL, OPTED_OUT, Delivery, Outcome, SessionStatus, TurnOutcome
 from ostinato.flows.models import ModelRequest
-from ostinato.flows.responses import TAKEN, Candidate
+from ostinato.flows.responses import CAMPAIGN_STOPPED, TAKEN, Candidate
 from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
 from ostinato.flows.store import read_message, read_session, read_user, statement
 from ostinato.flows.tool_context import ToolContext
 from ostinato.flows.transports import OutgoingMessage
 from ostinato.flows.turns import Place, Spent
 from ostinato.flows.views import user_info, user_json
+from ostinato.flows.writing import write_patiently
 from ostinato.functions.body import read_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
@@ -104,8 +105,8 @@ class LiveTurn:
             return Outcome.FAILED, self.failure
         if self.held == TAKEN and self.source == "scheduled":
             return Outcome.CANCELED_HITL, "hitl_live_takeover"
-        if self.held == OPTED_OUT:
-            return Outcome.SKIPPED, OPTED_OUT
+        if self.held in (OPTED_OUT, CAMPAIGN_STOPPED):
+            return Outcome.SKIPPED, self.held
         return Outcome.SUCCESS, self.held
 
     @property
@@ -148,15 +149,15 @@ class SessionActor:
 
     # Steps
 
-    def place(self) -> Place:
-        now = self.host.engine().clock.now()
+    def place(self, now: Micros | None = None) -> Place:
+        now = self.host.engine().clock.now() if now is None else now
         return Place(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
 
     async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
         """Do one transaction as a step."""
 
         async def run() -> Any:
-            return await write_patiently(self.host, lambda: make(self.place()))
+            return await write_patiently(self.host, lambda now: make(self.place(now)))
 
         return await self.ctx.step(step(run, name=name))
 
@@ -317,7 +318,7 @@ class SessionActor:
     async def gate(self) -> dict[str, Any] | None:
         """Commands, then `before_llm`. Returns what to go on with, or None if the turn has been answered or ended."""
         turn = self._current()
-        if await self._command():
+        if await self._consent() or await self._command():
             return None
         decision = await self._before_llm()
         turn.policy["before_llm"] = decision["action"]
@@ -331,6 +332,18 @@ class SessionActor:
                 turn.held = decision.get("reason") or "policy_skip"
             return None
         return decision
+
+    async def _consent(self) -> bool:
+        """Confirm, once, that a message has opted out or in. The consent was changed when the message was accepted."""
+        turn = self._current()
+        change = turn.metadata.get(CHANGE)
+        if turn.source != "inbound" or not isinstance(change, Mapping):
+            return False
+        if change["new"]:
+            await self.respond(Candidate(reply_for(change["to"], self.agent.settings.campaigns), "command"))
+        else:
+            turn.held = str(change["to"])
+        return True
 
     async def _command(self) -> bool:
         """Call the command that a message names. A scheduled turn has none."""
@@ -346,7 +359,7 @@ class SessionActor:
                 return {"known": False}
             user, action = str(turn.user["external_id"]), f"command.{name}"
             if handler.access == "admin" and not await self.agent.may(action, user, user):
-                await write_patiently(self.host, lambda: people.note_denial(self.place(), key, action, turn.id))
+                await write_patiently(self.host, lambda now: people.note_denial(self.place(now), key, action, turn.id))
                 return {"known": False}  # as one that does not exist
             ended: list[str] = []
             reply = await call_either(handler.function, self.tool_context(key, ended), rest)

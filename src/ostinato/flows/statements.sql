@@ -97,6 +97,18 @@ UPDATE ostinato_agent_turns SET session_id = r.session_id, flow = r.flow, status
     finished = r.finished
 FROM {rows r(turn_columns)} WHERE ostinato_agent_turns.id = r.id
 
+-- lock_user_of_turn [sqlite]: the user of a turn.
+SELECT {agent_user_columns} FROM ostinato_agent_users
+WHERE id = (SELECT user_id FROM ostinato_agent_turns WHERE id = :id)
+
+-- lock_user_of_turn [postgres]: the same, locked.
+SELECT {agent_user_columns} FROM ostinato_agent_users
+WHERE id = (SELECT user_id FROM ostinato_agent_turns WHERE id = :id) FOR UPDATE
+
+-- turn_with_session: a turn, and its session. Its user is locked before.
+SELECT {t.turn_columns}, {s.session_columns} FROM ostinato_agent_turns t
+JOIN ostinato_agent_sessions s ON s.id = t.session_id WHERE t.id = :id
+
 -- turn_by_id: a turn.
 SELECT {turn_columns} FROM ostinato_agent_turns WHERE id = :id
 
@@ -186,3 +198,6 @@ DELETE FROM ostinato_agent_sessions WHERE user_id = :user
 
 -- forget_agent_user: a user.
 DELETE FROM ostinato_agent_users WHERE id = :user
+
+-- raise_priority: let a session that a campaign has opened answer messages as soon as any other.
+UPDATE ostinato_runs SET priority = 0 WHERE id = :id AND priority < 0

@@ -55,6 +55,7 @@ def _columns(name: str) -> tuple[str, ...]:
     return TABLES[name].columns
 
 
+TURN_WIDTH = len(_columns("turn"))
 read_user = reader(UserRecord, _columns("agent_user"))
 user_row = writer(_columns("agent_user"))
 read_session = reader(SessionRecord, _columns("session"), status=SessionStatus, hitl=Hitl)
@@ -81,4 +82,7 @@ def _file(name: str) -> str:
 
 
 statement = Statements(_file("statements.sql"), TABLES)
-MIGRATIONS = (Migration(_file("migrations/0001.sqlite.sql"), _file("migrations/0001.postgres.sql")),)
+MIGRATIONS = tuple(
+    Migration(_file(f"migrations/{number}.sqlite.sql"), _file(f"migrations/{number}.postgres.sql"))
+    for number in ("0001", "0002")
+)

@@ -32,6 +32,7 @@ from ostinato.flows.model import (
     UserRecord,
 )
 from ostinato.flows.store import (
+    TURN_WIDTH,
     escalation_row,
     message_row,
     read_escalation,
@@ -99,7 +100,7 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
         return Accepted(turn.id, False, None if turn.outcome is None else outcome_of(turn))
     if turn_input.source == "inbound":
         yield from _note_inbound(place, user, profile or Profile())
-    turn = _new_turn(place, turn_input, user)
+    turn = new_turn(place, turn_input, user)
     session = yield from open_session(user)
     reason = _refusal(turn_input, user, session) if turn_input.source == "scheduled" else None
     if reason is not None:
@@ -156,7 +157,8 @@ def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation
         yield statement("touch_agent_user", id=user.id, now=place.now)
 
 
-def _new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
+def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
+    """The row of a turn that has not begun."""
     correlation = {
         "schedule_id": turn_input.schedule_id,
         "scheduled_for": turn_input.scheduled_for,
@@ -205,7 +207,7 @@ def _hand_over(
     """Give a turn to a session's run, or to that of a new session if there is none, or its run is over."""
     events: list[Row] = []
     if session is not None:
-        (refused,) = yield from send([Sending(_mail(place, session.run_id, turn.id), place.namespace)], place.now)
+        (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
         if refused == "full":
             if turn.source in ("inbound", "human"):  # not acknowledged, so that it is not lost
                 raise refusal(session.run_id, refused)
@@ -218,7 +220,9 @@ def _hand_over(
             session = None
     if session is None:
         session = yield from _begin_session(place, user, turn)
-    elif session.status is not SessionStatus.ACTIVE:
+    else:
+        yield statement("raise_priority", id=session.run_id)
+    if session.status is not SessionStatus.ACTIVE:
         session.status = SessionStatus.ACTIVE
     session.active = place.now
     turn.session_id = session.id
@@ -240,11 +244,19 @@ def hand_over(place: Place, user: UserRecord, session: SessionRecord, turn: Turn
 
 
 def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operation[SessionRecord]:
+    session, run = new_session(place, user)
+    yield statement("insert_sessions", [session_row(session)])
+    yield from start_with_messages(run, None, [mail_to(place, run.id, turn.id)], place.now)
+    yield sql("insert_events", [session_event(place, session, "flow:session_started")])
+    return session
+
+
+def new_session(place: Place, user: UserRecord, priority: int = 0) -> tuple[SessionRecord, Run]:
+    """The row of a session, and its run."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
     )
-    yield statement("insert_sessions", [session_row(session)])
     run = Run(
         id=run_id,
         root_id=run_id,
@@ -253,17 +265,17 @@ def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operatio
         namespace=place.namespace,
         key=f"session/{session_id}",
         queue=place.queue,
+        priority=priority,
         due=place.now,
         created=place.now,
         input=orjson.dumps({"session": session_id}).decode(),
         actor=place.actor,
     )
-    yield from start_with_messages(run, None, [_mail(place, run_id, turn.id)], place.now)
-    yield sql("insert_events", [session_event(place, session, "flow:session_started")])
-    return session
+    return session, run
 
 
-def _mail(place: Place, run_id: str, turn_id: str) -> Message:
+def mail_to(place: Place, run_id: str, turn_id: str) -> Message:
+    """The message that brings a turn to the run of a session."""
     return Message(run_id, turn_id, MAIL, orjson.dumps({"turn": turn_id}).decode(), place.now, place.actor)
 
 
@@ -301,13 +313,12 @@ def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
 
 def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRecord]]:
     """Lock the user of a turn, and read what belongs to it. Raises `NotFound`."""
-    rows = yield statement("turn_by_id", id=turn_id)
+    rows = yield statement("lock_user_of_turn", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")
-    user = read_user((yield statement("lock_agent_user_id", id=read_turn(rows[0]).user_id))[0])
-    turn = read_turn((yield statement("turn_by_id", id=turn_id))[0])
-    session = read_session((yield statement("session_by_id", id=turn.session_id))[0])
-    return user, session, turn
+    user = read_user(rows[0])
+    (row,) = yield statement("turn_with_session", id=turn_id)
+    return user, read_session(row[TURN_WIDTH:]), read_turn(row[:TURN_WIDTH])
 
 
 def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:

@@ -16,13 +16,18 @@ FLOWS = Way(
         Table("ostinato_agent_messages"),
         Table("ostinato_agent_outgoing", "cascade"),
         Table("ostinato_agent_escalations", "cascade"),
+        Table("ostinato_agent_campaigns", "cascade"),
+        Table("ostinato_agent_recipients", "cascade"),
+        Table("ostinato_agent_suppressions", "cascade"),
+        Table("ostinato_agent_throttles", "cascade"),
     ),
     migrations="ostinato.flows.store:MIGRATIONS",
     events={
         "flow": (
             "session_started session_idle session_ended turn_accepted turn_succeeded turn_skipped turn_failed "
-            "turn_canceled_hitl started ended failed"
+            "turn_canceled_hitl started ended failed opted_out opted_in"
         ),
+        "campaign": "started paused resumed stopped completed suppressed unsuppressed",
         "response": "prepared sent persisted failed canceled",
         "hitl": (
             "confirm_requested confirm_resolved escalated resolved timed_out canceled takeover_started takeover_ended "

@@ -191,7 +191,7 @@ async def test_a_hook_sees_answers_before_the_flow_and_may_take_its_place(world:
 
     @agent.before_llm
     def stop(hook_input: BeforeLLMInput) -> RouteFlow | None:
-        return RouteFlow("goodbye") if hook_input.turn.text == "STOP" else None
+        return RouteFlow("goodbye") if hook_input.turn.text == "ENOUGH" else None
 
     @agent.flow
     async def checkin(ctx: FlowContext) -> None:
@@ -206,7 +206,7 @@ async def test_a_hook_sees_answers_before_the_flow_and_may_take_its_place(world:
     chat = Chat(world)
     await chat.say("checkin")
     await chat.say("a")
-    assert await chat.say("STOP") == ("success", None)
+    assert await chat.say("ENOUGH") == ("success", None)
     assert outbox.texts == ["More?", "More?", "Bye."]
 
 

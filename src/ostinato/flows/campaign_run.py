@@ -1,0 +1,338 @@
+"""The durable function `agent-campaign`: resolve the audience, send until everybody's turn is over, and say how it
+ended.
+
+The function only drives. What has happened is in the rows of the campaign, which `campaign_sends` changes, so a run
+that is recovered goes on where those rows are, and two runs of one occurrence drive one campaign.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+
+from ostinato.engine.executor import Fatal
+from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.ways import Host
+from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.flows import campaign_sends as sends
+from ostinato.flows.campaign_model import CONTROL, CampaignRecord, Definition, read_definition, read_rate, with_defaults
+from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
+from ostinato.flows.campaign_store import campaign_statement, read_campaign
+from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.store import statement
+from ostinato.flows.turns import Place
+from ostinato.flows.writing import write_patiently
+from ostinato.functions.context import FunctionContext
+from ostinato.functions.definition import step
+from ostinato.functions.errors import Cancelled
+from ostinato.store.contract import Operation
+from ostinato.when.instants import SECOND, Micros, to_datetime
+
+_SHIFT = 2 * SECOND  # how long one step drives a campaign, so that a node need not wait long for it to stop
+_PAUSE = 0.02  # seconds between two transactions, so that more turns are over
+_POLL = 1.0  # seconds after which turns of other nodes are looked at
+_LONGEST_WAIT = timedelta(hours=1)
+_SHIFTS = 50  # after which the history is dropped
+_RESOLVER = 300.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentContext:
+    """The first argument of a resolver."""
+
+    agent: str
+    namespace: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a campaign needs of its app: the host, and the agent of a name if this process has it."""
+
+    host: Host
+    agent: Callable[[str], Agent | None]
+
+    async def declared(self, agent: str) -> Mapping[str, Any]:
+        """What is known of an agent. Raises what is wrong if no node has declared it."""
+        code = self.agent(agent)
+        if code is not None:
+            declared: Mapping[str, Any] = orjson.loads(code.declaration())
+            return declared
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("declared_agent", name=agent))
+
+        rows = await self.host.store.read(look)
+        if not rows:
+            raise Fatal(f"there is no agent {agent!r}")
+        stored: Mapping[str, Any] = orjson.loads(rows[0][0])
+        return stored
+
+
+def setting_of(declared: Mapping[str, Any]) -> Setting:
+    rate = (declared.get("campaigns") or {}).get("rate")
+    return Setting(declared["zone"], None if rate is None else read_rate(rate, "rate"))
+
+
+async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
+    """The external ids that a resolver returns. Raises what is wrong with them."""
+    segment = definition.segment
+    resolver = None if agent is None else agent.segments.get(segment.resolver or "")
+    if resolver is None:
+        raise OstinatoError(f"agent {definition.agent!r} has no segment {segment.resolver!r} in this process")
+    arguments = check_arguments(resolver.arguments, segment.params, f"segment {segment.resolver!r}")
+    context = SegmentContext(definition.agent, namespace, to_datetime(now))
+    async with asyncio.timeout(_RESOLVER):
+        if inspect.isasyncgenfunction(resolver.function):
+            names = resolver.function(context, **arguments)
+        elif inspect.iscoroutinefunction(resolver.function):
+            names = _each(await resolver.function(context, **arguments))
+        else:
+            names = _each(await asyncio.to_thread(resolver.function, context, **arguments))
+        async for name in names:
+            check_text(name, f"segment {segment.resolver!r}: an external id")
+            yield name
+
+
+async def _each(names: object) -> AsyncIterator[Any]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise OstinatoError(f"a segment returned {short_repr(names)}, which is not a list of external ids")
+    for name in names:
+        yield name
+
+
+class CampaignRun:
+    """One run of the function."""
+
+    def __init__(self, around: Surroundings, ctx: FunctionContext, inputs: Mapping[str, Any]) -> None:
+        self.around = around
+        self.ctx = ctx
+        self.inputs = inputs
+        self.definition = read_definition(inputs)
+        self.id = ctx.run_id
+
+    async def run(self) -> dict[str, Any]:
+        begun = await self.ctx.step(step(self._begin, name="begin"))
+        self.id = begun["id"]
+        try:
+            if begun["status"] == "resolving":
+                await self.ctx.step(step(self._resolve, name="resolve"))
+            await self._drive()
+            ended: dict[str, Any] = await self.ctx.step(step(self._end, name="end"))
+        except Cancelled:
+            await self._cancel()
+            raise
+        return ended
+
+    async def _write(self, make: Callable[[Place], Operation[Any]]) -> Any:
+        queue = (await self.around.declared(self.definition.agent))["queue"]
+        host = self.around.host
+
+        def work(now: Micros) -> Operation[Any]:
+            return make(Place(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
+
+        return await write_patiently(host, work)
+
+    async def _setting(self) -> Setting:
+        return setting_of(await self.around.declared(self.definition.agent))
+
+    async def _begin(self) -> dict[str, Any]:
+        defaults = (await self.around.declared(self.definition.agent)).get("campaigns") or {}
+        options = with_defaults(self.inputs.get("options"), defaults)
+        definition = read_definition({**self.inputs, "options": options})
+        campaign = await self._write(lambda place: sends.begin_campaign(place, self.ctx.run_id, definition))
+        return {"id": campaign.id, "status": campaign.status}
+
+    # Resolving
+
+    async def _resolve(self) -> str:
+        """Freeze the audience. A step that is repeated forgets what an interrupted one has stored."""
+        await self._drop()
+        try:
+            count = await self._freeze()
+        except (OstinatoError, TimeoutError) as problem:
+            reason = f"segment_failed: {type(problem).__name__}: {problem}"[:300]
+            await self._write(lambda place: sends.refuse_campaign(place, self.id, reason))
+            await self._drop()
+            return "done"
+        if count is None:
+            return "stopping"
+        campaign = await self._write(lambda place: sends.end_resolution(place, self.id, count))
+        if campaign.status == "done":
+            await self._drop()
+        return str(campaign.status)
+
+    async def _drop(self) -> None:
+        """Forget recipients of a campaign that has not been resolved."""
+        while await self._write(lambda place: sends.drop_page(place, self.id)):
+            pass
+
+    async def _freeze(self) -> int | None:
+        """Store the audience in parts. Returns how many they are, more than allowed if it stopped there; None if the
+        campaign was stopped."""
+        campaign = await self._load()
+        setting, definition = await self._setting(), definition_of(campaign)
+        options = definition.options
+        most = float("inf") if options.confirmed else options.max_recipients
+        count = 0
+        if definition.segment.resolver is None and not definition.segment.users:
+            after: str | None = ""
+            while after is not None and count <= most:
+                page = await self._write(
+                    lambda place, after=after: sends.freeze_page(place, self.id, setting, after)  # type: ignore[misc]
+                )
+                if page is None:
+                    return None
+                count += page[0]
+                after = page[1]
+            return count
+        async for names in _chunks(self._names(definition, campaign)):
+            stored = await self._write(
+                lambda place, names=names: sends.freeze_named(place, self.id, setting, names)  # type: ignore[misc]
+            )
+            if stored is None:
+                return None
+            count += stored
+            if count > most:
+                break
+        return count
+
+    async def _names(self, definition: Definition, campaign: CampaignRecord) -> AsyncIterator[str]:
+        for name in definition.segment.users:
+            yield name
+        if definition.segment.resolver is not None:
+            code = self.around.agent(definition.agent)
+            async for name in resolve_names(code, definition, campaign.namespace, campaign.as_of):
+                yield name
+
+    async def _load(self) -> CampaignRecord:
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield campaign_statement("campaign_by_id", id=self.id))
+
+        return read_campaign((await self.around.host.store.read(look))[0])
+
+    # Sending
+
+    async def _drive(self) -> None:
+        """Drive the campaign until everybody's turn is over. While nothing can be done, the run is parked."""
+        for _ in range(_SHIFTS):
+            progress = await self.ctx.step(step(self._shift, name="send"))
+            if progress["over"]:
+                return
+            if progress["idle"]:
+                wait = _LONGEST_WAIT
+                if progress["next"] is not None:
+                    wait = min(wait, to_datetime(progress["next"]) - self.ctx.now())
+                # Nobody sends a message when a turn that was deferred is over, nor to another run than the first.
+                if progress["flying"] or self.id != self.ctx.run_id:
+                    wait = min(wait, timedelta(minutes=1))
+                if wait > timedelta():
+                    await self.ctx.receive(CONTROL, timeout=wait, default=None)
+        self.ctx.continue_as(dict(self.inputs))
+
+    async def _shift(self) -> dict[str, Any]:
+        """Collect and begin turns for a while."""
+        host = self.around.host
+        setting = await self._setting()
+        clock = host.engine().clock
+        end = clock.now() + _SHIFT
+        with host.engine().listeners.watching() as news:
+            while True:
+                news.clear()
+                progress: Progress = await self._write(lambda place: sends.advance(place, self.id, setting))
+                now = clock.now()
+                due = progress.next if progress.status in ("sending", "stopping") else None
+                idle = not progress.fresh and not progress.changed and (due is None or due > now + SECOND)
+                if progress.over or idle or now >= end:
+                    return {"over": progress.over, "idle": idle, "flying": progress.flying, "next": due}
+                if not progress.changed:
+                    pause = _POLL if due is None or due <= now else min(_POLL, (due - now) / SECOND)
+                    await wait_for_event(news, max(pause, _PAUSE))
+                await asyncio.sleep(_PAUSE)
+
+    # Ending
+
+    async def _end(self) -> dict[str, Any]:
+        campaign: CampaignRecord = await self._write(lambda place: sends.end_campaign(place, self.id))
+        return outcome_json(campaign)
+
+    async def _cancel(self) -> None:
+        """The run was canceled: stop the campaign, give the turns that go on a moment, and end it."""
+
+        async def stop() -> None:
+            await self._write(lambda place: sends.stop_for_cancel(place, self.id))
+
+        async def abandon() -> dict[str, Any]:
+            campaign: CampaignRecord = await self._write(lambda place: sends.abandon_campaign(place, self.id))
+            return outcome_json(campaign)
+
+        await self.ctx.step(step(stop, name="stop"))
+        await self.ctx.step(step(self._shift, name="send"))
+        await self.ctx.step(step(abandon, name="end"))
+
+
+async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
+    chunk: dict[str, None] = {}
+    async for name in names:
+        chunk[name] = None
+        if len(chunk) == PAGE:
+            yield list(chunk)
+            chunk = {}
+    if chunk:
+        yield list(chunk)
+
+
+def outcome_json(campaign: CampaignRecord) -> dict[str, Any]:
+    """How a campaign ended, as its run returns it."""
+    counts = orjson.loads(campaign.counts)
+    return {
+        "outcome": campaign.outcome,
+        "reason": campaign.reason,
+        "partial": campaign.reason == "partial",
+        "campaign": campaign.id,
+        "recipients": campaign.total,
+        "counts": counts,
+    }
+
+
+def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:
+    """The function."""
+
+    async def agent_campaign(
+        ctx: FunctionContext,
+        agent: str,
+        segment: dict[str, Any],
+        flow: str | None = None,
+        input: dict[str, Any] | None = None,
+        metadata: dict[str, Any] | None = None,
+        campaign_id: str | None = None,
+        schedule_id: str | None = None,
+        scheduled_for: int | str | None = None,
+        trigger_type: str | None = None,
+        run_attempt: int | None = None,
+        allow_session_bootstrap: bool = False,
+        options: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        inputs = {
+            "agent": agent,
+            "segment": segment,
+            "flow": flow,
+            "input": input,
+            "metadata": metadata,
+            "campaign_id": campaign_id,
+            "schedule_id": schedule_id,
+            "scheduled_for": scheduled_for,
+            "trigger_type": trigger_type,
+            "run_attempt": run_attempt,
+            "allow_session_bootstrap": allow_session_bootstrap,
+            "options": options,
+        }
+        return await CampaignRun(surroundings(), ctx, inputs).run()
+
+    return agent_campaign

@@ -1,0 +1,697 @@
+"""Resolve, send and settle campaigns. Each function is one transaction, or a part of one.
+
+All of a campaign's state is in its row and in the rows of its recipients, so every transaction can be repeated after a
+crash. A transaction locks the campaign first, then users in the order of their ids, and then runs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ostinato.engine.rows import audit
+from ostinato.engine.runs import start
+from ostinato.errors import Conflict, NotFound
+from ostinato.flows.campaign_model import (
+    HOLDOUT,
+    KEY,
+    PRIORITY,
+    CampaignRecord,
+    Definition,
+    Rate,
+    RecipientRecord,
+    aggregate,
+    next_clock,
+    read_definition,
+)
+from ostinato.flows.campaign_store import (
+    RECIPIENT_COLUMNS,
+    campaign_row,
+    campaign_statement,
+    read_campaign,
+    read_recipient,
+    recipient_row,
+)
+from ostinato.flows.model import Outcome, SessionRecord, SessionStatus, TurnInput, TurnRecord, UserRecord
+from ostinato.flows.runner import look_at_turn
+from ostinato.flows.segments import Segment, matches
+from ostinato.flows.store import read_session, read_user, session_row, statement, turn_row
+from ostinato.flows.turns import (
+    Place,
+    end_session,
+    mail_to,
+    new_session,
+    new_turn,
+    read_tags,
+    session_event,
+    turn_event,
+)
+from ostinato.functions.operations import Sending, send
+from ostinato.functions.store import message_row
+from ostinato.functions.store import statement as function_statement
+from ostinato.model import Run
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when import zones
+from ostinato.when.instants import SECOND, Micros
+
+PAGE = 500  # users in one transaction of the resolution
+BATCH = 100  # turns that one transaction begins
+_COLLECT = 500  # turns that one transaction collects
+_SLOW = 300 * SECOND  # a turn that lasts longer leaves its place in flight to another, and is looked at
+_LATE = 3_600 * SECOND
+_LOOK = 10  # slow turns that one transaction looks at
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a campaign needs to know of its agent."""
+
+    zone: str
+    rate: Rate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a campaign is. `flying`: turns that are not over; `fresh`: those of them that began lately. `next`: when
+    the next turn is due, None if there is none. `changed`: whether this transaction has changed anything."""
+
+    status: str
+    flying: int
+    fresh: int
+    next: Micros | None
+    changed: bool
+
+    @property
+    def over(self) -> bool:
+        return self.status == "done" or (self.next is None and not self.flying)
+
+
+# Beginning and resolving
+
+
+def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
+    """Store a campaign, once for each occurrence. Returns the one that is stored, which may be that of another run."""
+    campaign = CampaignRecord(
+        run_id,
+        place.namespace,
+        place.agent,
+        definition.occurrence(run_id),
+        definition.campaign_id,
+        definition.schedule_id,
+        definition.scheduled_for,
+        orjson.dumps(dict(definition.given)).decode(),
+        as_of=place.now,
+        created=place.now,
+        actor=place.actor,
+    )
+    rows = yield campaign_statement("insert_campaigns", [campaign_row(campaign)])
+    if rows:
+        yield sql("notify")
+        yield sql("insert_events", [campaign_event(place, campaign, "campaign:started")])
+        return campaign
+    names = {"namespace": place.namespace, "agent": place.agent, "occurrence": campaign.occurrence}
+    return read_campaign((yield campaign_statement("campaign_by_occurrence", **names))[0])
+
+
+def drop_page(place: Place, campaign_id: str) -> Operation[bool]:
+    """Forget recipients of an attempt to resolve that was interrupted or refused. Returns whether more may be left."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.resolved is not None:
+        return False
+    return len((yield campaign_statement("drop_recipients", id=campaign_id, limit=PAGE))) == PAGE
+
+
+def read_page(
+    place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
+) -> Operation[tuple[list[UserRecord], str | None]]:
+    """The users of a segment among the next ones, and after which to go on; None if there are no more."""
+    names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
+    if segment.type == "tag":
+        rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)
+    elif segment.type == "active_since":
+        rows = yield statement("agent_users_active_since", since=segment.since(scheduled_for), **names)
+    else:
+        rows = yield statement("agent_users", **names)
+    users = [read_user(row) for row in rows]
+    last = users[-1].external_id if len(users) == limit else None
+    users = [user for user in users if user.created <= as_of]
+    if segment.filter is not None:
+        tags = yield from read_tags([user.id for user in users])
+        users = [user for user in users if matches(segment.filter, user, tags[user.id])]
+    return users, last
+
+
+def freeze_page(
+    place: Place, campaign_id: str, setting: Setting, after: str
+) -> Operation[tuple[int, str | None] | None]:
+    """Store the next part of the audience. Returns how many, and after which user to go on; None if the campaign was
+    stopped meanwhile."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status != "resolving":
+        return None
+    definition = definition_of(campaign)
+    users, last = yield from read_page(
+        place, definition.segment, campaign.as_of, definition.scheduled_for or campaign.as_of, after
+    )
+    count = yield from _store_recipients(
+        place, campaign, definition, setting, [(user.external_id, user) for user in users]
+    )
+    return count, last
+
+
+def freeze_named(place: Place, campaign_id: str, setting: Setting, names: Sequence[str]) -> Operation[int | None]:
+    """Store users by their external ids, which a resolver or a caller has named. Those that the agent does not have are
+    kept with the reason `unknown_user`."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status != "resolving":
+        return None
+    rows = yield campaign_statement(
+        "users_by_external", [(name,) for name in names], namespace=place.namespace, agent=place.agent
+    )
+    users = {user.external_id: user for user in map(read_user, rows)}
+    definition = definition_of(campaign)
+    return (
+        yield from _store_recipients(place, campaign, definition, setting, [(name, users.get(name)) for name in names])
+    )
+
+
+def _store_recipients(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    audience: Sequence[tuple[str, UserRecord | None]],
+) -> Operation[int]:
+    options = definition.options
+    recipients, events = [], []
+    salt = campaign.campaign_id or campaign.schedule_id or campaign.id
+    for external_id, user in audience:
+        variant = options.assign(salt, external_id)
+        recipient = RecipientRecord(
+            campaign.id,
+            external_id,
+            campaign.namespace,
+            None if user is None else user.id,
+            due=_due(campaign, definition, setting, user),
+            variant=variant,
+        )
+        if user is None or variant == HOLDOUT:
+            _finish(recipient, place.now, Outcome.SKIPPED, "unknown_user" if user is None else HOLDOUT)
+            events.append(recipient_event(place, campaign, recipient, definition))
+        recipients.append(recipient)
+    if not recipients:
+        return 0
+    rows = yield campaign_statement("insert_recipients", [recipient_row(recipient) for recipient in recipients])
+    if events:
+        yield sql("notify")
+        yield sql("insert_events", events)
+    return len(rows)
+
+
+def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
+    """When the turn of a recipient is due: at once, or at a time of day where they are."""
+    scheduled_for = definition.scheduled_for if definition.scheduled_for is not None else campaign.as_of
+    begin = max(scheduled_for, campaign.as_of - _LATE)  # a campaign that begins a little late has the same times
+    if definition.options.local_time is None:
+        return begin
+    return next_clock(begin, definition.options.local_time, zone_of(user, setting))
+
+
+def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
+    """The zone of a user, or of the agent if the user has none that is known here."""
+    if user is not None and user.zone:
+        try:
+            return zones.zone(user.zone)
+        except ValueError:
+            pass
+    return zones.zone(setting.zone)
+
+
+def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[CampaignRecord]:
+    """The audience is complete: go on with sending, or refuse it because it is too large."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status != "resolving":
+        return campaign
+    options = definition_of(campaign).options
+    if count > options.max_recipients and not options.confirmed:
+        reason = "too_many_recipients"
+        yield from _end(place, campaign, Outcome.FAILED, reason, {}, f"more than {options.max_recipients:,}")
+        return campaign
+    campaign.status, campaign.total, campaign.resolved = "sending", count, place.now
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    yield sql("notify")
+    event = campaign_event(place, campaign, "schedule:campaign_resolved", recipients=count)
+    yield sql("insert_events", [event])
+    return campaign
+
+
+def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[CampaignRecord]:
+    """End a campaign whose audience cannot be resolved. Nobody was messaged."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status not in ("done", "sending", "paused"):
+        yield from _end(place, campaign, Outcome.FAILED, reason, {})
+    return campaign
+
+
+# Sending
+
+
+def advance(place: Place, campaign_id: str, setting: Setting) -> Operation[Progress]:
+    """Collect the turns that are over, and begin more."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status == "done":
+        return Progress("done", 0, 0, None, False)
+    definition = definition_of(campaign)
+    changed = yield from _collect(place, campaign, definition)
+    if campaign.status == "stopping":
+        changed += yield from _skip_rest(place, campaign, definition)
+    wait: Micros | None = None
+    if campaign.status == "sending":
+        sent, wait = yield from _send(place, campaign, definition, setting)
+        changed += sent
+    ((flying, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - _SLOW)
+    rows = yield campaign_statement("next_recipient", id=campaign.id)
+    due = max(rows[0][0], wait or 0) if rows else None
+    return Progress(campaign.status, int(flying), int(fresh), due, bool(changed))
+
+
+def _collect(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
+    """Write how the turns that are over ended into the rows of their recipients."""
+    slow = yield campaign_statement("slow_recipients", id=campaign.id, before=place.now - _SLOW, limit=_LOOK)
+    for (turn_id,) in slow:  # few, and rarely: a session whose run was lost finishes nothing
+        yield from look_at_turn(place, turn_id)
+    rows = yield campaign_statement("ended_recipients", id=campaign.id, limit=_COLLECT)
+    recipients, events = [], []
+    width = len(RECIPIENT_COLUMNS)
+    for row in rows:
+        recipient = read_recipient(row[:width])
+        outcome, reason, session_id, finished, delivered, flow = row[width:]
+        recipient.session_id = session_id
+        _finish(recipient, finished, Outcome(outcome), reason)
+        recipients.append(recipient)
+        events.append(recipient_event(place, campaign, recipient, definition, delivered=delivered, flow=flow))
+    yield from _write(recipients, events)
+    return len(recipients)
+
+
+def _skip_rest(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
+    """Skip some recipients of a campaign that was stopped."""
+    far = 1 << 62
+    rows = yield campaign_statement("due_recipients", id=campaign.id, now=far, limit=_COLLECT)
+    recipients = [read_recipient(row) for row in rows]
+    for recipient in recipients:
+        _finish(recipient, place.now, Outcome.SKIPPED, "campaign_stopped")
+    yield from _write(recipients, [recipient_event(place, campaign, recipient, definition) for recipient in recipients])
+    return len(recipients)
+
+
+def _send(
+    place: Place, campaign: CampaignRecord, definition: Definition, setting: Setting
+) -> Operation[tuple[int, Micros | None]]:
+    """Begin the turns of those whose time it is, as far as there is room. Returns how many recipients were changed, and
+    until when the rate makes the rest wait."""
+    options, now = definition.options, place.now
+    ((_, flying),) = yield campaign_statement("started_recipients", id=campaign.id, since=now - _SLOW)
+    room = min(BATCH, options.in_flight - int(flying))
+    wait: Micros | None = None
+    if options.rate is not None:
+        room = min(room, options.rate.room(campaign.arrival, now))
+        wait = options.rate.next(campaign.arrival, now)
+    if room <= 0:
+        return 0, wait
+    arrival = 0
+    if setting.rate is not None:
+        names = {"namespace": place.namespace, "agent": place.agent}
+        rows = yield campaign_statement("lock_throttle", **names)
+        if not rows:  # a row that does not exist cannot be locked
+            yield campaign_statement("begin_throttle", **names)
+            rows = yield campaign_statement("lock_throttle", **names)
+        arrival = rows[0][0]
+        room = min(room, setting.rate.room(arrival, now))
+        wait = max(wait or 0, setting.rate.next(arrival, now))
+        if room <= 0:
+            return 0, wait
+    rows = yield campaign_statement("due_recipients", id=campaign.id, now=now, limit=room)
+    recipients = [read_recipient(row) for row in rows]
+    if not recipients:
+        return 0, None
+    users = yield from _lock_users(place, recipients)
+    ready, events = yield from _decide(place, campaign, definition, setting, recipients, users)
+    events += yield from _accept(place, campaign, definition, ready, users)
+    yield from _write(recipients, events)
+    sent = sum(recipient.status == "started" for recipient in recipients)
+    if options.rate is not None and sent:
+        campaign.arrival = options.rate.take(campaign.arrival, now, sent)
+        yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    if setting.rate is not None and sent:
+        arrival = setting.rate.take(arrival, now, sent)
+        yield campaign_statement("put_throttle", namespace=place.namespace, agent=place.agent, arrival=arrival)
+    return len(recipients), None
+
+
+def _lock_users(place: Place, recipients: Sequence[RecipientRecord]) -> Operation[dict[str, UserRecord]]:
+    names = [(recipient.external_id,) for recipient in recipients]
+    rows = yield campaign_statement("lock_agent_users", names, namespace=place.namespace, agent=place.agent)
+    return {user.external_id: user for user in map(read_user, rows)}
+
+
+def _decide(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    recipients: Sequence[RecipientRecord],
+    users: Mapping[str, UserRecord],
+) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
+    """Skip recipients who must not be messaged, and put off those who must not be messaged now. Returns the others, and
+    events."""
+    options = definition.options
+    names = [(recipient.external_id,) for recipient in recipients]
+    rows = yield campaign_statement("suppressed_of", names, namespace=place.namespace, agent=place.agent)
+    suppressed = {name for (name,) in rows}
+    recent: dict[str, int] = {}
+    if options.frequency_cap is not None and users:
+        since = place.now - options.frequency_cap[1]
+        ids = [(user.id,) for user in users.values()]
+        recent = {id: int(count) for id, count in (yield campaign_statement("recent_recipients", ids, since=since))}
+    ready, events = [], []
+    expiry = campaign.as_of + options.expires_after
+    for recipient in recipients:
+        user = users.get(recipient.external_id)
+        reason = _reason_to_skip(campaign, definition, user, suppressed, recent)
+        held = None
+        if reason is None and options.quiet_hours is not None:
+            held = options.quiet_hours.until(place.now, zone_of(user, setting))
+        if reason is None and max(place.now, held or 0) > expiry:
+            reason = "expired"
+        if reason is not None:
+            _finish(recipient, place.now, Outcome.SKIPPED, reason)
+            events.append(recipient_event(place, campaign, recipient, definition))
+        elif held is not None:
+            recipient.due, recipient.reason = held, "quiet_hours"
+        else:
+            ready.append(recipient)
+    return ready, events
+
+
+def _reason_to_skip(
+    campaign: CampaignRecord,
+    definition: Definition,
+    user: UserRecord | None,
+    suppressed: set[str],
+    recent: Mapping[str, int],
+) -> str | None:
+    options = definition.options
+    if user is None:
+        return "unknown_user"
+    if user.consent == "opted_out":
+        return "opted_out"
+    if user.external_id in suppressed:
+        return "suppressed"
+    if options.require_opt_in and user.consent != "opted_in":
+        return "no_consent"
+    if options.cancel_on_reply and user.active is not None and user.active > campaign.as_of:
+        return "replied"
+    if options.frequency_cap is not None and recent.get(user.id, 0) >= options.frequency_cap[0]:
+        return "frequency_cap"
+    return None
+
+
+def _accept(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    recipients: Sequence[RecipientRecord],
+    users: Mapping[str, UserRecord],
+) -> Operation[list[Row]]:
+    """Hand a turn of each recipient to their session, as `turns.accept_turn` does for one user. The users are locked.
+    Returns events."""
+    if not recipients:
+        return []
+    ids = [(users[recipient.external_id].id,) for recipient in recipients]
+    rows = yield campaign_statement("open_sessions_of", ids)
+    sessions = {session.user_id: session for session in map(read_session, rows)}
+    events: list[Row] = []
+    turns: dict[str, TurnRecord] = {}
+    for recipient in recipients:
+        user = users[recipient.external_id]
+        session = sessions.get(user.id)
+        usable = session is not None and session.status is SessionStatus.ACTIVE
+        if not usable and not definition.allow_session_bootstrap:
+            _finish(recipient, place.now, Outcome.SKIPPED, "bootstrap_disabled")
+            events.append(recipient_event(place, campaign, recipient, definition))
+        else:
+            turns[recipient.external_id] = new_turn(place, _turn_input(campaign, definition, recipient), user)
+    waiting = [recipient for recipient in recipients if recipient.external_id in turns]
+    lost = yield from _mail_sessions(place, waiting, users, sessions, turns)
+    for recipient in [recipient for recipient in waiting if lost.get(recipient.external_id) == "full"]:
+        _finish(recipient, place.now, Outcome.FAILED, "mailbox_full")
+        events.append(recipient_event(place, campaign, recipient, definition))
+        waiting.remove(recipient)
+    changed: list[SessionRecord] = []
+    opened: list[tuple[SessionRecord, Run, str]] = []
+    for recipient in waiting:
+        user, turn = users[recipient.external_id], turns[recipient.external_id]
+        session = sessions.get(user.id)
+        if session is None:
+            session, run = new_session(place, user, PRIORITY)
+            opened.append((session, run, turn.id))
+            events.append(session_event(place, session, "flow:session_started"))
+        else:
+            session.status, session.active = SessionStatus.ACTIVE, place.now
+            changed.append(session)
+        turn.session_id = session.id
+        recipient.status, recipient.turn_id, recipient.session_id = "started", turn.id, session.id
+        recipient.user_id, recipient.started, recipient.reason = user.id, place.now, None
+        events.append(turn_event(place, turn, "flow:turn_accepted", session))
+        events.append(recipient_event(place, campaign, recipient, definition, flow=turn.flow))
+    if changed:
+        yield statement("update_sessions", [session_row(session) for session in changed])
+    if waiting:
+        yield statement("insert_turns", [turn_row(turns[recipient.external_id]) for recipient in waiting])
+    yield from _open(place, opened)
+    return events
+
+
+def _open(place: Place, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Operation[None]:
+    """Insert sessions, and start their runs with a turn in each mailbox."""
+    if not opened:
+        return
+    yield statement("insert_sessions", [session_row(session) for session, _, _ in opened])
+    yield from start([run for _, run, _ in opened], place.now)
+    messages = [message_row(mail_to(place, run.id, turn_id)) for _, run, turn_id in opened]
+    yield function_statement("insert_messages", messages)
+
+
+def _mail_sessions(
+    place: Place,
+    recipients: Sequence[RecipientRecord],
+    users: Mapping[str, UserRecord],
+    sessions: dict[str, SessionRecord],
+    turns: Mapping[str, TurnRecord],
+) -> Operation[dict[str, str]]:
+    """Mail turns to the runs of sessions that are open. A session whose run is over is ended, and left out of
+    `sessions`. Returns what was refused, by external id."""
+    addressed = [recipient for recipient in recipients if users[recipient.external_id].id in sessions]
+    if not addressed:
+        return {}
+    sendings = []
+    for recipient in addressed:
+        session, turn = sessions[users[recipient.external_id].id], turns[recipient.external_id]
+        sendings.append(Sending(mail_to(place, session.run_id, turn.id), place.namespace))
+    answers = yield from send(sendings, place.now)
+    refused = {recipient.external_id: answer for recipient, answer in zip(addressed, answers, strict=True) if answer}
+    for name, answer in refused.items():
+        if answer != "full":
+            yield from end_session(place, sessions.pop(users[name].id), "lost")
+    return refused
+
+
+def _turn_input(campaign: CampaignRecord, definition: Definition, recipient: RecipientRecord) -> TurnInput:
+    variant = definition.options.variant(recipient.variant)
+    metadata = {**definition.metadata, "recipient_user_external_id": recipient.external_id}
+    if variant is not None:
+        metadata["variant"] = variant.name
+    return TurnInput(
+        user=recipient.external_id,
+        source="scheduled",
+        key=f"{KEY}{campaign.id}",
+        flow=variant.flow if variant is not None and variant.flow is not None else definition.flow,
+        input={**(definition.input or {}), **(variant.input or {})} if variant is not None else definition.input,
+        bootstrap=definition.allow_session_bootstrap,
+        on_active_flow=definition.options.on_active_flow,
+        metadata=metadata,
+        schedule_id=definition.schedule_id,
+        scheduled_for=definition.scheduled_for,
+        trigger_type=definition.trigger_type,
+        run_attempt=definition.run_attempt,
+        campaign_id=definition.campaign_id or campaign.id,
+        segment_id=definition.segment_id,
+    )
+
+
+def _finish(recipient: RecipientRecord, now: Micros, outcome: Outcome, reason: str | None) -> None:
+    recipient.status, recipient.outcome, recipient.reason = "done", outcome.value, reason
+    recipient.finished = now
+
+
+def _write(recipients: Sequence[RecipientRecord], events: Sequence[Row]) -> Operation[None]:
+    if recipients:
+        yield campaign_statement("update_recipients", [recipient_row(recipient) for recipient in recipients])
+    if events:
+        yield sql("notify")
+        yield sql("insert_events", list(events))
+
+
+# Ending and controlling
+
+
+def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+    """Count how the recipients ended, and write the outcome."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status != "done":
+        counts = yield from count_outcomes(campaign_id)
+        outcome, reason = aggregate(counts)
+        yield from _end(place, campaign, outcome, reason, counts)
+    return campaign
+
+
+def abandon_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+    """End a campaign whose run is being canceled, though turns may be going on. What they do is in their own rows."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status == "done":
+        return campaign
+    definition = definition_of(campaign)
+    for status in ("pending", "started"):
+        while True:
+            rows = yield campaign_statement(
+                "list_recipients", id=campaign_id, after="", outcome="", status=status, limit=_COLLECT
+            )
+            recipients = [read_recipient(row) for row in rows]
+            if not recipients:
+                break
+            for recipient in recipients:
+                outcome = Outcome.SKIPPED if status == "pending" else Outcome.FAILED
+                _finish(recipient, place.now, outcome, "campaign_stopped" if status == "pending" else "campaign_lost")
+            events = [recipient_event(place, campaign, recipient, definition) for recipient in recipients]
+            yield from _write(recipients, events)
+    return (yield from end_campaign(place, campaign_id))
+
+
+def count_outcomes(campaign_id: str) -> Operation[dict[str, int]]:
+    """How many recipients ended how; `pending` and `started` are those that have not."""
+    counts: Counter[str] = Counter()
+    for status, outcome, _, _, count in (yield campaign_statement("count_recipients", id=campaign_id)):
+        counts[outcome if status == "done" else status] += count
+    return dict(counts)
+
+
+def _end(
+    place: Place,
+    campaign: CampaignRecord,
+    outcome: Outcome,
+    reason: str | None,
+    counts: Mapping[str, int],
+    words: str | None = None,
+) -> Operation[None]:
+    campaign.status, campaign.finished = "done", place.now
+    campaign.outcome, campaign.reason = outcome.value, reason
+    campaign.counts, campaign.total = orjson.dumps(dict(counts)).decode(), sum(counts.values())
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    yield sql("notify")
+    more = {"outcome": outcome.value, "reason": reason, "counts": dict(counts), "words": words}
+    yield sql("insert_events", [campaign_event(place, campaign, "campaign:completed", **more)])
+
+
+_CHANGES = {
+    "pause": ("paused", "campaign:paused", ("sending",)),
+    "resume": ("sending", "campaign:resumed", ("paused",)),
+    "stop": ("stopping", "campaign:stopped", ("resolving", "sending", "paused")),
+}
+
+
+def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
+    """Pause, resume or stop a campaign. From the commit on, nobody's turn begins, and what was not committed for
+    sending is not sent, if it was stopped. Raises `NotFound`, or `Conflict` if its status does not allow it."""
+    rows = yield campaign_statement("lock_campaign", id=campaign_id)
+    if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
+        raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")
+    status, event, allowed = _CHANGES[change]
+    if campaign.status == status:
+        return campaign
+    if campaign.status not in allowed:
+        raise Conflict(
+            f"campaign {campaign_id!r} is {campaign.status}; only one that is {' or '.join(allowed)} can {change}"
+        )
+    campaign.status, campaign.reason = status, reason
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    yield sql("notify")
+    yield sql("insert_events", [campaign_event(place, campaign, event, reason=reason)])
+    return campaign
+
+
+def stop_for_cancel(place: Place, campaign_id: str) -> Operation[None]:
+    """Stop a campaign because its run is being canceled."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.status != "done":
+        yield from change_campaign(place, campaign_id, "stop", "canceled")
+
+
+def _locked(campaign_id: str) -> Operation[CampaignRecord]:
+    rows = yield campaign_statement("lock_campaign", id=campaign_id)
+    if not rows:
+        raise NotFound(f"there is no campaign {campaign_id!r}")
+    return read_campaign(rows[0])
+
+
+def definition_of(campaign: CampaignRecord) -> Definition:
+    return read_definition(orjson.loads(campaign.definition))
+
+
+# Events
+
+_EVENTS = {
+    Outcome.SUCCESS.value: "schedule:recipient_run_completed",
+    Outcome.FAILED.value: "schedule:recipient_run_failed",
+    Outcome.SKIPPED.value: "schedule:skipped",
+    Outcome.CANCELED_HITL.value: "schedule:run_canceled_hitl",
+}
+
+
+def campaign_event(place: Place, campaign: CampaignRecord, name: str, **data: Any) -> Row:
+    """An event about a campaign; its subject is the campaign's run."""
+    body = {
+        "agent": campaign.agent,
+        "target_kind": "segment",
+        "source": "scheduled",
+        "campaign_id": campaign.campaign_id,
+        "schedule_id": campaign.schedule_id,
+        "scheduled_for": campaign.scheduled_for,
+        **data,
+    }
+    body = {key: value for key, value in body.items() if value is not None}
+    return audit(place.now, campaign.namespace, name, campaign.id, place.actor or campaign.actor, **body)
+
+
+def recipient_event(
+    place: Place, campaign: CampaignRecord, recipient: RecipientRecord, definition: Definition, **data: Any
+) -> Row:
+    """An event about a recipient: that their turn has begun, or how it ended."""
+    name = "schedule:recipient_run_started" if recipient.outcome is None else _EVENTS[recipient.outcome]
+    body = {
+        "flow": definition.flow,
+        "segment_id": definition.segment_id,
+        "recipient_user_external_id": recipient.external_id,
+        "session_id": recipient.session_id,
+        "request_id": recipient.turn_id,
+        "attempt": definition.run_attempt,
+        "trigger_type": definition.trigger_type,
+        "variant": recipient.variant,
+        "outcome": recipient.outcome,
+        "reason": recipient.reason,
+    }
+    return campaign_event(place, campaign, name, **{**body, **{k: v for k, v in data.items() if v is not None}})

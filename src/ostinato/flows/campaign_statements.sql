@@ -1,0 +1,130 @@
+-- insert_campaigns: new campaigns. One whose occurrence exists is left as it is.
+INSERT INTO ostinato_agent_campaigns ({campaign_columns})
+SELECT {campaign_columns} FROM {rows r(campaign_columns)} WHERE true ON CONFLICT DO NOTHING RETURNING id
+
+-- lock_campaign [sqlite]: a campaign, for a transaction that changes it or its recipients. It is locked before users.
+SELECT {campaign_columns} FROM ostinato_agent_campaigns WHERE id = :id
+
+-- lock_campaign [postgres]: the same, locked.
+SELECT {campaign_columns} FROM ostinato_agent_campaigns WHERE id = :id FOR UPDATE
+
+-- campaign_by_id: a campaign.
+SELECT {campaign_columns} FROM ostinato_agent_campaigns WHERE id = :id
+
+-- campaign_by_occurrence: the campaign of an occurrence. Uses ostinato_agent_campaigns_occurrence.
+SELECT {campaign_columns} FROM ostinato_agent_campaigns
+WHERE namespace = :namespace AND agent = :agent AND occurrence = :occurrence
+
+-- campaign_status: whether turns of a campaign may still send.
+SELECT status FROM ostinato_agent_campaigns WHERE id = :id
+
+-- list_campaigns: campaigns of an agent, the newest first. Uses ostinato_agent_campaigns_list.
+SELECT {campaign_columns} FROM ostinato_agent_campaigns
+WHERE namespace = :namespace AND agent = :agent AND id < :before AND (:label = '' OR campaign_id = :label)
+    AND (:status = '' OR status = :status)
+ORDER BY id DESC LIMIT :limit
+
+-- update_campaigns: campaigns as they are now.
+UPDATE ostinato_agent_campaigns SET status = r.status, reason = r.reason, total = r.total, as_of = r.as_of,
+    arrival = r.arrival, resolved = r.resolved, finished = r.finished, outcome = r.outcome, counts = r.counts
+FROM {rows r(campaign_columns)} WHERE ostinato_agent_campaigns.id = r.id
+
+-- insert_recipients: the audience of a campaign. One that is stored already is left as it is.
+INSERT INTO ostinato_agent_recipients ({recipient_columns})
+SELECT {recipient_columns} FROM {rows r(recipient_columns)} WHERE true ON CONFLICT DO NOTHING RETURNING external_id
+
+-- drop_recipients: forget some recipients of a campaign that has not been resolved.
+DELETE FROM ostinato_agent_recipients WHERE campaign_id = :id AND external_id IN (
+    SELECT external_id FROM ostinato_agent_recipients WHERE campaign_id = :id ORDER BY external_id LIMIT :limit)
+RETURNING external_id
+
+-- due_recipients: whose turn it is, by their times, then by their external ids. Uses ostinato_agent_recipients_pending.
+SELECT {recipient_columns} FROM ostinato_agent_recipients
+WHERE campaign_id = :id AND status = 'pending' AND due <= :now ORDER BY due, external_id LIMIT :limit
+
+-- next_recipient: when the next turn is due. Uses ostinato_agent_recipients_pending.
+SELECT due FROM ostinato_agent_recipients WHERE campaign_id = :id AND status = 'pending' ORDER BY due LIMIT 1
+
+-- started_recipients: how many turns have begun and are not collected; and how many of them since a time. Uses
+-- ostinato_agent_recipients_started.
+SELECT count(*), coalesce(sum(CASE WHEN started >= :since THEN 1 ELSE 0 END), 0) FROM ostinato_agent_recipients
+WHERE campaign_id = :id AND status = 'started'
+
+-- slow_recipients: turns that began long ago and are not over. Uses ostinato_agent_recipients_started.
+SELECT r.turn_id FROM ostinato_agent_recipients r JOIN ostinato_agent_turns t ON t.id = r.turn_id
+WHERE r.campaign_id = :id AND r.status = 'started' AND r.started < :before AND t.finished IS NULL
+ORDER BY r.started LIMIT :limit
+
+-- ended_recipients: those whose turns are over, with how they ended. Uses ostinato_agent_recipients_started.
+SELECT {r.recipient_columns}, t.outcome, t.reason, t.session_id, t.finished, t.delivered, t.flow
+FROM ostinato_agent_recipients r JOIN ostinato_agent_turns t ON t.id = r.turn_id
+WHERE r.campaign_id = :id AND r.status = 'started' AND t.finished IS NOT NULL ORDER BY r.external_id LIMIT :limit
+
+-- update_recipients: recipients as they are now.
+UPDATE ostinato_agent_recipients SET user_id = r.user_id, status = r.status, due = r.due, outcome = r.outcome,
+    reason = r.reason, turn_id = r.turn_id, session_id = r.session_id, started = r.started, finished = r.finished
+FROM {rows r(recipient_columns)}
+WHERE ostinato_agent_recipients.campaign_id = r.campaign_id AND ostinato_agent_recipients.external_id = r.external_id
+
+-- count_recipients: how many recipients of a campaign ended how, and why.
+SELECT status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, ''), count(*)
+FROM ostinato_agent_recipients WHERE campaign_id = :id
+GROUP BY status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, '')
+
+-- list_recipients: recipients in the order of their external ids. Uses the primary key.
+SELECT {recipient_columns} FROM ostinato_agent_recipients
+WHERE campaign_id = :id AND external_id > :after AND (:outcome = '' OR outcome = :outcome)
+    AND (:status = '' OR status = :status)
+ORDER BY external_id LIMIT :limit
+
+-- recipient: one of them.
+SELECT {recipient_columns} FROM ostinato_agent_recipients WHERE campaign_id = :id AND external_id = :user
+
+-- recent_recipients: how many messages of campaigns users have had since a time. Uses ostinato_agent_recipients_user.
+SELECT o.user_id, count(*) FROM {rows r(id text)} JOIN ostinato_agent_recipients o ON o.user_id = r.id
+WHERE o.started >= :since AND o.started IS NOT NULL AND (o.outcome IS NULL OR o.outcome = 'success') GROUP BY o.user_id
+
+-- users_by_external: users by their external ids.
+SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u
+    ON u.namespace = :namespace AND u.agent = :agent AND u.external_id = r.external_id
+
+-- lock_agent_users [sqlite]: users by their external ids, for a transaction that changes what belongs to them.
+SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u
+    ON u.namespace = :namespace AND u.agent = :agent AND u.external_id = r.external_id ORDER BY u.id
+
+-- lock_agent_users [postgres]: the same, locked in the order of their ids.
+SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u
+    ON u.namespace = :namespace AND u.agent = :agent AND u.external_id = r.external_id ORDER BY u.id FOR UPDATE OF u
+
+-- open_sessions_of: the sessions of users that have not ended. Uses ostinato_agent_sessions_open.
+SELECT {s.session_columns} FROM {rows r(id text)} JOIN ostinato_agent_sessions s ON s.user_id = r.id AND s.ended IS NULL
+
+-- suppress: put people on the suppression list of an agent.
+INSERT INTO ostinato_agent_suppressions (namespace, agent, external_id, reason, created, actor)
+SELECT namespace, agent, external_id, reason, created, actor
+FROM {rows r(namespace text, agent text, external_id text, reason text, created int, actor text)} WHERE true
+ON CONFLICT DO NOTHING RETURNING external_id
+
+-- unsuppress: take people from the list.
+DELETE FROM ostinato_agent_suppressions WHERE namespace = :namespace AND agent = :agent
+    AND external_id IN (SELECT external_id FROM {rows r(external_id text)}) RETURNING external_id
+
+-- suppressed_of: which of these people are on the list.
+SELECT s.external_id FROM {rows r(external_id text)} JOIN ostinato_agent_suppressions s
+    ON s.namespace = :namespace AND s.agent = :agent AND s.external_id = r.external_id
+
+-- list_suppressions: the list, in the order of external ids.
+SELECT external_id, reason, created, actor FROM ostinato_agent_suppressions
+WHERE namespace = :namespace AND agent = :agent AND external_id > :after ORDER BY external_id LIMIT :limit
+
+-- lock_throttle [sqlite]: the bucket of an agent's transport.
+SELECT arrival FROM ostinato_agent_throttles WHERE namespace = :namespace AND agent = :agent
+
+-- lock_throttle [postgres]: the same, locked.
+SELECT arrival FROM ostinato_agent_throttles WHERE namespace = :namespace AND agent = :agent FOR UPDATE
+
+-- begin_throttle: the bucket of a transport that no campaign has used.
+INSERT INTO ostinato_agent_throttles (namespace, agent, arrival) VALUES (:namespace, :agent, 0) ON CONFLICT DO NOTHING
+
+-- put_throttle: the bucket as it is now. It is locked.
+UPDATE ostinato_agent_throttles SET arrival = :arrival WHERE namespace = :namespace AND agent = :agent

@@ -1,0 +1,629 @@
+"""`app.agents.campaigns(agent)`: send to many, preview and test, watch, pause and stop, and explain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from ostinato.engine.rows import audit
+from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.flows import campaign_sends as sends
+from ostinato.flows.campaign_model import (
+    CAMPAIGN_FUNCTION,
+    CONTROL,
+    HOLDOUT,
+    REASONS,
+    CampaignRecord,
+    Definition,
+    RecipientRecord,
+    read_definition,
+    with_defaults,
+)
+from ostinato.flows.campaign_run import resolve_names
+from ostinato.flows.campaign_sends import PAGE, definition_of
+from ostinato.flows.campaign_store import campaign_statement, read_campaign, read_recipient
+from ostinato.flows.definition import check_arguments
+from ostinato.flows.errors import AudienceTooLarge
+from ostinato.flows.model import CLASSIC, UserRecord
+from ostinato.flows.segments import Segment, check_segment, matches
+from ostinato.flows.store import read_user, statement
+from ostinato.flows.turns import Place, read_tags
+from ostinato.functions.model import Message
+from ostinato.functions.operations import Sending, send, start_with_messages
+from ostinato.store.contract import Operation, sql
+from ostinato.when.durations import Length
+from ostinato.when.instants import Micros, to_datetime
+
+if TYPE_CHECKING:
+    from ostinato.flows.api import Agents
+
+OUTCOMES = ("success", "skipped", "failed", "canceled_hitl")
+_LAST = "\x7f"  # after every id
+_SAMPLE = 10
+_MOST_NAMED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignInfo:
+    """A campaign. `status` is resolving, sending, paused, stopping or done. `counts` says how many recipients ended
+    how; `pending` and `started` are those that have not. `reasons` counts the reasons, `variants` the variants."""
+
+    id: str
+    agent: str
+    campaign_id: str | None
+    schedule_id: str | None
+    scheduled_for: datetime | None
+    segment: Mapping[str, Any]
+    flow: str | None
+    status: str
+    outcome: str | None
+    reason: str | None
+    partial: bool
+    recipients: int
+    counts: Mapping[str, int]
+    reasons: Mapping[str, int]
+    variants: Mapping[str, int]
+    as_of: datetime
+    created: datetime
+    resolved: datetime | None
+    finished: datetime | None
+    actor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientInfo:
+    """A recipient of a campaign. `reason` of a pending one says why they wait, `due` until when."""
+
+    user: str
+    status: str
+    outcome: str | None
+    reason: str | None
+    variant: str | None
+    due: datetime
+    turn_id: str | None
+    session_id: str | None
+    started: datetime | None
+    finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Whom a campaign would reach as of now. `recipients` is the size of the segment, `reachable` how many of them
+    would get a message; `skipped` counts the others by reason. `refused`: it exceeds `max_recipients`."""
+
+    recipients: int
+    reachable: int
+    skipped: Mapping[str, int]
+    variants: Mapping[str, int]
+    sample: tuple[str, ...]
+    as_of: datetime
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a person was or was not messaged by a campaign, in words."""
+
+    user: str
+    campaign: str
+    messaged: bool
+    outcome: str | None
+    reason: str | None
+    words: str
+
+
+class CampaignHandle:
+    """A campaign that was started. `new` is false if the same id was started before."""
+
+    __slots__ = ("_campaigns", "id", "new")
+
+    def __init__(self, campaigns: Campaigns, id: str, new: bool) -> None:
+        self._campaigns = campaigns
+        self.id = id
+        self.new = new
+
+    async def outcome(self, timeout: Length | None = None) -> CampaignInfo:
+        """The campaign when it is over. Raises `TimeoutError` if it is not in time."""
+        await self._campaigns.wait(self.id, timeout)
+        return await self._campaigns.get(self.id)
+
+    def __repr__(self) -> str:
+        return f"<campaign {self.id}>"
+
+
+class Campaigns:
+    """The campaigns of one agent."""
+
+    def __init__(self, agents: Agents, agent: str) -> None:
+        self._agents = agents
+        self._agent = agent
+        self._host = agents._around.host
+        self._namespace = agents._namespace
+
+    # Sending
+
+    async def send(
+        self,
+        segment: Mapping[str, Any],
+        *,
+        flow: str | None = None,
+        input: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        campaign_id: str | None = None,
+        id: str | None = None,
+        allow_session_bootstrap: bool = False,
+        **options: Any,
+    ) -> CampaignHandle:
+        """Send to a segment now. When this returns, the campaign is stored and will be sent.
+
+        With an `id` it is started once, however often this is called. Without a `flow` the model writes each message;
+        `metadata["prompt"]` tells it what about. `options` are those of `CampaignOptions`. Raises `AudienceTooLarge`
+        if the segment has more than `max_recipients`, unless `confirmed=True`."""
+        definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
+        if id is not None:
+            check_text(id, "the campaign's id")
+        await self._refuse_large(definition)
+        return await self._start(definition, None if id is None else f"campaign/{self._agent}/{id}")
+
+    async def test(
+        self,
+        users: Collection[str],
+        *,
+        flow: str | None = None,
+        input: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        variants: Mapping[str, Any] | None = None,
+    ) -> CampaignHandle:
+        """Send to named users, at once: without quiet hours, caps and holdout. Those who have opted out or are
+        suppressed get nothing."""
+        if isinstance(users, str):
+            raise OstinatoError(f"users {users!r} is one text; write [{users!r}]")
+        options: dict[str, Any] = {"quiet_hours": None, "frequency_cap": None}
+        if variants is not None:
+            options["variants"] = variants
+        segment = {"type": "users", "users": list(users)}
+        return await self.send(
+            segment,
+            flow=flow,
+            input=input,
+            metadata={**(metadata or {}), "test": True},
+            campaign_id="test",
+            id=id,
+            allow_session_bootstrap=True,
+            **options,
+        )
+
+    async def preview(self, segment: Mapping[str, Any], **options: Any) -> Preview:
+        """Whom a campaign would reach, as of now. Nothing is stored and nothing is sent."""
+        definition = await self._check(segment, None, None, None, None, True, options)
+        now = self._now()
+        skipped: Counter[str] = Counter()
+        variants: Counter[str] = Counter()
+        sample: list[str] = []
+        total = 0
+        settings = definition.options
+        async for page in self._audience(definition, now):
+            total += len(page)
+            suppressed = await self._suppressed([name for name, _ in page])
+            for name, user in page:
+                variant = settings.assign("preview", name)
+                reason = _preview_reason(definition, name, user, suppressed, variant)
+                if reason is not None:
+                    skipped[reason] += 1
+                    continue
+                if variant is not None:
+                    variants[variant] += 1
+                if len(sample) < _SAMPLE:
+                    sample.append(name)
+        refused = total > settings.max_recipients and not settings.confirmed
+        reachable = total - sum(skipped.values())
+        return Preview(total, reachable, dict(skipped), dict(variants), tuple(sample), to_datetime(now), refused)
+
+    async def _check(
+        self,
+        segment: Mapping[str, Any],
+        flow: str | None,
+        input: Mapping[str, Any] | None,
+        metadata: Mapping[str, Any] | None,
+        campaign_id: str | None,
+        bootstrap: bool,
+        options: Mapping[str, Any],
+    ) -> Definition:
+        """Check everything that can be checked before a campaign begins."""
+        from ostinato.flows.api import check_flow
+
+        declared = await self._agents._declaration(self._agent)
+        definition = read_definition(
+            {
+                "agent": self._agent,
+                "segment": segment,
+                "flow": flow,
+                "input": input,
+                "metadata": metadata,
+                "campaign_id": campaign_id,
+                "allow_session_bootstrap": bootstrap,
+                "options": with_defaults(options, declared.get("campaigns") or {}),
+            }
+        )
+        variants = definition.options.variants
+        for name in (flow, *(variant.flow for variant in variants)):
+            check_flow(self._agent, name, declared)
+        self._check_resolver(definition.segment, declared)
+        code = self._agents.codes.get(self._agent)
+        if code is not None and flow is not None and flow != CLASSIC and not variants:
+            code.find_flow(flow).check(input)
+        return definition
+
+    def _check_resolver(self, segment: Segment, declared: Mapping[str, Any]) -> None:
+        if segment.resolver is None:
+            return
+        names = declared.get("segments") or []
+        if segment.resolver not in names:
+            hint = did_you_mean(segment.resolver, names) or f"there is {', '.join(names) or 'none'}"
+            raise NotFound(f"agent {self._agent!r} has no segment {segment.resolver!r}; {hint}")
+        code = self._agents.codes.get(self._agent)
+        if code is not None:
+            check_arguments(code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}")
+
+    async def _refuse_large(self, definition: Definition) -> None:
+        """Refuse an audience that is too large before anything is stored. A resolver is asked when the campaign
+        begins."""
+        options = definition.options
+        if options.confirmed or definition.segment.resolver is not None:
+            return
+        count = 0
+        async for page in self._audience(definition, self._now()):
+            count += len(page)
+            if count > options.max_recipients:
+                raise AudienceTooLarge(
+                    f"the segment has more than max_recipients={options.max_recipients:,} users; look at "
+                    "preview(…), and confirm it by confirmed=True"
+                )
+
+    async def _audience(
+        self, definition: Definition, now: Micros
+    ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
+        """The segment as of now, in pages."""
+        segment, place = definition.segment, await self._place()
+        if segment.resolver is None and not segment.users:
+            after: str | None = ""
+            while after is not None:
+
+                def read(_: int, after: str = after) -> Operation[tuple[list[UserRecord], str | None]]:
+                    return (yield from sends.read_page(place, segment, now, now, after))
+
+                users, after = await self._host.store.read(read)
+                yield [(user.external_id, user) for user in users]
+            return
+        names = list(segment.users)
+        if segment.resolver is not None:
+            code = self._agents.codes.get(self._agent)
+            names = [name async for name in resolve_names(code, definition, self._namespace, now)]
+        for begin in range(0, len(names), PAGE):
+            chunk = list(dict.fromkeys(names[begin : begin + PAGE]))
+
+            def look(_: int, chunk: list[str] = chunk) -> Operation[list[Any]]:
+                return (
+                    yield campaign_statement(
+                        "users_by_external",
+                        [(name,) for name in chunk],
+                        namespace=self._namespace,
+                        agent=self._agent,
+                    )
+                )
+
+            users_by_name = {user.external_id: user for user in map(read_user, await self._host.store.read(look))}
+            yield [(name, users_by_name.get(name)) for name in chunk]
+
+    async def _start(self, definition: Definition, key: str | None) -> CampaignHandle:
+        functions = self._host.way("functions").within(self._namespace, self._agents._actor)
+        run, deadline = await functions.prepare(CAMPAIGN_FUNCTION, dict(definition.given), id=key)
+        place = replace(await self._place(), now=run.created)
+
+        def begin() -> Operation[Any]:
+            started = yield from start_with_messages(replace(run), deadline, [], place.now)
+            if started.new:
+                yield from sends.begin_campaign(place, started.id, definition)
+            return started
+
+        started = await self._agents._write(begin)
+        return CampaignHandle(self, started.id, started.new)
+
+    # Watching
+
+    async def wait(self, id: str, timeout: Length | None = None) -> None:
+        """Wait until a campaign is over. Raises `NotFound`, or `TimeoutError` if it is not in time."""
+        await self._record(id)
+        functions = self._host.way("functions").within(self._namespace, self._agents._actor)
+        await functions.result(id, timeout)
+
+    async def get(self, id: str) -> CampaignInfo:
+        """A campaign, with counts as they are now. Raises `NotFound`."""
+        campaign = await self._record(id)
+
+        def count(_: int) -> Operation[list[Any]]:
+            return (yield campaign_statement("count_recipients", id=id))
+
+        counts: Counter[str] = Counter()
+        reasons: Counter[str] = Counter()
+        variants: Counter[str] = Counter()
+        for status, outcome, reason, variant, number in await self._host.store.read(count):
+            counts[outcome if status == "done" else status] += number
+            if reason:
+                reasons[reason] += number
+            if variant:
+                variants[variant] += number
+        return _info(campaign, dict(counts), dict(reasons), dict(variants))
+
+    async def list(
+        self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
+    ) -> Sequence[CampaignInfo]:
+        """Campaigns of the agent, the newest first. Those that are not done have no counts; `get` counts."""
+        check_limit(limit)
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (
+                yield campaign_statement(
+                    "list_campaigns",
+                    namespace=self._namespace,
+                    agent=self._agent,
+                    label=campaign_id,
+                    status=status,
+                    before=before or _LAST,
+                    limit=limit,
+                )
+            )
+
+        rows = await self._host.store.read(look)
+        return [_info(campaign, orjson.loads(campaign.counts), {}, {}) for campaign in map(read_campaign, rows)]
+
+    async def recipients(
+        self, id: str, *, outcome: str = "", after: str = "", limit: int = 100
+    ) -> Sequence[RecipientInfo]:
+        """Recipients in the order of their external ids, all or those with an outcome. `after` is the last one of the
+        page before."""
+        check_limit(limit)
+        if outcome and outcome not in OUTCOMES:
+            raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(OUTCOMES)}")
+        await self._record(id)
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (
+                yield campaign_statement("list_recipients", id=id, outcome=outcome, status="", after=after, limit=limit)
+            )
+
+        return [_recipient(read_recipient(row)) for row in await self._host.store.read(look)]
+
+    async def explain(self, id: str, user: str) -> Explanation:
+        """Why a person was or was not messaged by a campaign. Raises `NotFound` if there is no such campaign."""
+        campaign = await self._record(id)
+        check_text(user, "the user")
+
+        def look(_: int) -> Operation[Explanation]:
+            rows = yield campaign_statement("recipient", id=id, user=user)
+            if rows:
+                return _explain(campaign, read_recipient(rows[0]))
+            rows = yield statement("agent_user", namespace=self._namespace, agent=self._agent, user=user)
+            words = yield from _why_not_in_segment(campaign, read_user(rows[0]) if rows else None)
+            return Explanation(user, id, False, None, "not_in_segment", words)
+
+        return await self._host.store.read(look)
+
+    # Controlling
+
+    async def pause(self, id: str, reason: str | None = None) -> CampaignInfo:
+        """Let no more turns begin, until `resume`. Those that have begun are finished."""
+        return await self._change(id, "pause", reason)
+
+    async def resume(self, id: str) -> CampaignInfo:
+        """Go on with a campaign that was paused."""
+        return await self._change(id, "resume", None)
+
+    async def stop(self, id: str, reason: str | None = None) -> CampaignInfo:
+        """End a campaign. Messages that were committed for sending are sent; all others are not, and everybody who is
+        left has the reason `campaign_stopped`."""
+        return await self._change(id, "stop", reason)
+
+    async def _change(self, id: str, change: str, reason: str | None) -> CampaignInfo:
+        if reason is not None:
+            check_text(reason, "the reason")
+        place = await self._place()
+
+        def work() -> Operation[None]:
+            yield from sends.change_campaign(place, id, change, reason)
+            message = Message(id, f"{change}/{place.new_id(place.now)}", CONTROL, "null", place.now, place.actor)
+            yield from send([Sending(message, place.namespace)], place.now)  # a run that is over needs none
+
+        await self._agents._write(work)
+        return await self.get(id)
+
+    # The suppression list
+
+    async def suppress(self, users: Collection[str], reason: str) -> int:
+        """Put people on the suppression list: no campaign of this agent writes to them. Returns how many are new."""
+        check_text(reason, "the reason")
+        names = _names(users)
+        place = await self._place()
+
+        def work() -> Operation[int]:
+            rows = [(place.namespace, place.agent, name, reason, place.now, place.actor) for name in names]
+            stored = yield campaign_statement("suppress", rows)
+            yield from _note_list(place, "campaign:suppressed", len(stored), reason)
+            return len(stored)
+
+        return await self._agents._write(work)
+
+    async def unsuppress(self, users: Collection[str]) -> int:
+        """Take people from the suppression list. Returns how many were on it."""
+        names = _names(users)
+        place = await self._place()
+
+        def work() -> Operation[int]:
+            rows = yield campaign_statement(
+                "unsuppress", [(name,) for name in names], namespace=place.namespace, agent=place.agent
+            )
+            yield from _note_list(place, "campaign:unsuppressed", len(rows), None)
+            return len(rows)
+
+        return await self._agents._write(work)
+
+    async def suppressed(self, *, after: str = "", limit: int = 100) -> Sequence[tuple[str, str]]:
+        """The suppression list: external ids and reasons, in the order of the ids."""
+        check_limit(limit)
+
+        def look(_: int) -> Operation[Any]:
+            return (
+                yield campaign_statement(
+                    "list_suppressions", namespace=self._namespace, agent=self._agent, after=after, limit=limit
+                )
+            )
+
+        return [(name, reason) for name, reason, *_ in await self._host.store.read(look)]
+
+    async def _suppressed(self, names: Sequence[str]) -> set[str]:
+        def look(_: int) -> Operation[Any]:
+            return (
+                yield campaign_statement(
+                    "suppressed_of", [(name,) for name in names], namespace=self._namespace, agent=self._agent
+                )
+            )
+
+        return {name for (name,) in await self._host.store.read(look)} if names else set()
+
+    # Inside
+
+    def _now(self) -> Micros:
+        return self._host.engine().clock.now()
+
+    async def _place(self) -> Place:
+        return self._agents._place(self._agent, await self._agents._declaration(self._agent))
+
+    async def _record(self, id: str) -> CampaignRecord:
+        check_text(id, "the campaign's id")
+
+        def look(_: int) -> Operation[Any]:
+            return (yield campaign_statement("campaign_by_id", id=id))
+
+        rows = await self._host.store.read(look)
+        if not rows:
+            raise NotFound(f"agent {self._agent!r} has no campaign {id!r}")
+        campaign = read_campaign(rows[0])
+        if (campaign.namespace, campaign.agent) != (self._namespace, self._agent):
+            raise NotFound(f"agent {self._agent!r} has no campaign {id!r}")
+        return campaign
+
+
+def _note_list(place: Place, event: str, count: int, reason: str | None) -> Operation[None]:
+    if count:
+        yield sql("notify")
+        row = audit(place.now, place.namespace, event, place.agent, place.actor, count=count, reason=reason)
+        yield sql("insert_events", [row])
+
+
+def _names(users: Collection[str]) -> Sequence[str]:
+    if isinstance(users, str) or not 1 <= len(users) <= _MOST_NAMED:
+        raise OstinatoError(f"users {short_repr(users)} is not a list of 1 to {_MOST_NAMED:,} external ids")
+    for name in users:
+        check_text(name, "a user")
+    return sorted(set(users))
+
+
+def _preview_reason(
+    definition: Definition, name: str, user: UserRecord | None, suppressed: set[str], variant: str | None
+) -> str | None:
+    if user is None:
+        return "unknown_user"
+    if variant == HOLDOUT:
+        return HOLDOUT
+    if user.consent == "opted_out":
+        return "opted_out"
+    if name in suppressed:
+        return "suppressed"
+    return "no_consent" if definition.options.require_opt_in and user.consent != "opted_in" else None
+
+
+def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Operation[str]:
+    """Why a user is not among the recipients, as far as it can be seen now."""
+    definition = definition_of(campaign)
+    segment, as_of = definition.segment, to_datetime(campaign.as_of).isoformat()
+    if campaign.resolved is None:
+        return f"the audience is not frozen: the campaign is {campaign.status}"
+    if user is None:
+        return "the agent has no such user"
+    if user.created > campaign.as_of:
+        return f"they became a user after the audience was frozen, at {as_of}"
+    if segment.filter is not None:
+        tags = yield from read_tags([user.id])
+        if matches(segment.filter, user, tags[user.id]):
+            return f"they did not fit the query {segment.query!r} at {as_of}; they do now"
+        return f"they do not fit the query {segment.query!r}"
+    return f"they were not in the segment {segment.as_json()} at {as_of}"
+
+
+def _explain(campaign: CampaignRecord, recipient: RecipientRecord) -> Explanation:
+    messaged = recipient.outcome == "success" and recipient.reason != "policy_cancel"
+    reason = recipient.reason
+    if messaged:
+        words = "they were messaged"
+    elif recipient.outcome == "canceled_hitl":
+        words = f"people have their conversation ({reason})"
+    elif recipient.status == "started":
+        words = "their turn is going on"
+    elif recipient.status == "pending" and reason is None:
+        words = f"their turn has not come; the campaign is {campaign.status}"
+    else:
+        words = REASONS.get(reason or "", f"their turn ended with {recipient.outcome}: {reason}")
+    return Explanation(recipient.external_id, campaign.id, messaged, recipient.outcome, reason, words)
+
+
+def _moment(instant: Micros | None) -> datetime | None:
+    return None if instant is None else to_datetime(instant)
+
+
+def _recipient(recipient: RecipientRecord) -> RecipientInfo:
+    return RecipientInfo(
+        recipient.external_id,
+        recipient.status,
+        recipient.outcome,
+        recipient.reason,
+        recipient.variant,
+        to_datetime(recipient.due),
+        recipient.turn_id,
+        recipient.session_id,
+        _moment(recipient.started),
+        _moment(recipient.finished),
+    )
+
+
+def _info(
+    campaign: CampaignRecord, counts: Mapping[str, int], reasons: Mapping[str, int], variants: Mapping[str, int]
+) -> CampaignInfo:
+    definition = orjson.loads(campaign.definition)
+    return CampaignInfo(
+        campaign.id,
+        campaign.agent,
+        campaign.campaign_id,
+        campaign.schedule_id,
+        _moment(campaign.scheduled_for),
+        check_segment(definition["segment"]).as_json(),
+        definition.get("flow"),
+        campaign.status,
+        campaign.outcome,
+        campaign.reason,
+        campaign.reason == "partial",
+        campaign.total,
+        counts,
+        reasons,
+        variants,
+        to_datetime(campaign.as_of),
+        to_datetime(campaign.created),
+        _moment(campaign.resolved),
+        _moment(campaign.finished),
+        campaign.actor,
+    )

@@ -1,0 +1,71 @@
+"""STOP and START: messages by which people opt out of campaigns, and in again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ostinato.engine.rows import audit
+from ostinato.flows.model import TurnInput
+from ostinato.flows.store import read_user, statement, user_row
+from ostinato.flows.turns import Accepted, Place, Profile, accept_turn
+from ostinato.store.contract import Operation, sql
+
+CHANGE = "consent_change"  # what a turn's metadata say: that its message has changed the consent, or has not
+STOP_WORDS = ("stop", "stopall", "stop all", "unsubscribe", "opt out", "optout", "sair", "parar", "descadastrar")
+START_WORDS = ("start", "unstop", "subscribe", "opt in", "optin", "voltar")
+REPLIES = {
+    "opted_out": "You will get no more of these messages. Write START to get them again.",
+    "opted_in": "You will get our messages again. Write STOP to end them.",
+}
+_SETTINGS = {"opted_out": "stop_reply", "opted_in": "start_reply"}
+_AROUND = " \t\r\n.!\"'"
+
+
+def reply_for(change: str, settings: Mapping[str, Any]) -> str:
+    """What the agent answers to a change of consent."""
+    return str(settings.get(_SETTINGS[change]) or REPLIES[change])
+
+
+def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) -> str | None:
+    """What a message asks for: opted_out, opted_in, or None if it is about something else. START means something only
+    to people who have opted out."""
+    word = " ".join((text or "").strip(_AROUND).casefold().split())
+    if not word:
+        return None
+    if word in {stop.casefold() for stop in settings.get("stop_words", STOP_WORDS)}:
+        return "opted_out"
+    starts = {start.casefold() for start in settings.get("start_words", START_WORDS)}
+    return "opted_in" if consent == "opted_out" and word in starts else None
+
+
+def accept_message(
+    place: Place, turn_input: TurnInput, profile: Profile | None, settings: Mapping[str, Any]
+) -> Operation[Accepted]:
+    """Accept a turn. If it is a message that opts out or in, the consent changes in the same transaction: whoever has
+    the conversation, and whatever becomes of the turn."""
+    if turn_input.source != "inbound":
+        return (yield from accept_turn(place, turn_input, profile))
+    metadata = {name: value for name, value in turn_input.metadata.items() if name != CHANGE}
+    if wanted_consent(turn_input.text, settings, "opted_out") is None:
+        return (yield from accept_turn(place, replace(turn_input, metadata=metadata), profile))
+    names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
+    rows = yield statement("lock_agent_user", **names)
+    before = read_user(rows[0]).consent if rows else "unknown"
+    change = wanted_consent(turn_input.text, settings, before)
+    if change is None:
+        return (yield from accept_turn(place, replace(turn_input, metadata=metadata), profile))
+    metadata[CHANGE] = {"to": change, "new": change != before}
+    accepted = yield from accept_turn(place, replace(turn_input, metadata=metadata), profile)
+    if not accepted.new or change == before:
+        return accepted
+    user = read_user((yield statement("lock_agent_user", **names))[0])
+    user.consent, user.consent_at, user.updated = change, place.now, place.now
+    yield statement("update_agent_users", [user_row(user)])
+    event = audit(
+        place.now, place.namespace, f"flow:{change}", accepted.turn_id, place.actor, agent=place.agent, user_id=user.id
+    )
+    yield sql("notify")
+    yield sql("insert_events", [event])
+    return accepted

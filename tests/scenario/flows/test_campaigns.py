@@ -1,0 +1,674 @@
+"""Campaigns on both stores: the audience is frozen, everybody gets one message at most, and every skip has a reason."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from ostinato import Conflict, NotFound, OstinatoError
+from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta
+from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
+from ostinato.flows.errors import AudienceTooLarge
+from ostinato.testing import World
+from ostinato.when.instants import from_datetime
+from tests.support.agents import Chat
+from tests.support.campaigns import (
+    ALL,
+    all_events,
+    campaigns,
+    make_hello,
+    numbered,
+    outcomes,
+    put_people,
+    run_campaign,
+)
+
+
+async def test_47_49_52_everybody_gets_one_message_through_the_whole_pipeline(world: World) -> None:
+    agent, outbox = make_hello(world)
+    metas: list[ResponseMeta] = []
+    agent.on_response(lambda structured, ctx, meta: metas.append(meta))
+    await put_people(world, *numbered("u", 130))
+    ended = await run_campaign(world, campaign_id="spring")
+    assert (ended.status, ended.outcome, ended.reason, ended.recipients) == ("done", "success", None, 130)
+    assert ended.counts == {"success": 130}
+    assert Counter(message.user for message in outbox.sent) == Counter(numbered("u", 130))
+    assert [meta.source for meta in metas] == ["scheduled"] * 130
+    log = await all_events(world)
+    names = Counter(event.name for event in log)
+    assert names["schedule:campaign_resolved"] == 1
+    assert names["schedule:recipient_run_started"] == names["schedule:recipient_run_completed"] == 130
+    assert names["campaign:started"] == names["campaign:completed"] == 1
+    order = [event.name for event in log]
+    assert order.index("schedule:campaign_resolved") < order.index("schedule:recipient_run_started")
+    first = next(event for event in log if event.name == "schedule:recipient_run_completed")
+    assert first.subject == ended.id
+    assert (
+        first.data.items()
+        >= {
+            "agent": "buddy",
+            "campaign_id": "spring",
+            "flow": "hello",
+            "target_kind": "segment",
+            "source": "scheduled",
+            "outcome": "success",
+        }.items()
+    )
+    assert {"recipient_user_external_id", "request_id", "session_id", "segment_id"} <= first.data.keys()
+
+
+async def test_75_76_events_carry_the_schedule_and_the_recipient(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada")
+    occurrence = from_datetime(world.now)
+    run = await world.app.functions.start(
+        CAMPAIGN_FUNCTION,
+        {
+            "agent": "buddy",
+            "segment": ALL,
+            "flow": "hello",
+            "schedule_id": "s1",
+            "scheduled_for": occurrence,
+            "trigger_type": "cron",
+            "run_attempt": 1,
+            "campaign_id": "daily",
+            "allow_session_bootstrap": True,
+        },
+    )
+    result = await run.result("1m")
+    assert result == {
+        "outcome": "success",
+        "reason": None,
+        "partial": False,
+        "campaign": run.id,
+        "recipients": 1,
+        "counts": {"success": 1},
+    }
+    log = await all_events(world)
+    for name in ("schedule:campaign_resolved", "schedule:recipient_run_started", "schedule:recipient_run_completed"):
+        (event,) = [event for event in log if event.name == name]
+        assert event.data.items() >= {"schedule_id": "s1", "scheduled_for": occurrence, "campaign_id": "daily"}.items()
+    (sent,) = [event for event in log if event.name == "response:sent"]
+    assert (
+        sent.data.items()
+        >= {
+            "schedule_id": "s1",
+            "scheduled_for": occurrence,
+            "trigger_type": "cron",
+            "run_attempt": 1,
+            "campaign_id": "daily",
+        }.items()
+    )
+
+
+async def test_48_the_segment_is_resolved_when_the_campaign_begins(world: World) -> None:
+    """Not when it was created, and not again later: people who come meanwhile get nothing."""
+    _, outbox = make_hello(world)
+    await put_people(world, "ada", tags=["vip"])
+    await put_people(world, "bob")
+    await put_people(world, "eve", tags=["vip"])
+    chat = await campaigns(world).send(
+        {"type": "tag", "tag": "vip"}, flow="hello", allow_session_bootstrap=True, in_flight=1, rate="1/m"
+    )
+    await world.advance("5s")
+    await put_people(world, "bob", tags=["vip"])
+    await put_people(world, "zoe", tags=["vip"])
+    await put_people(world, "eve", tags=[])
+    await chat.outcome("10m")
+    assert sorted(message.user for message in outbox.sent) == ["ada", "eve"]
+
+
+@pytest.mark.parametrize(
+    ("segment", "expected"),
+    [
+        (ALL, ["ada", "bob", "eve"]),
+        ({"type": "tag", "tag": "vip"}, ["ada"]),
+        ({"type": "active_since", "active_since_days": 7}, ["bob"]),
+        ({"type": "custom_query", "query": 'locale = "pt" and not tags has "vip"'}, ["bob"]),
+        ({"type": "custom_query", "query": 'data.plan in ("a", "b") or name = "Eve"'}, ["ada", "eve"]),
+        ({"type": "users", "users": ["eve", "nobody"]}, ["eve"]),
+        ({"type": "custom_query", "resolver": "starts", "params": {"letter": "a"}}, ["ada"]),
+    ],
+)
+async def test_47_segments(world: World, segment: dict[str, Any], expected: list[str]) -> None:
+    agent, outbox = make_hello(world)
+
+    @agent.segment("starts")
+    async def starts(ctx: Any, letter: str) -> Any:
+        return [name for name in ("ada", "bob", "eve") if name.startswith(letter)]
+
+    @agent.before_llm
+    def silent(hook_input: BeforeLLMInput) -> Any:
+        return End() if hook_input.turn.source == "inbound" else None
+
+    await put_people(world, "ada", tags=["vip"], locale="pt", data={"plan": "a"})
+    await put_people(world, "bob", locale="pt")
+    await put_people(world, "eve", name="Eve")
+    await Chat(world, "bob").say("hi")
+    await world.advance("6d")
+    await run_campaign(world, segment)
+    assert sorted(message.user for message in outbox.sent) == expected
+
+
+async def test_50_57_an_occurrence_is_sent_once_however_often_it_is_started(world: World) -> None:
+    """Two runs of one occurrence, at once and later: one campaign, one message each."""
+    _, outbox = make_hello(world)
+    await put_people(world, *numbered("u", 20))
+    occurrence = {
+        "agent": "buddy",
+        "segment": ALL,
+        "flow": "hello",
+        "schedule_id": "s1",
+        "scheduled_for": from_datetime(world.now),
+        "allow_session_bootstrap": True,
+    }
+    start = world.app.functions.start
+    runs = await asyncio.gather(*(start(CAMPAIGN_FUNCTION, occurrence) for _ in range(3)))
+    results = [await run.result("1m") for run in runs]
+    late = await (await start(CAMPAIGN_FUNCTION, occurrence)).result("1m")
+    assert len({result["campaign"] for result in [*results, late]}) == 1
+    assert all(result["counts"] == {"success": 20} for result in [*results, late])
+    assert Counter(message.user for message in outbox.sent) == Counter(numbered("u", 20))
+    next_day = {**occurrence, "scheduled_for": occurrence["scheduled_for"] + 86_400_000_000}  # type: ignore[operator]
+    await (await start(CAMPAIGN_FUNCTION, next_day)).result("2d")
+    assert len(outbox.sent) == 40
+
+
+async def test_a_direct_send_with_an_id_is_started_once(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "ada")
+    sends = [
+        await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, id="spring") for _ in range(3)
+    ]
+    await sends[0].outcome("1m")
+    assert [sent.new for sent in sends] == [True, False, False]
+    assert len({sent.id for sent in sends}) == 1
+    assert outbox.texts == ["hello ada"]
+
+
+async def test_51_53_59_a_failure_is_of_one_recipient_and_stays_visible(world: World) -> None:
+    _, outbox = make_hello(world)
+    outbox.trouble = [NotSent("no such number", retry=False)]
+    await put_people(world, "ada", "bob", "eve")
+    ended = await run_campaign(world, in_flight=1)
+    assert (ended.outcome, ended.reason, ended.partial) == ("success", "partial", True)
+    assert ended.counts == {"success": 2, "failed": 1}
+    assert await outcomes(world, ended.id) == {
+        "ada": ("failed", "delivery_failed"),
+        "bob": ("success", None),
+        "eve": ("success", None),
+    }
+    failed = [event for event in await all_events(world) if event.name == "schedule:recipient_run_failed"]
+    assert [event.data["recipient_user_external_id"] for event in failed] == ["ada"]
+    assert [one.user for one in await campaigns(world).recipients(ended.id, outcome="failed")] == ["ada"]
+
+
+async def test_22_the_aggregate_outcome(world: World) -> None:
+    """Decision 22: nobody, everybody skipped, everybody failed."""
+    _, outbox = make_hello(world)
+    await world.up()
+    empty = await run_campaign(world)
+    assert (empty.outcome, empty.reason, empty.recipients) == ("skipped", "empty_segment", 0)
+    await put_people(world, "ada")
+    skipped = await run_campaign(world, allow_session_bootstrap=False)
+    assert (skipped.outcome, skipped.reason, skipped.counts) == ("skipped", "all_skipped", {"skipped": 1})
+    assert await outcomes(world, skipped.id) == {"ada": ("skipped", "bootstrap_disabled")}
+    outbox.trouble = [NotSent("no", retry=False)]
+    failed = await run_campaign(world)
+    assert (failed.outcome, failed.reason) == ("failed", "no_recipient_succeeded")
+
+
+async def test_39_72_people_in_the_loop_cancel_one_recipient_and_the_others_go_on(world: World) -> None:
+    agent, outbox = make_hello(world, admins=["root"])
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    await put_people(world, "ada", "bob")
+    await Chat(world, "ada").say("hi")
+    await world.app.within("default", "root").agents.take_over("buddy", "ada")
+    ended = await run_campaign(world)
+    assert await outcomes(world, ended.id) == {
+        "ada": ("canceled_hitl", "hitl_live_takeover"),
+        "bob": ("success", None),
+    }
+    assert ended.outcome == "success"
+    assert [message.user for message in outbox.sent] == ["bob"]
+    (event,) = [event for event in await all_events(world) if event.name == "schedule:run_canceled_hitl"]
+    assert event.data["recipient_user_external_id"] == "ada"
+
+
+async def test_34_a_hook_cancels_the_message_of_one_recipient(world: World) -> None:
+    agent, outbox = make_hello(world)
+    agent.before_response(lambda response: Cancel("no") if response.user.external_id == "ada" else None)
+    await put_people(world, "ada", "bob")
+    ended = await run_campaign(world)
+    assert await outcomes(world, ended.id) == {"ada": ("success", "policy_cancel"), "bob": ("success", None)}
+    assert outbox.texts == ["hello bob"]
+    assert not (await campaigns(world).explain(ended.id, "ada")).messaged
+
+
+async def test_a_campaign_does_not_count_as_activity_of_its_recipients(world: World) -> None:
+    """Decision 27: a campaign for active users must not keep itself alive."""
+    make_hello(world)
+    await put_people(world, "ada")
+    await run_campaign(world)
+    assert (await world.app.agents.user("buddy", "ada")).active is None
+
+
+# Pause, resume, stop
+
+
+async def test_18_pause_resume_and_stop_in_the_middle(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, *numbered("u", 10))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/m")
+    await world.advance("2m30s")
+    assert len(outbox.sent) == 3
+    paused = await campaigns(world).pause(sent.id, "lunch")
+    assert (paused.status, paused.counts) == ("paused", {"success": 3, "pending": 7})
+    await world.advance("3h")
+    assert len(outbox.sent) == 3
+    with pytest.raises(OstinatoError, match="is paused"):
+        await _conflict(world, sent.id)
+    await campaigns(world).resume(sent.id)
+    await world.advance("2m30s")
+    assert len(outbox.sent) == 6
+    await campaigns(world).stop(sent.id, "enough")
+    ended = await sent.outcome("1m")
+    assert (ended.outcome, ended.counts) == ("success", {"success": 6, "skipped": 4})
+    assert ended.reasons == {"campaign_stopped": 4}
+    assert Counter(message.user for message in outbox.sent) == Counter(numbered("u", 6))
+    skipped = [event for event in await all_events(world) if event.name == "schedule:skipped"]
+    assert sorted(event.data["recipient_user_external_id"] for event in skipped) == list(numbered("u", 10)[6:])
+    with pytest.raises(Conflict, match="is done"):
+        await campaigns(world).pause(sent.id)
+
+
+async def _conflict(world: World, id: str) -> None:
+    status = (await campaigns(world).get(id)).status
+    raise OstinatoError(f"campaign is {status}")
+
+
+async def test_18_a_stop_holds_back_what_is_not_committed_for_sending(world: World) -> None:
+    """Turns that have begun are asked again before their message is committed."""
+    agent, outbox = make_hello(world)
+
+    @agent.before_response
+    async def slow(response: Any) -> None:
+        await asyncio.sleep(5)
+
+    await put_people(world, *numbered("u", 8))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, in_flight=4)
+    await world.advance("2s")
+    await campaigns(world).stop(sent.id)
+    ended = await sent.outcome("1m")
+    assert outbox.sent == []
+    assert (ended.outcome, ended.counts, ended.reasons) == ("skipped", {"skipped": 8}, {"campaign_stopped": 8})
+
+
+async def test_a_canceled_run_leaves_no_recipient_open(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, *numbered("u", 5))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/m")
+    await world.advance("90s")
+    await world.app.functions.cancel(sent.id)
+    await world.advance("1m")
+    ended = await campaigns(world).get(sent.id)
+    assert (ended.status, ended.counts) == ("done", {"success": 2, "skipped": 3})
+    assert len(outbox.sent) == 2
+
+
+async def test_58_a_restart_in_good_order_goes_on_where_it_was(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, *numbered("u", 30))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/s")
+    await world.advance("10s")
+    before = len(outbox.sent)
+    assert 0 < before < 30
+    await world.down()
+    await world.up()
+    ended = await sent.outcome("10m")
+    assert ended.counts == {"success": 30}
+    assert Counter(message.user for message in outbox.sent) == Counter(numbered("u", 30))
+
+
+async def test_a_turn_that_was_deferred_is_collected_when_its_flow_is_over(world: World) -> None:
+    agent, outbox = make_hello(world)
+
+    @agent.flow
+    async def checkin(ctx: Any) -> None:
+        await ctx.ask("How are you?")
+
+    agent.router(lambda hook_input: "checkin")
+    await put_people(world, "ada", "bob")
+    chat = Chat(world)
+    await chat.say("hi")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, on_active_flow="defer")
+    await world.advance("2h")
+    assert (await campaigns(world).get(sent.id)).counts == {"success": 1, "started": 1}
+    await chat.say("well")
+    ended = await sent.outcome("5m")
+    assert ended.counts == {"success": 2}
+    assert outbox.texts == ["How are you?", "hello bob", "hello ada"]
+
+
+async def test_58_a_session_whose_run_was_stopped_fails_its_recipient(world: World) -> None:
+    agent, _ = make_hello(world)
+
+    @agent.before_response
+    async def slow(response: Any) -> None:
+        await asyncio.sleep(8 if response.user.external_id == "ada" else 0)
+
+    await put_people(world, "ada", "bob")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    await world.advance("2s")
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    await world.app.terminate(session.run_id)
+    ended = await sent.outcome("20m")
+    assert await outcomes(world, ended.id) == {"ada": ("failed", "session_lost"), "bob": ("success", None)}
+
+
+async def test_20_sessions_that_campaigns_open_have_a_lower_priority_until_they_are_needed(world: World) -> None:
+    agent, _ = make_hello(world)
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    await put_people(world, "ada", "bob")
+    await run_campaign(world)
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    assert (await world.app.get(session.run_id)).priority < 0
+    await Chat(world).say("hi")
+    assert (await world.app.get(session.run_id)).priority == 0
+
+
+# Limits and consent
+
+
+async def test_an_audience_above_the_cap_needs_a_confirmation(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "ada", "bob", "eve")
+    with pytest.raises(AudienceTooLarge, match="max_recipients=2 users"):
+        await run_campaign(world, max_recipients=2)
+    assert await campaigns(world).list() == []
+    assert (await campaigns(world).preview(ALL, max_recipients=2)).refused
+    run = await world.app.functions.start(
+        CAMPAIGN_FUNCTION,
+        {
+            "agent": "buddy",
+            "segment": ALL,
+            "flow": "hello",
+            "allow_session_bootstrap": True,
+            "options": {"max_recipients": 2},
+        },
+    )
+    result = await run.result("1m")
+    assert (result["outcome"], result["reason"]) == ("failed", "too_many_recipients")
+    assert await campaigns(world).recipients(run.id) == []
+    assert outbox.sent == []
+    ended = await run_campaign(world, max_recipients=2, confirmed=True)
+    assert ended.counts == {"success": 3}
+
+
+async def test_the_rate_of_a_campaign_and_that_of_the_transport(world: World) -> None:
+    _, outbox = make_hello(world, campaigns={"rate": "2/m"})
+    await put_people(world, *numbered("u", 6))
+    first = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    second = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/m")
+    await world.advance("59s")
+    assert len(outbox.sent) == 2  # both campaigns share the transport
+    await first.outcome("1h")
+    await second.outcome("1h")
+    times = [message.now for message in outbox.sent]
+    assert len(times) == 12
+    assert min(later - sooner for sooner, later in zip(times, times[2:], strict=False)) >= 59_000_000
+
+
+async def test_quiet_hours_are_those_of_each_recipient(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "rio", zone="America/Sao_Paulo")  # 21:00 on the day before
+    await put_people(world, "tokyo", zone="Asia/Tokyo")  # 09:00
+    await put_people(world, "home")  # the agent's zone is that of São Paulo
+    sent = await campaigns(world).send(
+        ALL, flow="hello", allow_session_bootstrap=True, quiet_hours={"from": "20:00", "to": "08:00"}
+    )
+    await world.advance("1m")
+    assert [message.user for message in outbox.sent] == ["tokyo"]
+    waiting = {one.user: (one.status, one.reason) for one in await campaigns(world).recipients(sent.id)}
+    assert waiting["rio"] == ("pending", "quiet_hours")
+    assert "quiet hours" in (await campaigns(world).explain(sent.id, "rio")).words
+    await world.advance_to("2026-01-01T10:59:00Z")
+    assert len(outbox.sent) == 1
+    await world.advance_to("2026-01-01T11:00:30Z")  # 08:00 in São Paulo
+    assert sorted(message.user for message in outbox.sent) == ["home", "rio", "tokyo"]
+    assert (await sent.outcome("1m")).counts == {"success": 3}
+
+
+async def test_delivery_at_a_local_time(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "berlin", zone="Europe/Berlin")
+    await put_people(world, "tokyo", zone="Asia/Tokyo")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
+    await world.advance_to("2026-01-01T00:31:00Z")
+    assert [message.user for message in outbox.sent] == ["tokyo"]
+    await world.advance_to("2026-01-01T08:31:00Z")
+    assert [message.user for message in outbox.sent] == ["tokyo", "berlin"]
+    await sent.outcome("1m")
+
+
+async def test_what_does_not_begin_in_time_expires(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "ada", "bob", "eve")
+    ended = await run_campaign(world, rate="1/h", expires_after="90m")
+    assert await outcomes(world, ended.id) == {
+        "ada": ("success", None),
+        "bob": ("success", None),
+        "eve": ("skipped", "expired"),
+    }
+    assert len(outbox.sent) == 2
+
+
+async def test_a_frequency_cap_and_its_override(world: World) -> None:
+    _, outbox = make_hello(world, campaigns={"frequency_cap": {"messages": 1, "per": "7d"}})
+    await put_people(world, "ada")
+    assert (await run_campaign(world)).counts == {"success": 1}
+    capped = await run_campaign(world)
+    assert await outcomes(world, capped.id) == {"ada": ("skipped", "frequency_cap")}
+    assert (await run_campaign(world, frequency_cap=None)).counts == {"success": 1}
+    await world.advance("8d")
+    assert (await run_campaign(world)).counts == {"success": 1}
+    assert len(outbox.sent) == 3
+
+
+async def test_stop_is_confirmed_once_and_ends_campaigns_for_a_user(world: World) -> None:
+    agent, outbox = make_hello(world, campaigns={"stop_reply": "Bye."})
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    await put_people(world, "ada", "bob")
+    chat = Chat(world)
+    assert await chat.say(" Stop! ") == ("success", None)
+    assert await chat.say("STOP") == ("success", "opted_out")
+    assert outbox.texts == ["Bye."]
+    user = await world.app.agents.user("buddy", "ada")
+    assert (user.consent, user.consent_at is not None) == ("opted_out", True)
+    ended = await run_campaign(world)
+    assert await outcomes(world, ended.id) == {"ada": ("skipped", "opted_out"), "bob": ("success", None)}
+    assert (await campaigns(world).explain(ended.id, "ada")).words == "they have opted out"
+    assert await chat.say("start") == ("success", None)
+    assert (await world.app.agents.user("buddy", "ada")).consent == "opted_in"
+    assert await chat.say("start") == ("skipped", "policy_end")  # means nothing to a person who has not opted out
+    assert (await run_campaign(world)).counts == {"success": 2}
+    log = [event.name for event in await all_events(world)]
+    assert (log.count("flow:opted_out"), log.count("flow:opted_in")) == (1, 1)
+
+
+async def test_stop_takes_effect_when_it_is_accepted(world: World) -> None:
+    """Also for a message that is being prepared, and while a person has the conversation."""
+    agent, outbox = make_hello(world, admins=["root"])
+
+    @agent.before_response
+    async def slow(response: Any) -> None:
+        await asyncio.sleep(5 if response.turn.source == "scheduled" else 0)
+
+    await put_people(world, "ada")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    await world.advance("1s")
+    await world.app.agents.receive("buddy", "ada", "stop", id="m1")
+    assert (await world.app.agents.user("buddy", "ada")).consent == "opted_out"
+    ended = await sent.outcome("1m")
+    assert await outcomes(world, ended.id) == {"ada": ("skipped", "opted_out")}
+    assert [text for text in outbox.texts if text.startswith("hello")] == []
+
+
+async def test_a_transport_cannot_claim_that_a_message_changed_the_consent(world: World) -> None:
+    _, outbox = make_hello(world)
+    agent = world.app.agents.codes.by_name["buddy"]
+    agent.before_llm(lambda hook_input: End())
+    await world.up()
+    forged = {"consent_change": {"to": "opted_in", "new": True}}
+    await world.app.agents.receive("buddy", "ada", "hi", id="m1", metadata=forged)
+    await world.settle()
+    assert outbox.sent == []
+
+
+async def test_the_suppression_list(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "ada", "bob")
+    assert await campaigns(world).suppress(["ada", "stranger"], "complained") == 2
+    assert await campaigns(world).suppressed() == [("ada", "complained"), ("stranger", "complained")]
+    ended = await run_campaign(world)
+    assert await outcomes(world, ended.id) == {"ada": ("skipped", "suppressed"), "bob": ("success", None)}
+    assert await campaigns(world).unsuppress(["ada", "nobody"]) == 1
+    assert (await run_campaign(world)).counts == {"success": 2}
+    assert len(outbox.sent) == 3
+
+
+async def test_only_people_who_opted_in(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada", consent="opted_in")
+    await put_people(world, "bob")
+    ended = await run_campaign(world, require_opt_in=True)
+    assert await outcomes(world, ended.id) == {"ada": ("success", None), "bob": ("skipped", "no_consent")}
+
+
+async def test_a_reply_cancels_the_message_that_has_not_come(world: World) -> None:
+    agent, outbox = make_hello(world)
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    await put_people(world, "ada", "bob")
+    sent = await campaigns(world).send(
+        ALL, flow="hello", allow_session_bootstrap=True, rate="1/m", cancel_on_reply=True
+    )
+    await world.advance("10s")
+    await Chat(world, "bob").say("hi there")
+    ended = await sent.outcome("10m")
+    assert await outcomes(world, ended.id) == {"ada": ("success", None), "bob": ("skipped", "replied")}
+    assert outbox.texts == ["hello ada"]
+
+
+async def test_holdout_and_variants_are_the_same_every_time(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, *numbered("u", 60))
+    options = {
+        "campaign_id": "spring",
+        "holdout": 20,
+        "variants": {"warm": {"weight": 2, "input": {"word": "dear"}}, "cold": {"input": {"word": "hi"}}},
+    }
+    first = await run_campaign(world, **options)
+    groups = {one.user: one.variant for one in await campaigns(world).recipients(first.id)}
+    second = await run_campaign(world, **options)
+    assert groups == {one.user: one.variant for one in await campaigns(world).recipients(second.id)}
+    assert set(first.variants) == {"holdout", "warm", "cold"}
+    assert first.counts == {"success": 60 - first.variants["holdout"], "skipped": first.variants["holdout"]}
+    words = Counter(text.split()[0] for text in outbox.texts)
+    assert words == {"dear": 2 * first.variants["warm"], "hi": 2 * first.variants["cold"]}
+
+
+# Looking
+
+
+async def test_preview_and_test_send(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, "ada", "bob")
+    await put_people(world, "eve", consent="opted_out")
+    preview = await campaigns(world).preview(ALL)
+    assert (preview.recipients, preview.reachable, preview.skipped) == (3, 2, {"opted_out": 1})
+    assert (preview.sample, preview.refused) == (("ada", "bob"), False)
+    assert outbox.sent == []
+    sent = await campaigns(world).test(["ada", "eve", "nobody"], flow="hello")
+    ended = await sent.outcome("1m")
+    assert await outcomes(world, ended.id) == {
+        "ada": ("success", None),
+        "eve": ("skipped", "opted_out"),
+        "nobody": ("skipped", "unknown_user"),
+    }
+    assert outbox.texts == ["hello ada"]
+    assert [one.id for one in await campaigns(world).list(campaign_id="test")] == [sent.id]
+
+
+async def test_explain_names_the_reason(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada", tags=["vip"])
+    await put_people(world, "bob")
+    ended = await run_campaign(world, {"type": "custom_query", "query": 'tags has "vip"'})
+    await put_people(world, "late", tags=["vip"])
+    explain = campaigns(world).explain
+    assert (await explain(ended.id, "ada")).messaged
+    assert "do not fit the query" in (await explain(ended.id, "bob")).words
+    assert "no such user" in (await explain(ended.id, "nobody")).words
+    await put_people(world, "bob", tags=["vip"])
+    assert "they do now" in (await explain(ended.id, "bob")).words
+    with pytest.raises(NotFound, match="no campaign 'nothing'"):
+        await explain("nothing", "ada")
+
+
+async def test_recipients_are_paged(world: World) -> None:
+    make_hello(world)
+    await put_people(world, *numbered("u", 7))
+    ended = await run_campaign(world)
+    pages, after = [], ""
+    while page := await campaigns(world).recipients(ended.id, after=after, limit=3):
+        pages.append([one.user for one in page])
+        after = page[-1].user
+    assert [len(page) for page in pages] == [3, 3, 1]
+    assert [user for page in pages for user in page] == list(numbered("u", 7))
+
+
+async def test_a_campaign_of_another_namespace_does_not_exist(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada")
+    ended = await run_campaign(world)
+    await world.app.create_namespace("other")
+    other = world.app.within("other").agents.campaigns("buddy")
+    for call in (other.get, other.recipients, other.pause, other.stop):
+        with pytest.raises(NotFound):
+            await call(ended.id)
+
+
+# At the door
+
+
+@pytest.mark.parametrize(
+    ("segment", "options", "words"),
+    [
+        ({"type": "everybody"}, {}, "type 'everybody' is none of all, active_since, tag"),
+        ({"type": "tag"}, {}, "the campaign's segment: tag None is not a text"),
+        ({"type": "active_since", "active_since_days": 0}, {}, "whole number from 1"),
+        ({"type": "all", "tag": "x"}, {}, "of type 'all' has no 'tag'"),
+        ({"type": "custom_query", "query": "1=1; DROP TABLE users"}, {}, "at character 4"),
+        ({"type": "custom_query", "query": 'locales = "pt"'}, {}, "did you mean 'locale'"),
+        ({"type": "custom_query", "query": 'plan = "a"'}, {}, "did you mean 'data.plan'"),
+        ({"type": "custom_query", "resolver": "vips"}, {}, "has no segment 'vips'"),
+        (ALL, {"rate": "fast"}, "options.rate 'fast' is not a rate such as '20/s'"),
+        (ALL, {"quiet_hours": {"from": "25:00", "to": "08:00"}}, "options.quiet_hours.from '25:00' is not a time"),
+        (ALL, {"in_flihgt": 3}, "did you mean 'in_flight'"),
+        (ALL, {"holdout": 100}, "per cent from 0 to less than 100"),
+        (ALL, {"variants": {"a": {"flow": "nope"}}}, "has no flow 'nope'"),
+        (ALL, {"max_recipients": True}, "options.max_recipients True is not a whole number"),
+        (ALL, {"flow": "helo"}, "did you mean 'hello'"),
+        (ALL, {"input": {"words": "x"}}, "words: Extra inputs are not permitted"),
+    ],
+)
+async def test_bad_input_is_refused_at_the_door(world: World, segment: Any, options: Any, words: str) -> None:
+    make_hello(world)
+    await world.up()
+    with pytest.raises(OstinatoError) as refused:
+        await run_campaign(world, segment, **options)
+    assert words in str(refused.value)
+    assert await campaigns(world).list() == []
