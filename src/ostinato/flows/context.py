@@ -180,9 +180,9 @@ class FlowContext:
             return await self._resolution(id, timed_out=turn is None)
 
     async def _escalate(self, mode: str, question: str, data: Any, due: datetime | None, to: str | None = None) -> str:
-        id = str(self._session.ctx.uuid())
-        instant = None if due is None else from_datetime(due)
         turn_id = self._turn.id
+        id = f"{turn_id}-{self._session.ctx.uuid().hex[:12]}"  # sorts by time, as turns do
+        instant = None if due is None else from_datetime(due)
         await self._session.write(
             "escalate", lambda place: people.escalate(place, turn_id, id, mode, question, data, instant, to)
         )
