@@ -21,7 +21,7 @@ FLOWS = Way(
     events={
         "flow": (
             "session_started session_idle session_ended turn_accepted turn_succeeded turn_skipped turn_failed "
-            "turn_canceled_hitl started ended failed user_changed"
+            "turn_canceled_hitl started ended failed user_changed tool_called tool_denied"
         ),
         "response": "prepared sent persisted failed canceled",
         "hitl": (
