@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlia
 from ostinato.app import Ostinato, RunHandle
 from ostinato.blocking import BlockingCalls, LoopThread
 from ostinato.errors import missing_attribute
+from ostinato.flows.api import Agents, TurnHandle
+from ostinato.flows.model import TurnInput, TurnOutcome
+from ostinato.flows.transports import InboundMessage
 from ostinato.functions.api import FunctionHandle, Functions
 from ostinato.functions.views import FunctionInfo
 from ostinato.journeys.api.changes import Journeys
@@ -276,6 +279,68 @@ class SyncFunctions(SyncCalls):
     list = Blocking(Functions.list)
 
 
+class SyncTurn:
+    """A turn that was accepted, for code that does not await."""
+
+    def __init__(self, app: SyncOstinato, handle: TurnHandle) -> None:
+        self._app = app
+        self._handle = handle
+        self.id = handle.id
+        self.new = handle.new
+
+    def outcome(self, timeout: Length | None = None) -> TurnOutcome:
+        """Wait for the end of the turn, and return how it ended. Raises as `TurnHandle.outcome` does."""
+        return self._app.call(self._handle.outcome(timeout))
+
+
+class SyncAgents(SyncCalls):
+    """`app.agents` for code that does not await."""
+
+    def receive(self, agent: str, user: str, text: str, *, id: str, **profile: Any) -> SyncTurn:
+        """Take in a message of a user, with the keywords of `app.agents.receive`."""
+        return SyncTurn(self._app, self._app.call(self._calls.receive(agent, user, text, id=id, **profile)))
+
+    def receive_message(self, agent: str, message: InboundMessage) -> SyncTurn:
+        """Take in a message that a transport has read."""
+        return SyncTurn(self._app, self._app.call(self._calls.receive_message(agent, message)))
+
+    def receive_signed(self, agent: str, headers: Mapping[str, str], body: bytes) -> SyncTurn:
+        """Take in a message that is signed with a secret of the agent's transport. Raises `SignatureInvalid`."""
+        return SyncTurn(self._app, self._app.call(self._calls.receive_signed(agent, headers, body)))
+
+    def run_turn(self, agent: str, turn_input: TurnInput) -> SyncTurn:
+        """Accept an input from any source."""
+        return SyncTurn(self._app, self._app.call(self._calls.run_turn(agent, turn_input)))
+
+    def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> SyncTurn:
+        """Say something to the user whose conversation was taken over."""
+        return SyncTurn(self._app, self._app.call(self._calls.say_as_person(agent, user, text, id=id)))
+
+    @property
+    def declare(self) -> Any:
+        """Declare an agent: `app.agents.declare`, which needs no loop."""
+        return self._calls.declare
+
+    takes_signed = Plain(Agents.takes_signed)
+    declared = Blocking(Agents.declared)
+    get = Blocking(Agents.get)
+    outcome = Blocking(Agents.outcome)
+    turn = Blocking(Agents.turn)
+    turns = Blocking(Agents.turns)
+    user = Blocking(Agents.user)
+    users = Blocking(Agents.users)
+    external_ids = Blocking(Agents.external_ids)
+    put_user = Blocking(Agents.put_user)
+    session = Blocking(Agents.session)
+    sessions = Blocking(Agents.sessions)
+    messages = Blocking(Agents.messages)
+    escalations = Blocking(Agents.escalations)
+    escalation = Blocking(Agents.escalation)
+    resolve = Blocking(Agents.resolve)
+    take_over = Blocking(Agents.take_over)
+    hand_back = Blocking(Agents.hand_back)
+
+
 class SyncOstinato(Calls):
     """An app for code that does not await.
 
@@ -382,6 +447,11 @@ class SyncOstinato(Calls):
     def functions(self) -> SyncFunctions:
         """The calls of `app.functions`; each blocks until it is done."""
         return SyncFunctions(self, self.app.functions)
+
+    @property
+    def agents(self) -> SyncAgents:
+        """The calls of `app.agents`; each blocks until it is done."""
+        return SyncAgents(self, self.app.agents)
 
     if not TYPE_CHECKING:
 

@@ -39,6 +39,7 @@ def test_the_demo_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "to come" in first.stdout
     assert "workflow  inbox" in first.stdout
     assert "Checks every 5 seconds" in first.stdout
+    assert "agent  buddy" in first.stdout
     assert "Run it again" in first.stdout
     second = run(tmp_path, "3")
     assert "and went on" in second.stdout.replace("\n", " ")

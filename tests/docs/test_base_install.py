@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WITHOUT_EXTRAS = """
     import sys
-    for name in "dataweave jq jsonata icalendar recurring_ical_events confluent_kafka temporalio grpc jwt".split():
+    for name in "dataweave jq jsonata icalendar recurring_ical_events confluent_kafka temporalio grpc jwt mcp".split():
         sys.modules[name] = None  # as if it were not installed
 """
 

@@ -12,6 +12,8 @@ from typing import Any, assert_type
 from mypy import api
 
 from ostinato import Context, Limit, Ostinato, Retry, RunHandle, SyncContext, SyncOstinato, cron, every
+from ostinato.flows.api import Agents
+from ostinato.flows.views import SessionInfo
 from ostinato.functions import FunctionInfo, StepInfo
 from ostinato.functions.api import Functions
 from ostinato.journeys.api.changes import Journeys
@@ -20,11 +22,13 @@ from ostinato.schedules.api.changes import Changed, Schedules
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.views import ScheduleInfo
 from ostinato.sync import (
+    SyncAgents,
     SyncFunctionRun,
     SyncFunctions,
     SyncJourneys,
     SyncRun,
     SyncSchedules,
+    SyncTurn,
     SyncWebhooks,
     SyncWorkflows,
 )
@@ -79,6 +83,8 @@ def typed_without_await() -> None:
         assert_type(sync.functions.start("onboard", {"user": "ada"}, id="ada"), SyncFunctionRun)
         assert_type(sync.functions.list(status="waiting"), Sequence[FunctionInfo])
         assert_type(sync.functions.steps("id"), Sequence[StepInfo])
+        assert_type(sync.agents.receive("buddy", "ada", "hello", id="1"), SyncTurn)
+        assert_type(sync.agents.sessions("buddy", user="ada"), Sequence[SessionInfo])
 
 
 def test_every_call_is_there_without_await() -> None:
@@ -88,6 +94,7 @@ def test_every_call_is_there_without_await() -> None:
         (Journeys, SyncJourneys),
         (Workflows, SyncWorkflows),
         (Functions, SyncFunctions),
+        (Agents, SyncAgents),
     ):
         of_nodes = {
             "within",

@@ -25,6 +25,6 @@ class SyncClient:
         self._loop.stop()
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("schedules", "webhooks", "journeys", "workflows", "functions"):
+        if name in ("schedules", "webhooks", "journeys", "workflows", "functions", "agents"):
             return BlockingCalls(getattr(self._client, name), self._loop.call)
         return getattr(BlockingCalls(self._client, self._loop.call), name)

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from ostinato.client.agents import Agents
 from ostinato.client.calling import Calling, Json, Moment, Unreachable, error_of, part, without_none
 from ostinato.client.functions import Functions
 from ostinato.client.journeys import Journeys
@@ -66,6 +67,7 @@ class Client:
         self.journeys = Journeys(calling)
         self.workflows = Workflows(calling)
         self.functions = Functions(calling)
+        self.agents = Agents(calling)
 
     async def __aenter__(self) -> Self:
         return self

@@ -11,8 +11,9 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.group_commit import is_trouble
-from ostinato.engine.idempotency import call_id, run_once
+from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.rows import audit
 from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import people
@@ -46,7 +47,7 @@ from ostinato.flows.views import (
     user_json,
 )
 from ostinato.model import read_length
-from ostinato.store.contract import Operation
+from ostinato.store.contract import Operation, sql
 from ostinato.when import zones
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
@@ -127,6 +128,10 @@ class Agents:
         here = {name: orjson.loads(agent.declaration()) for name, agent in self.codes.by_name.items()}
         return {**stored, **here}
 
+    async def get(self, agent: str) -> Mapping[str, Any]:
+        """What a node has declared of an agent: its zone, queue, flows, tools and admins. Raises `NotFound`."""
+        return await self._declaration(agent)
+
     async def _declaration(self, agent: str) -> Mapping[str, Any]:
         check_text(agent, "the agent's name")
         code = self.codes.get(agent)
@@ -180,6 +185,11 @@ class Agents:
         if read is None:
             raise OstinatoError(f"the transport of agent {agent!r} takes in no messages over HTTP")
         return await self.receive_message(agent, read(headers, body, self._around.host.engine().clock.now()))
+
+    def takes_signed(self, agent: str) -> bool:
+        """Whether this process has the agent, and its transport reads messages that are signed."""
+        code = self.codes.get(agent)
+        return code is not None and hasattr(code.settings.transport, "read_inbound")
 
     async def run_turn(self, agent: str, turn_input: TurnInput, profile: Profile | None = None) -> TurnHandle:
         """Accept an input from any source. Everything that talks goes through here."""
@@ -283,6 +293,15 @@ class Agents:
             return (yield from _infos((yield statement("agent_users_with_tag", tag=tag, **place))))
 
         return await self._around.host.store.read(look)
+
+    async def external_ids(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        """The external ids of users, by their own ids, in one statement."""
+        rows: list[Any] = [(id,) for id in sorted(set(user_ids))]
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("external_ids", rows, namespace=self._namespace))
+
+        return dict(await self._around.host.store.read(look)) if rows else {}
 
     async def put_user(
         self,
@@ -411,10 +430,33 @@ class Agents:
 
         return [escalation_info(read_escalation(row)) for row in await self._around.host.store.read(look)]
 
+    async def escalation(self, agent: str, escalation_id: str) -> EscalationInfo:
+        """A question of the agent. The actor must be one of the agent's admins. Raises `Denied` or `NotFound`."""
+        await self._allow(agent, "escalation.view", escalation_id)
+        return await self._escalation(agent, escalation_id)
+
+    async def _escalation(self, agent: str, escalation_id: str) -> EscalationInfo:
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield statement("escalation_by_id", id=escalation_id))
+
+        rows = await self._around.host.store.read(look)
+        record = read_escalation(rows[0]) if rows else None
+        if record is None or (record.namespace, record.agent) != (self._namespace, agent):
+            raise NotFound(f"there is no escalation {escalation_id!r}")
+        return escalation_info(record)
+
     async def resolve(
-        self, agent: str, escalation_id: str, approved: bool, *, message: str | None = None, action: Any = None
+        self,
+        agent: str,
+        escalation_id: str,
+        approved: bool,
+        *,
+        message: str | None = None,
+        action: Any = None,
+        request_id: str | None = None,
     ) -> EscalationInfo:
-        """Decide an escalation; its flow goes on. Raises `Denied`, `NotFound`, or `Conflict` if it is decided."""
+        """Decide an escalation; its flow goes on. Raises `Denied`, `NotFound`, or `Conflict` if it is decided. The same
+        `request_id` decides once, and is answered as at first."""
         if not isinstance(approved, bool):
             raise OstinatoError(f"approved {short_repr(approved)} is neither True nor False")
         if message is not None:
@@ -423,8 +465,16 @@ class Agents:
             to_json(action, "the action")
         place = await self._allow(agent, "escalation.resolve", escalation_id)
         actor = self._actor or ""
-        record = await self._write(lambda: people.resolve(place, escalation_id, approved, message, action, actor))
-        return escalation_info(record)
+
+        def decide() -> Operation[bool]:
+            yield from people.resolve(place, escalation_id, approved, message, action, actor)
+            return True
+
+        what = f"resolve escalation {digest(agent, escalation_id, approved, message, action, actor)}"
+        host = self._around.host
+        await run_once(host.store, self._namespace, request_id, what, place.now, decide)
+        host.engine().nudge()
+        return await self._escalation(agent, escalation_id)
 
     async def take_over(self, agent: str, user: str) -> SessionInfo:
         """Take over the conversation with a user: the agent says nothing until `hand_back`."""
@@ -509,7 +559,8 @@ def _put_user(
     """Create or change a user in one transaction."""
     names = {"namespace": place.namespace, "agent": place.agent, "user": external_id}
     rows = yield statement("lock_agent_user", **names)
-    if not rows:
+    created = not rows
+    if created:
         new = UserRecord(
             place.new_id(place.now),
             place.namespace,
@@ -523,9 +574,21 @@ def _put_user(
         rows = yield statement("lock_agent_user", **names)
     user = read_user(rows[0])
     consent_at = place.now if changes.get("consent", user.consent) != user.consent else user.consent_at
+    changed = sorted(field for field, value in changes.items() if getattr(user, field) != value)
+    stored_tags = (yield from read_tags([user.id]))[user.id]
+    if tags is not None and sorted(set(tags)) != sorted(stored_tags):
+        changed.append("tags")
+    if changed or created:
+        details = {"agent": place.agent, "user": external_id, "created": created, "fields": changed}
+        if "consent" in changed:
+            details["consent"] = changes["consent"]
+        yield sql("notify")
+        yield sql(
+            "insert_events", [audit(place.now, place.namespace, "flow:user_changed", user.id, place.actor, **details)]
+        )
     user = replace(user, **changes, consent_at=consent_at, updated=place.now)
     yield statement("update_agent_users", [user_row(user)])
-    if tags is not None:
+    if "tags" in changed:
         yield statement("drop_tags", [(user.id,)])
         if tags:
             yield statement("add_tags", [(user.id, tag, place.namespace, place.agent) for tag in sorted(set(tags))])

@@ -191,9 +191,9 @@ class FlowContext:
         to: str | None = None,
         replace: bool = False,
     ) -> str:
-        id = str(self._session.ctx.uuid())
-        instant = None if due is None else from_datetime(due)
         turn_id = self._turn.id
+        id = f"{turn_id}-{self._session.ctx.uuid().hex[:12]}"  # sorts by time, as turns do
+        instant = None if due is None else from_datetime(due)
         await self._session.write(
             "escalate", lambda place: people.escalate(place, turn_id, id, mode, question, data, instant, to, replace)
         )

@@ -42,6 +42,10 @@ SELECT {agent_user_columns} FROM ostinato_agent_users
 WHERE namespace = :namespace AND agent = :agent AND active >= :since AND active IS NOT NULL AND external_id > :after
 ORDER BY external_id LIMIT :limit
 
+-- external_ids: the external ids of users, by their own.
+SELECT u.id, u.external_id FROM {rows r(id text)} JOIN ostinato_agent_users u ON u.id = r.id
+WHERE u.namespace = :namespace
+
 -- insert_agent_users: new users. One that exists is left as it is.
 INSERT INTO ostinato_agent_users ({agent_user_columns})
 SELECT {agent_user_columns} FROM {rows r(agent_user_columns)} WHERE true ON CONFLICT DO NOTHING

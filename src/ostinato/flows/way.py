@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ostinato.engine.ways import Problem, Table, Way
+from ostinato.engine.ways import Command, Problem, Table, Way
 
 FLOWS = Way(
     name="agents",
@@ -25,7 +25,7 @@ FLOWS = Way(
     events={
         "flow": (
             "session_started session_idle session_ended turn_accepted turn_succeeded turn_skipped turn_failed "
-            "turn_canceled_hitl started ended failed opted_out opted_in"
+            "turn_canceled_hitl started ended failed opted_out opted_in user_changed tool_called tool_denied"
         ),
         "campaign": "started paused resumed stopped completed suppressed unsuppressed",
         "response": "prepared sent persisted failed canceled",
@@ -34,5 +34,12 @@ FLOWS = Way(
             "proxy_started proxy_ended forwarded denied"
         ),
     },
-    problems={"ostinato.flows.errors:Denied": Problem(403, "not allowed")},
+    routers={"agents": "ostinato.faces.http.agents:router"},
+    commands={
+        "agents": Command("ostinato.faces.cli.agent_commands:agents", "Watch agents, talk with them, decide for them.")
+    },
+    problems={
+        "ostinato.flows.errors:Denied": Problem(403, "not allowed"),
+        "ostinato.engine.http.signing:SignatureInvalid": Problem(401, "signature invalid"),
+    },
 )

@@ -71,11 +71,16 @@ async def _functions(client: Any, _: str) -> Iterable[str]:
     return [one["name"] for one in await client.functions.declared()]
 
 
+async def _agents(client: Any, _: str) -> Iterable[str]:
+    return [one["name"] for one in await client.agents.list()]
+
+
 schedule_names = _names(_schedules)
 job_names = _names(_jobs)
 journey_names = _names(_journeys)
 workflow_names = _names(_workflows)
 function_names = _names(_functions)
+agent_names = _names(_agents)
 states = words("running", "paused", "completed", "parked")
 statuses = words(*Status)
 phases = words("running", "succeeded", "failed")
@@ -86,5 +91,7 @@ resolutions = words("reauthenticate", "approve", "resume", "try_again", "did_not
 catchups = words("skip", "latest", "all")
 endings = words("leave", "cancel", "terminate")
 roles = words("admin", "operator", "reader")
+escalation_statuses = words("pending", "resolved", "timed_out", "canceled")
+consents = words("unknown", "opted_in", "opted_out")
 log_formats = words("text", "json")
 log_levels = words("debug", "info", "warning", "error")

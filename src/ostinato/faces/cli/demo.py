@@ -1,6 +1,6 @@
-"""`ostinato serve --demo`: the engine and the API on a file, with a few schedules, journeys and the workflow of
-`examples/inbox`, drawn live in the terminal. It may be stopped or killed at any time; started again, it continues where
-it was."""
+"""`ostinato serve --demo`: the engine and the API on a file, with a few schedules, journeys, the workflow of
+`examples/inbox` and the agent of `examples/buddy`, drawn live in the terminal. It may be stopped or killed at any time;
+started again, it continues where it was."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,8 +23,10 @@ from rich.text import Text
 
 from ostinato.app import Ostinato
 from ostinato.engine.http.egress import EgressPolicy
+from ostinato.errors import Conflict
 from ostinato.faces.cli.output import COLOURS
 from ostinato.faces.cli.pictures import distance
+from ostinato.flows import ConsoleTransport
 from ostinato.journeys.api.views import JourneyStatus
 from ostinato.model import Limit, Retry
 from ostinato.views import RunInfo
@@ -48,12 +50,12 @@ spec:
 """
 
 
-def _inbox(name: str) -> ModuleType:
-    """A module of `examples/inbox`: a folder beside this file in an installed package, else that of the clone."""
+def _example(example: str, name: str) -> ModuleType:
+    """A module of an example: of a folder beside this file in an installed package, else of that of the clone."""
     here = Path(__file__)
-    folders = (here.with_name("inbox"), here.parents[4] / "examples" / "inbox")
+    folders = (here.with_name(example), here.parents[4] / "examples" / example)
     file = next(folder for folder in folders if folder.is_dir()) / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"ostinato_demo_inbox_{name}", file)
+    spec = importlib.util.spec_from_file_location(f"ostinato_demo_{example}_{name}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -64,7 +66,7 @@ def _inbox(name: str) -> ModuleType:
 def services() -> Any:
     """The mailbox and the sheet that the demo's workflow uses: a context manager. They begin empty; the numbers of
     mails go on from an earlier time."""
-    return _inbox("services").Services([], first=int(time.time()))
+    return _example("inbox", "services").Services([], first=int(time.time()))
 
 
 def build(url: str, services: Any) -> Ostinato:
@@ -114,6 +116,20 @@ def build(url: str, services: Any) -> Ostinato:
             await app.journeys.submit(order.id, "arrival", None)
         return f"{max(0, len(waiting) - 1)} delivered"
 
+    _example("buddy", "buddy").declare(app, ConsoleTransport(lambda line: None))
+
+    @app.job()
+    async def learner(ctx: Any) -> str:
+        """Talk with the buddy as a user, and decide as the teacher what it has asked."""
+        teacher = app.within(app.namespace, "local").agents
+        for question in await teacher.escalations("buddy"):
+            with suppress(Conflict):  # somebody was faster
+                await teacher.resolve("buddy", question.id, dice.random() < 0.7)
+        said = dice.choice(("hello", "bread", "check in", "12"))
+        turn = await app.agents.receive("buddy", "ada", said, id=ctx.run_id)
+        outcome = await turn.outcome("20s")
+        return f"{said}: {outcome.reason or outcome.outcome}"
+
     return app
 
 
@@ -133,7 +149,10 @@ async def schedule(app: Ostinato, services: Any) -> None:
     if done == "created":
         await app.schedules.trigger("orders")
     await put("courier", every("10s"), "courier")
-    inbox = _inbox("workflow")
+    done, _ = await put("learner", every("7s"), "learner", overlap="skip")
+    if done == "created":
+        await app.schedules.trigger("learner")
+    inbox = _example("inbox", "workflow")
     often = {"check_every": "5s", "min_interval": "1s", "backoff_first": "2s"}
     await app.workflows.deploy(inbox.declare(app, services.url, services.url, inbox.send_by_httpx, **often))
     await put("nightly", cron("30 2 * * *", tz="Europe/Berlin"), "report", catchup="1h")
@@ -171,15 +190,15 @@ _SCHEDULES = 9  # of the demo
 
 
 async def picture(app: Ostinato, address: str, height: int = _SMALL) -> RenderableType:
-    """The schedules with their latest occurrences, the newest runs, journeys, the workflow and the next times: as much
-    of each as fits into `height` lines."""
+    """The schedules with their latest occurrences, the newest runs, journeys, the workflow, the agent, and the next
+    times: as much of each as fits into `height` lines."""
     spare = max(0, height - _SMALL)
     counts = await app.counts()
     now = app.engine.clock.now()
     head = Text("  ", no_wrap=True, overflow="ellipsis").join(
         Text(f"{status} {count}", style=COLOURS.get(status, "")) for status, count in sorted(counts.items())
     )
-    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][: 3 + spare // 2]
+    runs = [run for run in await app.runs(limit=40) if run.status not in ("skipped", "missed")][: 2 + spare // 2]
     orders = await app.journeys.list(limit=2 + min(4, spare // 4))
     return Group(
         Text(f"Ostinato on {address}", style="bold cyan"),
@@ -189,6 +208,7 @@ async def picture(app: Ostinato, address: str, height: int = _SMALL) -> Renderab
         _runs(runs),
         _journeys(orders),
         await _workflow(app),
+        await _agent(app),
         await _coming(app, now),
         Text("Ctrl-C stops it in good order. Kill it, if you like: it goes on where it was.", style="dim"),
     )
@@ -239,6 +259,16 @@ async def _workflow(app: Ostinato) -> Text:
     words = (inbox.issue or " · ".join((*inbox.activity, inbox.timing))).replace("\n", " ")
     parts = (("workflow  ", "dim"), f"{inbox.name} ", (inbox.status, colour), f"  {words}")
     return Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
+
+
+async def _agent(app: Ostinato) -> Text:
+    """What was said last between the buddy and its user."""
+    sessions = await app.agents.sessions("buddy", limit=1)
+    messages = await app.agents.messages(sessions[0].id, limit=2) if sessions else []
+    words = " · ".join(f"{message.role}: {message.text}" for message in reversed(messages)).replace("\n", " ")
+    return Text.assemble(
+        ("agent  ", "dim"), "buddy ", words or "nobody has talked yet", no_wrap=True, overflow="ellipsis"
+    )
 
 
 async def _coming(app: Ostinato, now: int) -> Text:

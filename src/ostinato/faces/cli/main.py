@@ -38,6 +38,7 @@ _COMMANDS = {
     "upcoming": ("upcoming:upcoming", "Show the next times of all schedules, and late times."),
     "explain": ("explain:explain", "Explain why a schedule ran, why not, or whether it will."),
     "simulate": ("simulate:simulate", "Simulate a schedule, or a draft of one, over a period."),
+    "mcp": ("mcp:mcp", "Serve tools for operators to an MCP client."),
     "nodes": ("access:nodes", "List the processes that run jobs."),
     "token": ("access:token", "Create, list and revoke tokens."),
     "namespaces": ("access:namespaces", "Create, list and delete namespaces."),

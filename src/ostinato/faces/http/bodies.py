@@ -11,7 +11,9 @@ from ostinato.engine.context import DEEPEST, deeper_than
 
 LARGEST = 2 << 20  # bytes of a request
 LARGEST_FILE = 4 << 20  # of one that brings a file of schedules
+LARGEST_SIGNED = 512 << 10  # of one that a caller without a token signs: the longest message, escaped
 _FILES = ("/schedules:apply", "/schedules:plan")
+_SIGNED = re.compile(r"/agents/[^/]+/inbound")
 SLASH = "\udc2f"  # a slash within a name, on its way through the router; no request can send this character itself
 
 LEAST, MOST = -(1 << 63), (1 << 64) - 1  # of a whole number
@@ -28,7 +30,14 @@ class NotJson(Exception):
 
 def most_of(path: str) -> int:
     """Return the maximum size of the body of a call in bytes, by the path within the API."""
+    if is_signed(path):
+        return LARGEST_SIGNED
     return LARGEST_FILE if path in _FILES else LARGEST
+
+
+def is_signed(path: str) -> bool:
+    """Return whether the call at this path within the API needs no token, because its body is signed."""
+    return _SIGNED.fullmatch(path) is not None
 
 
 def too_large(most: int) -> str:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.authentication import authenticate
-from ostinato.faces.http.bodies import SLASH, most_of, too_large
+from ostinato.faces.http.bodies import SLASH, is_signed, most_of, too_large
 from ostinato.faces.http.error_responses import of_error, problem
 
 MOST_HELD = 64 << 20  # bytes of all requests that are being read or answered
@@ -57,12 +57,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = most_of(scope["path"].removeprefix("/api/v1"))
+        path = scope["path"].removeprefix("/api/v1")
+        most = most_of(path)
         refusal = self._refusal(scope["method"], headers, most)
         if refusal is not None:
             await problem(*refusal)(scope, receive, send)
             return
-        if _has_body(headers):
+        if _has_body(headers) and not is_signed(path):
             try:
                 await authenticate(HTTPConnection(scope))
             except OstinatoError as refused:

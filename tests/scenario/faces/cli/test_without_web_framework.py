@@ -52,6 +52,7 @@ LINES = [
     "workflows list",
     "functions list",
     "functions drain",
+    "agents list",
     "journeys deploy order.journey.yaml",
     "journeys start order --async --key k",
     "journeys list",

@@ -9,6 +9,7 @@ from typing import Any
 from ostinato.faces.http import server
 from ostinato.faces.http.direct import _MODULES, Direct, Failed, _bound
 from ostinato.faces.http.routing import Call
+from ostinato.flows import ConsoleTransport
 from ostinato.ways import all_ways
 from tests.support.web import Api, run
 
@@ -29,6 +30,11 @@ LOOKS: list[tuple[str, dict[str, Any]]] = [
     ("/functions", {"status": "waiting", "limit": 2}),
     ("/functions/declared", {}),
     ("/functions/drain", {}),
+    ("/agents", {}),
+    ("/agents/buddy", {}),
+    ("/agents/buddy/users", {"tag": "x"}),
+    ("/agents/buddy/sessions", {"limit": 1}),
+    ("/agents/buddy/escalations", {"status": "resolved"}),
     ("/namespaces", {}),
 ]
 WRONG: list[tuple[str, str, Any, dict[str, Any]]] = [
@@ -77,6 +83,20 @@ WRONG: list[tuple[str, str, Any, dict[str, Any]]] = [
     ("POST", "/functions/none/messages", {"name": "x"}, {}),
     ("POST", "/functions/none/cancel", None, {}),
     ("POST", "/functions/none/terminate", {"reason": 1}, {}),
+    ("GET", "/agents/none", None, {}),
+    ("GET", "/agents/buddy/users", None, {"tag": "", "limit": 0}),
+    ("GET", "/agents/buddy/users/none", None, {}),
+    ("GET", "/agents/buddy/sessions/none", None, {}),
+    ("GET", "/agents/buddy/turns/none/outcome", None, {"wait": 21}),
+    ("GET", "/agents/buddy/escalations", None, {"status": "open"}),
+    ("POST", "/agents/none/messages", {"user": "ada", "text": "hello", "id": "1"}, {}),
+    ("POST", "/agents/buddy/messages", {"user": "", "text": 1, "metadata": [], "actor": "ada"}, {}),
+    ("PATCH", "/agents/buddy/users/ada", {"zone": "Mars", "consent": "yes", "tags": "x", "id": "1"}, {}),
+    ("POST", "/agents/buddy/escalations/none/resolve", {"approved": "yes", "by": "ada"}, {}),
+    ("POST", "/agents/buddy/escalations/none/resolve", {"approved": True}, {}),
+    ("POST", "/agents/buddy/users/none/take-over", None, {}),
+    ("POST", "/agents/buddy/users/none/say", {"text": "hello"}, {}),
+    ("POST", "/agents/buddy/inbound", {"id": "1", "user": "ada", "text": "hello"}, {}),
     ("POST", "/journeys/none/start", {}, {}),
     ("POST", "/journey-definitions", {"text": "kind: Journey"}, {}),
     ("POST", "/simulate", {"first": "2026-01-01T00:00:00Z", "last": "2026-01-02T00:00:00Z"}, {}),
@@ -88,6 +108,7 @@ def test_every_look_and_every_mistake_is_answered_as_over_http(tmp_path: Path) -
         web.application.state.inside = True  # the store's own user
         await web.app.schedules.create("a/b", "0 9 * * *", "note", tags=["x"])
         await web.app.start("unknown")
+        web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(), admins=["local"])
         direct = Direct(web.app, None)
         for path, params in LOOKS:
             theirs = await web.call("GET", path, params=params)

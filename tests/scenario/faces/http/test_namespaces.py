@@ -7,6 +7,7 @@ from pathlib import Path
 
 import orjson
 
+from ostinato.flows import ConsoleTransport, FlowContext
 from ostinato.functions import FunctionContext
 from tests.support.web import V1, Api, run
 from tests.support.workflows import deploy_mailbox
@@ -63,6 +64,9 @@ def test_nothing_of_another_namespace_is_seen_or_touched(tmp_path: Path) -> None
             "/workflows",
             "/functions",
             "/functions/drain",
+            "/agents/buddy/users",
+            "/agents/buddy/sessions",
+            "/agents/buddy/escalations",
         ):
             text = (await web.get(path, token=ours)).text
             assert not [one for one in secrets if one in text], f"{path} tells of another namespace"
@@ -117,7 +121,21 @@ async def fill(web: Api, token: str) -> dict[str, str]:
         await ctx.receive("answer")
 
     function = (await post("/functions", {"function": "very-private", "id": "very-private-function"}))["id"]
+    buddy = web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(str), admins=lambda *_: True)
+
+    @buddy.flow
+    async def ask_people(ctx: FlowContext) -> None:
+        await ctx.escalate("very-private")
+
+    buddy.router(lambda _: "ask_people")
+    said = {"user": "very-private", "text": "very-private", "id": "1"}
+    turn = (await post("/agents/buddy/messages", said))["turn_id"]
+    ended = (await web.get(f"/agents/buddy/turns/{turn}/outcome?wait=20", token=token)).json()
+    (question,) = (await web.get("/agents/buddy/escalations", token=token)).json()["items"]
     return {
+        "turn": turn,
+        "session": ended["session_id"],
+        "question": question["id"],
         "run": run,
         "function": function,
         "handler_run": handler_run,
@@ -188,11 +206,29 @@ def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
         ],
         ("POST", f"/functions/{hidden['function']}/messages", {"name": "answer"}),
         *[("POST", f"/functions/{hidden['function']}/{verb}", {}) for verb in ("cancel", "terminate")],
+        ("GET", f"/agents/buddy/users/{name}", None),
+        ("GET", f"/agents/buddy/sessions?user={name}", None),
+        *[("GET", f"/agents/buddy/sessions/{hidden['session']}{more}", None) for more in ("", "/messages", "/turns")],
+        *[("GET", f"/agents/buddy/turns/{hidden['turn']}{more}", None) for more in ("", "/outcome")],
+        ("GET", f"/agents/buddy/escalations/{hidden['question']}", None),
+        ("POST", f"/agents/buddy/escalations/{hidden['question']}/resolve", {"approved": True}),
+        *[("POST", f"/agents/buddy/users/{name}/{verb}", {}) for verb in ("take-over", "hand-back")],
+        ("POST", f"/agents/buddy/users/{name}/say", {"text": "x", "id": "1"}),
         *[("POST", f"/workflows/{name}/{verb}", {}) for verb in ("pause", "resume", "stop", "run-now")],
         ("POST", f"/workflows/{name}/resolve", {"choice": "resume"}),
         ("POST", f"/workflows/{name}/events/skip", {"topic": "emails", "message_id": "one"}),
         ("POST", f"/workflows/{name}/inputs/{hidden['input']}/skip", {}),
     ]
+
+
+# Calls that make something in the caller's own namespace, and those that name no more than an agent, which is of all.
+OF_ITS_OWN = [
+    ("put", f"{V1}/schedules/{{name}}"),
+    ("patch", f"{V1}/agents/{{agent}}/users/{{user}}"),
+    ("post", f"{V1}/agents/{{agent}}/messages"),
+    ("post", f"{V1}/agents/{{agent}}/inbound"),
+    *[("get", f"{V1}/agents/{{agent}}{more}") for more in ("", "/users", "/sessions", "/escalations")],
+]
 
 
 def test_every_call_that_names_something_is_tried(tmp_path: Path) -> None:
@@ -203,7 +239,8 @@ def test_every_call_that_names_something_is_tried(tmp_path: Path) -> None:
             (method, path.partition("?")[0])
             for method, path, _ in touching(
                 dict.fromkeys(
-                    ("run", "backfill", "hook", "token", "journey", "binding", "handler_run", "input", "function"), "X"
+                    "run backfill hook token journey binding handler_run input function session turn question".split(),
+                    "X",
                 )
             )
         }
@@ -212,8 +249,8 @@ def test_every_call_that_names_something_is_tried(tmp_path: Path) -> None:
                 continue
             parts = path.removeprefix(V1).split("/")
             for method in calls:
-                if (method, path) == ("put", f"{V1}/schedules/{{name}}"):
-                    continue  # it makes one of its own
+                if (method, path) in OF_ITS_OWN:
+                    continue
                 assert any(
                     method.upper() == verb
                     and len(place.split("/")) == len(parts)

@@ -1,0 +1,140 @@
+"""`client.agents`: the calls of `app.agents`, except those that need their code."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from ostinato.client.calling import Calling, Json, part, without_none
+
+_ALL = 1_000_000
+
+
+class Agents:
+    """Agents, their users and conversations, and what people decide. `user` is a user's external id. Who acts is the
+    owner of the client's token; no call takes an actor. Changes take an idempotency key, `key`; without it a new one is
+    generated."""
+
+    def __init__(self, calling: Calling) -> None:
+        self._calling = calling
+
+    async def get(self, agent: str) -> Json:
+        """Read what a node has declared of an agent."""
+        return await self._calling.one("GET", _path(agent))
+
+    # Messages and turns
+
+    async def receive(
+        self,
+        agent: str,
+        user: str,
+        text: str,
+        *,
+        id: str | None = None,
+        name: str | None = None,
+        address: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Json:
+        """Hand in a message of a user; the answer has the id of its turn. The same `id` of the same user is handled
+        once; without one, a new id is generated."""
+        body = without_none(
+            user=user,
+            text=text,
+            id=id or secrets.token_hex(16),
+            name=name,
+            address=address,
+            metadata=None if metadata is None else dict(metadata),
+        )
+        return await self._calling.one("POST", _path(agent, "messages"), body, key=key)
+
+    async def turn(self, agent: str, turn_id: str) -> Json:
+        return await self._calling.one("GET", _path(agent, "turns", turn_id))
+
+    async def outcome(self, agent: str, turn_id: str, *, wait: float = 0) -> Json:
+        """Read how a turn ended. Waits for its end for up to `wait` seconds, 20 at most; raises `Conflict` if it is not
+        over then."""
+        return await self._calling.one("GET", _path(agent, "turns", turn_id, "outcome"), wait=wait or None)
+
+    async def turns(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
+        """List the turns of a session, the newest first."""
+        return await self._calling.pages(_path(agent, "sessions", session_id, "turns"), "before", before, limit)
+
+    # Users
+
+    async def user(self, agent: str, user: str) -> Json:
+        return await self._calling.one("GET", _path(agent, "users", user))
+
+    async def users(
+        self, agent: str, *, tag: str | None = None, after: str | None = None, limit: int = 100
+    ) -> list[Json]:
+        """List users of an agent, or those with a tag, by their external ids."""
+        return await self._calling.pages(_path(agent, "users"), "after", after, limit, tag=tag)
+
+    async def put_user(self, agent: str, user: str, *, key: str | None = None, **changes: Any) -> Json:
+        """Create a user, or change one: name, address, zone, locale, consent, data, tags. What is left out stays as it
+        is."""
+        return await self._calling.one("PATCH", _path(agent, "users", user), changes, key=key)
+
+    # Sessions
+
+    async def session(self, agent: str, session_id: str) -> Json:
+        return await self._calling.one("GET", _path(agent, "sessions", session_id))
+
+    async def sessions(
+        self, agent: str, *, user: str | None = None, before: str | None = None, limit: int = 100
+    ) -> list[Json]:
+        """List sessions of an agent, or of one of its users, the newest first."""
+        return await self._calling.pages(_path(agent, "sessions"), "before", before, limit, user=user)
+
+    async def messages(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
+        """List what was said in a session, the newest first."""
+        return await self._calling.pages(_path(agent, "sessions", session_id, "messages"), "before", before, limit)
+
+    # People
+
+    async def escalations(
+        self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
+    ) -> list[Json]:
+        """List what the agent asks people to decide, the newest first."""
+        return await self._calling.pages(_path(agent, "escalations"), "before", before, limit, status=status)
+
+    async def escalation(self, agent: str, escalation_id: str) -> Json:
+        return await self._calling.one("GET", _path(agent, "escalations", escalation_id))
+
+    async def resolve(
+        self,
+        agent: str,
+        escalation_id: str,
+        approved: bool,
+        *,
+        message: str | None = None,
+        action: Any = None,
+        key: str | None = None,
+    ) -> Json:
+        """Decide a question. Raises `Conflict` if it is decided already."""
+        body = without_none(approved=approved, message=message, action=action)
+        return await self._calling.one("POST", _path(agent, "escalations", escalation_id, "resolve"), body, key=key)
+
+    async def take_over(self, agent: str, user: str, *, key: str | None = None) -> Json:
+        """Take over the conversation with a user: the agent says nothing until `hand_back`."""
+        return await self._calling.one("POST", _path(agent, "users", user, "take-over"), key=key)
+
+    async def hand_back(self, agent: str, user: str, *, message: str | None = None, key: str | None = None) -> Json:
+        """Give the conversation back to the agent."""
+        body = without_none(message=message)
+        return await self._calling.one("POST", _path(agent, "users", user, "hand-back"), body, key=key)
+
+    async def say(self, agent: str, user: str, text: str, *, id: str | None = None, key: str | None = None) -> Json:
+        """Say something to a user whose conversation was taken over. The same `id` says it once."""
+        body = {"text": text, "id": id or secrets.token_hex(16)}
+        return await self._calling.one("POST", _path(agent, "users", user, "say"), body, key=key)
+
+    async def list(self) -> list[Json]:
+        """List the agents that nodes have declared, by name."""
+        return await self._calling.pages("/agents", "after", None, _ALL)
+
+
+def _path(*parts: str) -> str:
+    return "/".join(["/agents", *map(part, parts)])

@@ -1,0 +1,356 @@
+"""`ostinato agents …`: watch agents, talk with them, decide what they ask people."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from ostinato.client import Json
+from ostinato.errors import Conflict, OstinatoError
+from ostinato.faces.cli.arguments import only_given, read_json, read_object
+from ostinato.faces.cli.chat import Chat, printable
+from ostinato.faces.cli.completion import agent_names, consents, escalation_statuses
+from ostinato.faces.cli.output import counted, facts, moment, short, status, took
+from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.waiting import say_without_nodes
+
+agents = typer.Typer(help="Watch agents, talk with them, decide for them.", no_args_is_help=True, rich_markup_mode=None)
+
+AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's name.", autocompletion=agent_names)]
+User = Annotated[str, typer.Argument(help="The user's external id, such as a phone number.")]
+SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
+MessageId = Annotated[str | None, typer.Option(help="The same id is handled once, however often you ask.")]
+_WAIT = 20.0  # seconds of one look at a turn
+
+
+@command(agents, "list")
+async def list_agents(session: Session) -> None:
+    """List the agents that nodes have declared."""
+    session.out.items(
+        await session.client.agents.list(),
+        ("agent", "zone", "flows", "tools", "admins"),
+        lambda agent: (
+            agent["name"],
+            agent["zone"],
+            ", ".join(agent["flows"]),
+            ", ".join(agent["tools"]),
+            _admins(agent),
+        ),
+        nothing="no agents; declare one with app.agent(…), and run a node",
+    )
+
+
+@command(agents)
+async def show(session: Session, agent: AgentName) -> None:
+    """Show an agent: its zone, flows, tools and admins."""
+    declared = await session.client.agents.get(agent)
+    session.out.draw(declared, lambda: _agent_page(declared))
+
+
+@command(agents)
+async def users(
+    session: Session,
+    agent: AgentName,
+    tag: Annotated[str | None, typer.Option(help="Users that have this tag.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List the users of an agent."""
+    session.out.items(
+        await session.client.agents.users(agent, tag=tag, limit=limit),
+        ("user", "name", "zone", "consent", "tags", "last message"),
+        lambda user: (
+            printable(user["external_id"]),
+            printable(user["name"] or ""),
+            user["zone"],
+            user["consent"],
+            ", ".join(user["tags"]),
+            moment(user["active"]),
+        ),
+        nothing="no users",
+    )
+
+
+@command(agents)
+async def user(session: Session, agent: AgentName, user: User) -> None:
+    """Show a user of an agent."""
+    info = await session.client.agents.user(agent, user)
+    session.out.draw(info, lambda: _user_page(info))
+
+
+@command(agents)
+async def set_user(
+    session: Session,
+    agent: AgentName,
+    user: User,
+    name: Annotated[str | None, typer.Option(help="The display name.")] = None,
+    address: Annotated[str | None, typer.Option(help="Where messages are sent; at first the external id.")] = None,
+    zone: Annotated[str | None, typer.Option(help="The time zone, such as America/Sao_Paulo.")] = None,
+    locale: Annotated[str | None, typer.Option(help="The language, such as pt-BR.")] = None,
+    consent: Annotated[
+        str | None, typer.Option(help="unknown, opted_in or opted_out.", autocompletion=consents)
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="What you keep of them: a JSON object.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Their tags; these replace all others.")] = None,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take all tags away.")] = False,
+) -> None:
+    """Create a user, or change the given fields of one."""
+    if no_tags and tag:
+        raise OstinatoError("--tag and --no-tags contradict one another")
+    changes: dict[str, Any] = only_given(
+        name=name,
+        address=address,
+        zone=zone,
+        locale=locale,
+        consent=consent,
+        data=read_object(data, "--data"),
+        tags=tag or None,
+    )
+    if no_tags:
+        changes["tags"] = []
+    info = await session.client.agents.put_user(agent, user, **changes)
+    session.out.draw(info, lambda: _user_page(info))
+
+
+@command(agents)
+async def sessions(
+    session: Session,
+    agent: AgentName,
+    user: Annotated[str | None, typer.Option(help="Sessions with this user.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List conversations of an agent, the newest first."""
+    session.out.items(
+        await session.client.agents.sessions(agent, user=user, limit=limit),
+        ("session", "user", "status", "flow", "waits for", "people", "messages", "started", "last turn"),
+        lambda conversation: (
+            conversation["id"],
+            printable(conversation["user"] or ""),
+            status(conversation["status"]),
+            conversation["flow"],
+            conversation["waits"],
+            _people(conversation),
+            conversation["messages"],
+            moment(conversation["started"]),
+            moment(conversation["active"]),
+        ),
+        nothing="no sessions",
+    )
+
+
+@command(agents)
+async def messages(session: Session, agent: AgentName, id: SessionId, limit: Limit = 50) -> None:
+    """Show what was said in a conversation, the oldest first."""
+    said = (await session.client.agents.messages(agent, id, limit=limit))[::-1]
+    if session.out.as_json:
+        session.out.json({"items": said})
+        return
+    for message in said:
+        session.out.console.print(_said(message), soft_wrap=True)
+    if not said:
+        session.out.console.print(Text("nothing was said yet", style="dim"))
+
+
+@command(agents)
+async def turns(session: Session, agent: AgentName, id: SessionId, limit: Limit = 50) -> None:
+    """List the turns of a conversation, the newest first."""
+    session.out.items(
+        await session.client.agents.turns(agent, id, limit=limit),
+        ("turn", "source", "text", "flow", "outcome", "why", "sent", "tokens", "took"),
+        lambda turn: (
+            turn["id"],
+            turn["source"],
+            short(printable(turn["text"] or ""), 40),
+            turn["flow"],
+            status(turn["outcome"] or turn["status"]),
+            short(turn["reason"]),
+            turn["delivered"],
+            turn["tokens_in"] + turn["tokens_out"],
+            took(turn["created"], turn["finished"]),
+        ),
+        nothing="no turns",
+    )
+
+
+@command(agents)
+async def receive(
+    session: Session,
+    agent: AgentName,
+    user: User,
+    text: Annotated[str, typer.Argument(help="What the user says.")],
+    id: MessageId = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for its outcome; exit code 1 if it failed.")] = False,
+) -> None:
+    """Hand in a message of a user."""
+    accepted = await session.client.agents.receive(agent, user, text, id=id)
+    if not wait:
+        words = f"turn {accepted['turn_id']}" if accepted["new"] else f"turn {accepted['turn_id']}, accepted before"
+        session.out.say(accepted, words)
+        return
+    outcome = await _outcome(session, agent, accepted["turn_id"])
+    words = f"{outcome['outcome']}{': ' + outcome['reason'] if outcome['reason'] else ''}"
+    session.out.say(outcome, f"{words}, {counted(outcome['delivered'], 'message')} sent")
+    if outcome["outcome"] == "failed":
+        raise typer.Exit(1)
+
+
+@command(agents)
+async def chat(session: Session, agent: AgentName, user: User) -> None:
+    """Talk with an agent as a user, line by line. Ctrl-D ends."""
+    await session.client.agents.get(agent)
+    await Chat(session, agent, user).run()
+
+
+# People
+
+
+@command(agents)
+async def inbox(
+    session: Session,
+    agent: AgentName,
+    status: Annotated[
+        str, typer.Option(help="pending, resolved, timed_out or canceled.", autocompletion=escalation_statuses)
+    ] = "pending",
+    limit: Limit = 50,
+) -> None:
+    """List what an agent asks people to decide."""
+    session.out.items(
+        await session.client.agents.escalations(agent, status=status, limit=limit),
+        ("question", "user", "what", "asked", "until", "decided"),
+        lambda question: (
+            question["id"],
+            printable(question["user"] or ""),
+            short(printable(question["question"]), 80),
+            moment(question["created"]),
+            moment(question["due"]),
+            _decision(question),
+        ),
+        nothing=f"no questions that are {status}",
+    )
+
+
+@command(agents)
+async def resolve(
+    session: Session,
+    agent: AgentName,
+    id: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id; `inbox` lists them.")],
+    approve: Annotated[
+        bool | None, typer.Option("--approve/--reject", help="What you decide.", show_default=False)
+    ] = None,
+    message: Annotated[str | None, typer.Option(help="Words for the flow that asked.")] = None,
+    action: Annotated[str | None, typer.Option(help="Anything else for the flow, as JSON.")] = None,
+) -> None:
+    """Decide what an agent asks. Its flow goes on."""
+    if approve is None:
+        raise OstinatoError("say what you decide: --approve or --reject")
+    decided = await session.client.agents.resolve(
+        agent, id, approve, message=message, action=read_json(action, "--action")
+    )
+    session.out.say(decided, f"{id}: {_decision(decided)}")
+
+
+@command(agents)
+async def take_over(session: Session, agent: AgentName, user: User) -> None:
+    """Take over the conversation with a user: the agent says nothing until you hand it back."""
+    taken = await session.client.agents.take_over(agent, user)
+    hint = f"`ostinato agents say {agent} {user} …` talks with them, `hand-back` ends it"
+    session.out.say(taken, f"{taken['takeover']} has taken over the conversation with {printable(user)}; {hint}")
+
+
+@command(agents)
+async def hand_back(
+    session: Session,
+    agent: AgentName,
+    user: User,
+    message: Annotated[str | None, typer.Option(help="Words for the flow that asked you to take over.")] = None,
+) -> None:
+    """Give a conversation back to the agent."""
+    session.out.say(
+        await session.client.agents.hand_back(agent, user, message=message),
+        f"{agent} talks with {printable(user)} again",
+    )
+
+
+@command(agents)
+async def say(
+    session: Session,
+    agent: AgentName,
+    user: User,
+    text: Annotated[str, typer.Argument(help="What you say.")],
+    id: MessageId = None,
+) -> None:
+    """Say something to a user whose conversation you have taken over."""
+    accepted = await session.client.agents.say(agent, user, text, id=id)
+    session.out.say(accepted, f"turn {accepted['turn_id']}")
+
+
+async def _outcome(session: Session, agent: str, turn_id: str) -> Json:
+    """Return the outcome of a turn when it is over."""
+    warned = False
+    while True:
+        try:
+            return await session.client.agents.outcome(agent, turn_id, wait=_WAIT if warned else 2.0)
+        except Conflict:
+            if not warned:
+                warned = True
+                await say_without_nodes(session)
+
+
+def _admins(agent: Json) -> str:
+    return "decided by a function" if agent["admins"] is None else ", ".join(agent["admins"]) or "nobody"
+
+
+def _people(session: Json) -> str:
+    if session["takeover"]:
+        return f"taken over by {session['takeover']}"
+    return "" if session["hitl"] == "none" else str(session["hitl"])
+
+
+def _decision(escalation: Json) -> str:
+    if escalation["status"] != "resolved":
+        return "" if escalation["status"] == "pending" else str(escalation["status"])
+    words = "approved" if escalation["approved"] else "rejected"
+    return f"{words} by {escalation['resolved_by']}"
+
+
+def _agent_page(agent: Json) -> RenderableType:
+    flows = {
+        f"flow {name}": f"version {flow['version']}{'. ' + short(flow['description']) if flow['description'] else ''}"
+        for name, flow in agent["flows"].items()
+    }
+    values: dict[str, Any] = {
+        "zone": agent["zone"],
+        "queue": agent["queue"],
+        **flows,
+        "tools": ", ".join(agent["tools"]),
+        "admins": _admins(agent),
+    }
+    return Group(Text(agent["name"], style="bold"), facts(values))
+
+
+def _user_page(user: Json) -> RenderableType:
+    return Group(
+        Text(printable(user["external_id"]), style="bold"),
+        facts(
+            {
+                "name": printable(user["name"] or ""),
+                "address": printable(user["address"]),
+                "zone": user["zone"],
+                "locale": user["locale"],
+                "consent": user["consent"],
+                "since": moment(user["consent_at"]),
+                "tags": ", ".join(user["tags"]),
+                "data": short(user["data"], 1000) if user["data"] else None,
+                "last message": moment(user["active"]),
+            }
+        ),
+    )
+
+
+def _said(message: Json) -> Text:
+    return Text.assemble(
+        (moment(message["created"]), "dim"), "  ", (f"{message['role']}: ", "bold"), printable(message["text"])
+    )

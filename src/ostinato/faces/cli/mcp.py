@@ -1,0 +1,107 @@
+"""`ostinato mcp`: tools for operators, served to an MCP client over standard input and output or over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import ssl
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ostinato.client import Client
+from ostinato.engine.access import Role, read_role
+from ostinato.errors import OstinatoError
+from ostinato.faces.cli.completion import roles
+from ostinato.faces.cli.output import Output
+from ostinato.faces.cli.session import PATIENCE, Place, require_existing
+
+if TYPE_CHECKING:
+    from ostinato.faces.mcp.operators import Caller
+
+
+async def mcp(
+    place: Place,
+    out: Output,
+    http: Annotated[
+        str | None, typer.Option(help="Serve over HTTP at HOST:PORT instead of standard input and output.")
+    ] = None,
+    role: Annotated[
+        str | None,
+        typer.Option(
+            help="The most that callers may do. [default: the token's role; reader without]", autocompletion=roles
+        ),
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="A server instead of a store, as --server.")] = None,
+) -> None:
+    """Serve tools for operators to an MCP client: schedules, runs, explanations. Over HTTP, each caller's own token
+    counts."""
+    if find_spec("mcp") is None:
+        raise OstinatoError("`ostinato mcp` needs the extra mcp: pip install 'ostinato[mcp]'")
+    most = None if role is None else read_role(role)
+    if most is Role.AGENT:
+        raise OstinatoError("--role agent is for the tools of an agent; give reader, operator or admin")
+    if url is not None:
+        place = replace(place, server=url)
+    from ostinato.faces.mcp.operators import operator_server
+    from ostinato.faces.mcp.serving import http_app, is_loopback, read_address, serve_http, serve_stdio, token_of
+
+    host, port = ("127.0.0.1", 0) if http is None else read_address(http)
+    async with AsyncExitStack() as opened:
+        client_of = await _clients(place, is_loopback(host), opened)
+
+        def caller_of(request: Any) -> Caller:
+            from ostinato.faces.mcp.operators import Caller
+
+            token = place.token if http is None else token_of(request)
+            cap = most if most is not None or token is not None else Role.READER
+            return Caller(lambda: client_of(token), cap)
+
+        server = operator_server(caller_of)
+        if http is None:
+            await serve_stdio(server)
+            return
+
+        async def check(token: str | None, _: str) -> None:
+            from ostinato.faces.auth import Refused
+
+            if token is None and not is_loopback(host):
+                raise Refused(401, "unauthorized", "a token is needed: Authorization: Bearer …")
+
+        stop = asyncio.Event()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(name, stop.set)
+        application = http_app(server, check, host=host)
+        await serve_http(application, host, port, stop, lambda address: out.say({"url": address}, address))
+
+
+async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
+    """Return a function that makes a client of the place for a token. A store is opened once, and reached through the
+    API in this process, so that tokens count there as on a server."""
+    options: dict[str, Any] = {"namespace": place.namespace, "patience": PATIENCE}
+    if place.server is not None:
+        if place.ca is not None:
+            options["verify"] = ssl.create_default_context(cafile=place.ca)
+        server = place.server
+        return lambda token: Client(server, token=token, **options)
+    import httpx
+
+    from ostinato.app import Ostinato
+    from ostinato.faces.cli.named_ways import more_ways
+    from ostinato.faces.http.server import Listening, api
+    from ostinato.store.version import check_usable
+
+    require_existing(place.store)
+    await check_usable(place.store, create=False)
+    app = Ostinato(place.store, ways=more_ways())
+    await opened.enter_async_context(app.connected())
+    application = api(app, Listening(require_token=not loopback))
+
+    def client_of(token: str | None) -> Client:
+        transport = httpx.ASGITransport(application, raise_app_exceptions=False)
+        return Client("http://127.0.0.1", token=token, transport=transport, **options)
+
+    return client_of

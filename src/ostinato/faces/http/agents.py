@@ -1,0 +1,338 @@
+"""Agents over HTTP: their users and conversations, messages that come in, and what people decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from ostinato.app import Ostinato
+from ostinato.engine.access import Role
+from ostinato.engine.idempotency import digest
+from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.faces.auth import Door, Who
+from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key, answer_once
+from ostinato.faces.http.pagination import After, Before, Limit, listing, page
+from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.shapes.agents import (
+    AgentShown,
+    AgentsShown,
+    EscalationShown,
+    EscalationsShown,
+    EscalationStatus,
+    HandBack,
+    PutUser,
+    ReceiveMessage,
+    ResolveEscalation,
+    SaidList,
+    SaidShown,
+    SayAsPerson,
+    SessionShown,
+    SessionsShown,
+    TurnAccepted,
+    TurnEnded,
+    TurnShown,
+    TurnsShown,
+    UserShown,
+    UsersShown,
+)
+from ostinato.faces.http.shapes.common import NO_NUL
+from ostinato.flows.hooks import UserInfo
+from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Request
+
+router = Router(tags=["agents"])
+READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+AgentName = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL, description="The agent's name.")]
+User = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL, description="The user's external id.")]
+Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
+EscalationId = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
+_LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
+_SIGNED = {
+    "openapi_extra": {
+        "x-role": "anyone",
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "type": "object",
+                        "required": ["id", "user", "text"],
+                        "properties": {name: {"type": "string"} for name in ("id", "user", "text", "name", "address")}
+                        | {"metadata": {"type": "object"}},
+                    }
+                }
+            },
+        },
+    }
+}
+V = TypeVar("V", SessionInfo, TurnView, EscalationInfo)
+
+
+# Agents and users
+
+
+@router.get("/agents", **READ)
+async def list_agents(who: Reader, after: After = None, limit: Limit = 100) -> AgentsShown:
+    """List the agents that nodes have declared, by name."""
+    agents, more = page((await who.app.agents.declared()).items(), lambda named: named[0], after, limit)
+    return AgentsShown(items=[AgentShown(name=name, **declaration) for name, declaration in agents], next=more)
+
+
+@router.get("/agents/{agent}", **READ)
+async def read_agent(who: Reader, agent: AgentName) -> AgentShown:
+    """Read what a node has declared of an agent: its zone, flows, tools and admins."""
+    return AgentShown(name=agent, **await who.app.agents.get(agent))
+
+
+@router.get("/agents/{agent}/users", response_model=UsersShown, **READ)
+async def list_users(
+    who: Reader,
+    agent: AgentName,
+    tag: Annotated[str | None, Query(min_length=1, max_length=512, pattern=NO_NUL)] = None,
+    after: After = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List the users of an agent, or those with a tag, by their external ids."""
+    await who.app.agents.get(agent)
+
+    async def fetch(after: str | None, limit: int) -> Sequence[UserInfo]:
+        return await who.app.agents.users(agent, tag=tag, after=after or "", limit=limit)
+
+    return await listing(who, after, limit, fetch, lambda user: user.external_id, UserShown.model_validate)
+
+
+@router.get("/agents/{agent}/users/{user}", **READ)
+async def read_user(who: Reader, agent: AgentName, user: User) -> UserShown:
+    """Read a user of an agent: address, zone, consent, tags."""
+    return UserShown.model_validate(await who.app.agents.user(agent, user))
+
+
+@router.patch("/agents/{agent}/users/{user}", **WRITE)
+async def put_user(who: Operator, agent: AgentName, user: User, body: PutUser, key: Key = None) -> UserShown:
+    """Create a user, or change one. What is left out stays as it is; doing it again changes nothing."""
+
+    async def change() -> UserShown:
+        return UserShown.model_validate(await who.app.agents.put_user(agent, user, **body.changes()))
+
+    return await answer_once(who.app, key, f"put user {digest(agent, user, body.changes())}", UserShown, change)
+
+
+# Conversations
+
+
+@router.get("/agents/{agent}/sessions", response_model=SessionsShown, **READ)
+async def list_sessions(
+    who: Reader,
+    agent: AgentName,
+    user: Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)] = None,
+    before: Before = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List conversations of an agent, or of one of its users, the newest first."""
+    await who.app.agents.get(agent)
+
+    async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
+        return await _named(who, await who.app.agents.sessions(agent, user=user, before=before, limit=limit))
+
+    return await listing(who, before, limit, fetch, _id, SessionShown.model_validate)
+
+
+@router.get("/agents/{agent}/sessions/{session}", **READ)
+async def read_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
+    """Read a conversation: its status, its flow, what it waits for, who has taken over."""
+    return SessionShown.model_validate((await _named(who, [await _session(who, agent, session)]))[0])
+
+
+@router.get("/agents/{agent}/sessions/{session}/messages", response_model=SaidList, **READ)
+async def list_messages(
+    who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100
+) -> Answer:
+    """List what was said in a conversation, the newest first."""
+    await _session(who, agent, session)
+
+    async def fetch(before: str | None, limit: int) -> Sequence[MessageInfo]:
+        return await who.app.agents.messages(session, before=before, limit=limit)
+
+    return await listing(who, before, limit, fetch, lambda message: message.id, SaidShown.model_validate)
+
+
+@router.get("/agents/{agent}/sessions/{session}/turns", response_model=TurnsShown, **READ)
+async def list_turns(who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100) -> Answer:
+    """List the turns of a conversation, the newest first: each input and what became of it."""
+    await _session(who, agent, session)
+
+    async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
+        return await _named(who, await who.app.agents.turns(session, before=before, limit=limit))
+
+    return await listing(who, before, limit, fetch, _id, TurnShown.model_validate)
+
+
+@router.get("/agents/{agent}/turns/{turn}", **READ)
+async def read_turn(who: Reader, agent: AgentName, turn: Id) -> TurnShown:
+    """Read a turn: its input, outcome, tokens and cost."""
+    return TurnShown.model_validate((await _named(who, [await _turn(who, agent, turn)]))[0])
+
+
+@router.get("/agents/{agent}/turns/{turn}/outcome", **READ)
+async def read_outcome(
+    who: Reader,
+    agent: AgentName,
+    turn: Id,
+    wait: Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
+) -> TurnEnded:
+    """Read how a turn ended; a conflict while it is not over."""
+    view = await _turn(who, agent, turn)
+    if view.outcome is None and wait:
+        with suppress(TimeoutError):  # the answer says so
+            await who.app.agents.outcome(turn, wait)
+        view = await _turn(who, agent, turn)
+    if view.outcome is None:
+        raise Conflict(f"turn {turn!r} is not over: it is {view.status}")
+    return TurnEnded(
+        turn_id=view.id,
+        session_id=view.session_id,
+        outcome=view.outcome,
+        reason=view.reason,
+        delivered=view.delivered,
+        hitl=view.hitl,
+        flow=view.flow,
+    )
+
+
+# Messages that come in
+
+
+@router.post("/agents/{agent}/messages", status_code=202, **WRITE)
+async def receive_message(who: Operator, agent: AgentName, body: ReceiveMessage, key: Key = None) -> TurnAccepted:
+    """Take in a message of a user. It is stored when this answers, and will be handled once."""
+
+    async def receive() -> TurnAccepted:
+        handle = await who.app.agents.receive(agent, **body.model_dump())
+        return TurnAccepted(turn_id=handle.id, new=handle.new)
+
+    what = f"receive message {digest(agent, body.model_dump())}"
+    return await answer_once(who.app, key, what, TurnAccepted, receive)
+
+
+@router.post("/agents/{agent}/inbound", status_code=202, **_SIGNED)
+async def receive_signed(request: Request, agent: AgentName) -> TurnAccepted:
+    """Take in a message that is signed with a secret of the agent's webhook transport, by the Standard Webhooks
+    convention. It needs no token, and goes to the namespace of the server."""
+    state = request.app.state
+    if state.inside:
+        raise OstinatoError("signed messages come in over HTTP, to a server; `ostinato agents receive` needs none")
+    door: Door = state.door
+    app: Ostinato = door.app.within(door.app.namespace, f"webhook:{agent}")
+    if not app.agents.takes_signed(agent):
+        raise NotFound(f"there is no agent {agent!r} here that takes in signed messages")
+    handle = await app.agents.receive_signed(agent, request.headers, await request.body())
+    return TurnAccepted(turn_id=handle.id, new=handle.new)
+
+
+# People
+
+
+@router.get("/agents/{agent}/escalations", response_model=EscalationsShown, **READ)
+async def list_escalations(
+    who: Reader, agent: AgentName, status: EscalationStatus = "pending", before: Before = None, limit: Limit = 100
+) -> Answer:
+    """List what an agent asks people to decide, the newest first. The caller must be one of the agent's admins."""
+
+    async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
+        return await _named(who, await who.app.agents.escalations(agent, status=status, before=before, limit=limit))
+
+    return await listing(who, before, limit, fetch, _id, EscalationShown.model_validate)
+
+
+@router.get("/agents/{agent}/escalations/{id}", **READ)
+async def read_escalation(who: Reader, agent: AgentName, id: EscalationId) -> EscalationShown:
+    """Read what an agent asks people to decide, or what they decided."""
+    return EscalationShown.model_validate((await _named(who, [await who.app.agents.escalation(agent, id)]))[0])
+
+
+@router.post("/agents/{agent}/escalations/{id}/resolve", **WRITE)
+async def resolve_escalation(
+    who: Operator, agent: AgentName, id: EscalationId, body: ResolveEscalation, key: Key = None
+) -> EscalationShown:
+    """Decide a question. The flow that asked goes on; a conflict if it is decided already."""
+
+    async def resolve() -> EscalationShown:
+        once = None if key is None else digest("resolve", key)  # if this process ends before the answer is stored
+        info = await who.app.agents.resolve(
+            agent, id, body.approved, message=body.message, action=body.action, request_id=once
+        )
+        return EscalationShown.model_validate((await _named(who, [info]))[0])
+
+    what = f"resolve {digest(agent, id, body.model_dump(), who.actor)}"
+    return await answer_once(who.app, key, what, EscalationShown, resolve)
+
+
+@router.post("/agents/{agent}/users/{user}/take-over", **WRITE)
+async def take_over(who: Operator, agent: AgentName, user: User, key: Key = None) -> SessionShown:
+    """Take over the conversation with a user: from now on the agent says nothing. Doing it again changes nothing."""
+
+    async def take() -> SessionShown:
+        return SessionShown.model_validate((await _named(who, [await who.app.agents.take_over(agent, user)]))[0])
+
+    return await answer_once(who.app, key, f"take over {digest(agent, user, who.actor)}", SessionShown, take)
+
+
+@router.post("/agents/{agent}/users/{user}/hand-back", **WRITE)
+async def hand_back(
+    who: Operator,
+    agent: AgentName,
+    user: User,
+    body: Annotated[HandBack, Body(default_factory=HandBack)],
+    key: Key = None,
+) -> SessionShown:
+    """Give the conversation back to the agent. Doing it again changes nothing."""
+
+    async def give() -> SessionShown:
+        info = await who.app.agents.hand_back(agent, user, message=body.message)
+        return SessionShown.model_validate((await _named(who, [info]))[0])
+
+    what = f"hand back {digest(agent, user, body.message, who.actor)}"
+    return await answer_once(who.app, key, what, SessionShown, give)
+
+
+@router.post("/agents/{agent}/users/{user}/say", status_code=202, **WRITE)
+async def say_as_person(
+    who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
+) -> TurnAccepted:
+    """Say something to a user whose conversation was taken over, or to the flow whose proxy the caller is."""
+
+    async def say() -> TurnAccepted:
+        handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)
+        return TurnAccepted(turn_id=handle.id, new=handle.new)
+
+    what = f"say {digest(agent, user, body.model_dump(), who.actor)}"
+    return await answer_once(who.app, key, what, TurnAccepted, say)
+
+
+def _id(shown: dict[str, Any]) -> str:
+    return str(shown["id"])
+
+
+async def _named(who: Who, infos: Sequence[V]) -> Sequence[dict[str, Any]]:
+    """The values with the external ids of their users."""
+    users = await who.app.agents.external_ids([info.user_id for info in infos])
+    return [{**asdict(info), "user": users.get(info.user_id)} for info in infos]
+
+
+async def _session(who: Who, agent: str, id: str) -> SessionInfo:
+    info: SessionInfo = await who.app.agents.session(id)
+    if info.agent != agent:
+        raise NotFound(f"agent {agent!r} has no session {id!r}")
+    return info
+
+
+async def _turn(who: Who, agent: str, id: str) -> TurnView:
+    view: TurnView = await who.app.agents.turn(id)
+    if view.agent != agent:
+        raise NotFound(f"agent {agent!r} has no turn {id!r}")
+    return view

@@ -1,0 +1,172 @@
+"""Agents: bodies and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StrictBool, ValidationInfo, field_validator
+
+from ostinato.errors import OstinatoError
+from ostinato.faces.http.shapes.common import Object, RequestBody, Shown, Text
+from ostinato.flows.hooks import UserInfo
+from ostinato.flows.model import MOST_TEXT
+from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
+from ostinato.when import zones
+
+_NEXT_BEFORE = "Pass as `before` for the next page; null on the last."
+_NEXT_AFTER = "Pass as `after` for the next page; null on the last."
+_USER = "The external id of the user."
+
+Said = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
+MessageId = Annotated[str, Field(min_length=1, max_length=200)]
+ExternalId = Annotated[str, Field(min_length=1, max_length=200)]
+Consent = Literal["unknown", "opted_in", "opted_out"]
+EscalationStatus = Literal["pending", "resolved", "timed_out", "canceled"]
+
+
+class ReceiveMessage(RequestBody):
+    """A message of a user. `id` is the transport's: the same id of the same user is handled once."""
+
+    user: ExternalId
+    text: Said
+    id: MessageId
+    name: Text | None = None
+    address: Text | None = None
+    metadata: Object = Field(default_factory=dict)
+
+
+class PutUser(RequestBody):
+    """Create a user, or change one. What is left out stays as it is; `tags` replace all tags."""
+
+    name: Text | None = None
+    address: Text = ""
+    zone: Text | None = None
+    locale: Text | None = None
+    consent: Consent = "unknown"
+    data: Object = Field(default_factory=dict)
+    tags: list[Text] = Field(default_factory=list, max_length=100)
+
+    @field_validator("zone")
+    @classmethod
+    def _is_a_zone(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None:
+            try:
+                zones.zone(value, "the user's zone")
+            except OstinatoError as problem:
+                raise ValueError(str(problem)) from None
+        return value
+
+    def changes(self) -> Object:
+        """The fields that are not left out."""
+        return self.model_dump(exclude_unset=True)
+
+
+class ResolveEscalation(RequestBody):
+    """Decide what an agent asks people. The flow that asked goes on."""
+
+    approved: StrictBool
+    message: Said | None = None
+    action: Any = Field(default=None, description="Anything the flow is to know, as JSON.")
+
+
+class HandBack(RequestBody):
+    message: Said | None = Field(default=None, description="Words for the flow that asked for the takeover.")
+
+
+class SayAsPerson(RequestBody):
+    """Say something to a user whose conversation was taken over. The same `id` says it once."""
+
+    text: Said
+    id: MessageId
+
+
+class FlowDeclared(BaseModel):
+    version: int
+    description: str
+
+
+class AgentShown(BaseModel):
+    """An agent that a node has declared."""
+
+    name: str
+    zone: str
+    queue: str
+    flows: dict[str, FlowDeclared] = Field(description="The newest version of each flow.")
+    tools: list[str]
+    admins: list[str] | None = Field(description="Who may act for people; null if a function of the agent decides.")
+
+
+class AgentsShown(BaseModel):
+    items: list[AgentShown]
+    next: str | None = Field(description=_NEXT_AFTER)
+
+
+class UserShown(Shown, view=UserInfo):
+    """A user of an agent. `active` is when the last message came from them."""
+
+
+class UsersShown(BaseModel):
+    items: list[UserShown]
+    next: str | None = Field(description=_NEXT_AFTER)
+
+
+class SessionShown(Shown, view=SessionInfo):
+    """A conversation."""
+
+    user: str | None = Field(description=_USER)
+    hitl: str = Field(description="What people are asked to do: none, pending_confirm, live_takeover, …")
+    takeover: str | None = Field(description="Who has taken over.")
+
+
+class SessionsShown(BaseModel):
+    items: list[SessionShown]
+    next: str | None = Field(description=_NEXT_BEFORE)
+
+
+class TurnShown(Shown, view=TurnView):
+    """One input and what became of it."""
+
+    user: str | None = Field(description=_USER)
+    cost: int = Field(description="In millionths of the currency of the model's prices.")
+
+
+class TurnsShown(BaseModel):
+    items: list[TurnShown]
+    next: str | None = Field(description=_NEXT_BEFORE)
+
+
+class SaidShown(Shown, view=MessageInfo):
+    """Something that was said. `role` is user, assistant or human."""
+
+
+class SaidList(BaseModel):
+    items: list[SaidShown]
+    next: str | None = Field(description=_NEXT_BEFORE)
+
+
+class EscalationShown(Shown, view=EscalationInfo):
+    """What an agent asks people to decide."""
+
+    user: str | None = Field(description=_USER)
+
+
+class EscalationsShown(BaseModel):
+    items: list[EscalationShown]
+    next: str | None = Field(description=_NEXT_BEFORE)
+
+
+class TurnAccepted(BaseModel):
+    turn_id: str
+    new: bool = Field(description="False where the same message was accepted before.")
+
+
+class TurnEnded(BaseModel):
+    """How a turn ended."""
+
+    turn_id: str
+    session_id: str | None
+    outcome: str
+    reason: str | None
+    delivered: int = Field(description="How many messages were sent.")
+    hitl: str
+    flow: str | None

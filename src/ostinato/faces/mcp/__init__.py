@@ -1,0 +1,25 @@
+"""MCP servers: tools for operators (`ostinato mcp`), and the tools of an agent for one user at a time.
+
+They need the extra `mcp`. `operators.py` has the operators' tools, `agent_tools.py` those of an agent; `serving.py`
+serves either over standard input and output, or over streamable HTTP.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ostinato.faces.mcp.agent_tools import agent_tools_server, mint_session_token
+    from ostinato.faces.mcp.operators import operator_server
+
+_WHERE = {
+    "agent_tools_server": "ostinato.faces.mcp.agent_tools",
+    "mint_session_token": "ostinato.faces.mcp.agent_tools",
+    "operator_server": "ostinato.faces.mcp.operators",
+}
+__all__ = ["agent_tools_server", "mint_session_token", "operator_server"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_WHERE[name]), name)

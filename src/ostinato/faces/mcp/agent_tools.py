@@ -1,0 +1,236 @@
+"""The tools of an agent as an MCP server, for one user at a time.
+
+For whom a tool acts is in the caller's token, which the app has minted for a session; no argument says it. The tools
+are those that the agent has when it is asked. What is denied is an event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from mcp import MCPError
+from mcp.server.lowlevel.server import Server
+from mcp_types import INVALID_REQUEST, CallToolResult, ListToolsResult
+from mcp_types import Tool as ToolDescription
+from starlette.types import ASGIApp
+
+from ostinato.app import Ostinato
+from ostinato.engine.access import Role
+from ostinato.engine.context import to_json
+from ostinato.engine.rows import audit
+from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, short_repr
+from ostinato.faces.auth import Door, Refused, Who
+from ostinato.faces.mcp.results import WrongArguments, failure, read_arguments, success
+from ostinato.faces.mcp.serving import http_app, serve_stdio, token_of
+from ostinato.flows.definition import Agent, Tool
+from ostinato.flows.hooks import TurnInfo
+from ostinato.flows.tool_context import ToolContext
+from ostinato.flows.views import SessionInfo, TurnView
+from ostinato.model import read_length
+from ostinato.store.contract import Operation, sql
+from ostinato.version import __version__
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, to_datetime
+
+_LONGEST = 3600 * SECOND  # that a token of a session lasts
+_CALLED, _DENIED = "flow:tool_called", "flow:tool_denied"
+
+
+async def mint_session_token(
+    app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
+) -> str:
+    """Mint a token with which the agent's tools act for the user of a session, for at most an hour.
+
+    It is bound to the session and to a turn of it, the newest one if none is named: a tool sees what began that turn.
+    It is worth nothing when the session has ended. Call this on the app of the session's namespace. Raises `NotFound`
+    or `Conflict`.
+    """
+    lasts = read_length(expires_in, "expires_in")
+    if not 0 < lasts <= _LONGEST:
+        raise OstinatoError(f"expires_in {expires_in!r} is not more than zero and at most 1h")
+    session = await app.agents.session(session_id)
+    if session.ended is not None:
+        raise Conflict(f"session {session_id!r} has ended")
+    if turn_id is None:
+        turn = (await app.agents.turns(session_id, limit=1))[0]
+    else:
+        turn = await app.agents.turn(turn_id)
+        if turn.session_id != session_id:
+            raise NotFound(f"session {session_id!r} has no turn {turn_id!r}")
+    now = app.engine.clock.now()
+
+    def forget_expired(_: int) -> Operation[None]:
+        yield sql("drop_expired_agent_tokens", now=now)
+
+    await app.store.run(forget_expired)
+    bound = {"agent": session.agent, "session": session.id, "turn": turn.id}
+    token, _ = await app.create_token(
+        Role.AGENT.value, namespace=app.namespace, label=f"agent:{session.agent}", expires_in=expires_in, bound=bound
+    )
+    return token
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """For whom a call acts."""
+
+    who: Who
+    session: SessionInfo
+    turn: TurnView
+
+
+class _Denied(OstinatoError):
+    """Raised if a caller with a valid token may not do this."""
+
+
+class AgentToolsServer:
+    """The MCP server of an agent's tools. `server` is the SDK's. Create it with `agent_tools_server`."""
+
+    def __init__(self, app: Ostinato, agent: Agent, token: str | None) -> None:
+        self._app = app
+        self._agent = agent
+        self._token = token
+        self._door = Door(app, open_on_loopback=False)
+        self.server: Server[Any] = Server(
+            f"ostinato-agent-{agent.name}",
+            version=__version__,
+            get_tool_input_schema=self._schema,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+        )
+
+    def http_app(self, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
+        """Return the ASGI application that serves the tools at `/mcp`. Every request needs a token of a session."""
+        return http_app(self.server, self._check, host=host, hosts=hosts)
+
+    async def serve_stdio(self) -> None:
+        """Serve over standard input and output, for the session of the token that the server was created with."""
+        await serve_stdio(self.server)
+
+    async def _check(self, token: str | None, client: str) -> None:
+        await self._door.admit(token, client, Role.AGENT, None)
+
+    def _schema(self, name: str) -> Mapping[str, Any] | None:
+        tool = self._agent.tools.get(name)
+        return None if tool is None else tool.schema["parameters"]
+
+    async def _list_tools(self, ctx: Any, _: Any) -> ListToolsResult:
+        try:
+            await self._scope(ctx.request)
+        except OstinatoError as problem:
+            raise MCPError(INVALID_REQUEST, str(problem)) from None
+        return ListToolsResult(tools=[_describe(tool) for tool in self._agent.tools.values()])
+
+    async def _call_tool(self, ctx: Any, params: Any) -> CallToolResult:
+        name, arguments = str(params.name), params.arguments
+        try:
+            scope = await self._scope(ctx.request, name)
+            tool, checked = await self._read_call(scope, name, arguments)
+        except OstinatoError as problem:
+            return failure(str(problem))
+        try:
+            result = await self._run(scope, tool, checked)
+        except Exception as problem:
+            words = str(problem) if isinstance(problem, OstinatoError) else f"{type(problem).__name__}: {problem}"
+            await self._note(scope, _CALLED, name, outcome="failed", reason=words[:300])
+            return failure(words)
+        await self._note(scope, _CALLED, name, outcome="success")
+        return success(result)
+
+    async def _scope(self, request: Any, tool: str = "") -> _Scope:
+        """Return for whom the caller's token is. Raises `Refused`, or `_Denied` with an event."""
+        token = self._token if request is None else token_of(request)
+        client = "stdio" if request is None or request.client is None else request.client.host
+        who = await self._door.admit(token, client, Role.AGENT, None)
+        bound = (who.token.bound if who.token is not None else None) or {}
+        if not {"agent", "session", "turn"} <= set(bound):
+            raise Refused(403, "forbidden", "the token is not one of a session")
+        if bound["agent"] != self._agent.name:
+            await self._note_denial(who, bound, tool, "another agent's token")
+            raise _Denied("the token is for another agent")
+        session = await who.app.agents.session(bound["session"])
+        if session.ended is not None:
+            await self._note_denial(who, bound, tool, "session has ended")
+            raise _Denied("the session of the token has ended")
+        return _Scope(who, session, await who.app.agents.turn(bound["turn"]))
+
+    async def _read_call(
+        self, scope: _Scope, name: str, arguments: Mapping[str, Any] | None
+    ) -> tuple[Tool, dict[str, Any]]:
+        tool = self._agent.tools.get(name)
+        if tool is None:
+            await self._note(scope, _DENIED, name, reason="unknown tool")
+            hint = did_you_mean(name, self._agent.tools)
+            raise _Denied(f"there is no tool {short_repr(name)}{'; ' + hint if hint else ''}")
+        try:
+            checked = read_arguments(tool.arguments, arguments)
+        except WrongArguments as problem:
+            if problem.unknown:  # such as a user that the caller would like to act for
+                reason = f"unknown arguments: {', '.join(problem.unknown)}"[:300]
+                await self._note(scope, _DENIED, name, reason=reason)
+            raise
+        return tool, {field: getattr(checked, field) for field in type(checked).model_fields}
+
+    async def _run(self, scope: _Scope, tool: Tool, arguments: dict[str, Any]) -> Any:
+        """Call the tool, once. Returns its result as JSON."""
+        if tool.context:
+            arguments["ctx"] = await self._context(scope)
+        async with asyncio.timeout(tool.timeout / SECOND):
+            if inspect.iscoroutinefunction(tool.function):
+                result = await tool.function(**arguments)
+            else:
+                result = await asyncio.to_thread(tool.function, **arguments)
+        return orjson.loads(to_json(result, f"the result of tool {tool.name!r}"))
+
+    async def _context(self, scope: _Scope) -> ToolContext:
+        app, turn = scope.who.app, scope.turn
+        external_id = (await app.agents.external_ids([scope.session.user_id]))[scope.session.user_id]
+        user = await app.agents.user(self._agent.name, external_id)
+        now = app.engine.clock.now()
+        info = TurnInfo(turn.id, scope.session.id, turn.source, turn.text, turn.flow, turn.metadata, to_datetime(now))
+        key = f"mcp/{secrets.token_hex(16)}"
+        return ToolContext(self._agent.name, app.namespace, user, info, key, _cannot_end)
+
+    async def _note(self, scope: _Scope, event: str, tool: str, **data: Any) -> None:
+        body = {"user_id": scope.session.user_id, "turn_id": scope.turn.id, **data}
+        await self._write(scope.who, event, scope.session.id, tool, body)
+
+    async def _note_denial(self, who: Who, bound: Mapping[str, str], tool: str, reason: str) -> None:
+        await self._write(who, _DENIED, bound["session"], tool, {"turn_id": bound["turn"], "reason": reason})
+
+    async def _write(self, who: Who, event: str, session_id: str, tool: str, data: Mapping[str, Any]) -> None:
+        now = who.app.engine.clock.now()
+        body = {"agent": self._agent.name, "tool": tool[:200], "session_id": session_id, **data}
+        row = audit(now, who.namespace, event, session_id, who.actor, **body)
+
+        def write(_: int) -> Operation[None]:
+            yield sql("notify")
+            yield sql("insert_events", [row])
+
+        await who.app.store.run(write)
+        who.app.engine.nudge()
+
+
+def agent_tools_server(app: Ostinato, agent: str, *, token: str | None = None) -> AgentToolsServer:
+    """Return the MCP server of an agent's tools. The app must be open, and have the agent. `token` is for a server over
+    standard input and output, which has no requests that could bring one."""
+    code = app.agents.codes.get(agent)
+    if code is None:
+        hint = did_you_mean(agent, app.agents.codes.by_name) or "declare it with app.agent(…)"
+        raise NotFound(f"this app has no agent {agent!r}; {hint}")
+    return AgentToolsServer(app, code, token)
+
+
+def _describe(tool: Tool) -> ToolDescription:
+    schema = tool.schema
+    return ToolDescription(name=tool.name, description=tool.description, input_schema=schema["parameters"])
+
+
+def _cannot_end(reason: str) -> None:
+    raise OstinatoError("a session is ended by a turn of its own, not by a tool that is called from outside")
