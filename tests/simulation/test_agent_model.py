@@ -22,9 +22,9 @@ from ostinato.flows.store import read_outgoing, read_session, read_turn, stateme
 from ostinato.store.contract import Operation
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import VirtualClock, World, run_virtual
-from tests.simulation.test_function_model import examples
 from tests.support.agents import Outbox
 from tests.support.conversation import check_form, declare_form, play_form
+from tests.support.examples import examples
 from tests.support.faults import HesitantStore, SharedStore
 
 USERS = ("ada", "bob")
@@ -298,13 +298,13 @@ async def two_nodes(folder: str, clock: VirtualClock, seed: int) -> None:
     talking = [asyncio.create_task(play_form(client, f"user-{number}")) for number in range(4)]
     kills = 0
     while not all(task.done() for task in talking):
-        await asyncio.sleep(dice.uniform(0.1, 1.5))
+        await asyncio.sleep(dice.uniform(0.3, 3))
         if kills < 12:
             kills += 1
             number = dice.randrange(2)
             await apps[number].engine.kill()
             await apps[number]._close_after_crash()
-            await asyncio.sleep(dice.uniform(0, 2))
+            await asyncio.sleep(dice.uniform(0, 3))
             apps[number] = make()
             await apps[number].__aenter__()
     await asyncio.gather(*talking)
@@ -314,7 +314,7 @@ async def two_nodes(folder: str, clock: VirtualClock, seed: int) -> None:
     for app in apps:
         await app.__aexit__()
     await inner.close()
-    assert kills > 2
+    assert kills > 1
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato import Ostinato, RunCancelled
@@ -21,6 +21,7 @@ from ostinato.functions.store import statement
 from ostinato.store.contract import Operation, Row
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import VirtualClock, World, run_virtual
+from tests.support.examples import examples
 from tests.support.faults import HesitantStore
 
 Program = list[Any]
@@ -338,18 +339,6 @@ def play(bodies: list[Any], events: list[Any], seed: int, cache: int) -> None:
                 await world.close()
 
         run_virtual(main(), clock)
-
-
-def examples(number: int, *, chance: bool = False) -> settings:
-    shrink = () if os.environ.get("OSTINATO_NO_SHRINK") else (Phase.shrink,)
-    return settings(
-        max_examples=number,
-        deadline=None,
-        database=None,
-        derandomize=not chance,
-        suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate, *shrink),
-    )
 
 
 @examples(80)

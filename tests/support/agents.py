@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ostinato.engine.http.egress import Egress
-from ostinato.flows import Agent, OutgoingMessage, ScriptedModel
+from ostinato.flows import Agent, BeforeLLMInput, OutgoingMessage, ScriptedModel, TurnInput
 from ostinato.model import Event
 from ostinato.testing import World
 
@@ -58,3 +58,23 @@ async def events(world: World, *subjects: str) -> list[Event]:
     """The events of these subjects, in order."""
     log = await world.app.events(limit=1000)
     return [event for event in log if event.name.split(":")[0] in subjects]
+
+
+def route_by_name(agent: Agent) -> None:
+    """Let a message that is the name of a flow begin it."""
+
+    @agent.router
+    def route(hook_input: BeforeLLMInput) -> str | None:
+        return hook_input.turn.text if hook_input.turn.text in agent.flows else None
+
+
+async def fire(world: World, key: str, flow: str, **more: Any) -> tuple[str, str | None]:
+    """Run a scheduled turn for Ada, which may open a session. Returns outcome and reason, or `waiting`."""
+    turn_input = TurnInput(user="ada", source="scheduled", key=key, flow=flow, bootstrap=True, **more)
+    turn = await world.app.agents.run_turn("buddy", turn_input)
+    await world.settle()
+    try:
+        outcome = await turn.outcome("1s")
+    except TimeoutError:
+        return "waiting", None
+    return outcome.outcome.value, outcome.reason

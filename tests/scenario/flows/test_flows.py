@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ostinato.flows import Agent, AnswerTimedOut, BeforeLLMInput, FlowContext, RouteFlow, TurnInput
+from ostinato.flows import AnswerTimedOut, BeforeLLMInput, FlowContext, RouteFlow
 from ostinato.testing import World
-from tests.support.agents import Chat, events, make_buddy
-
-
-def route_by_name(agent: Agent) -> None:
-    """Let a message that is the name of a flow begin it."""
-
-    @agent.router
-    def route(hook_input: BeforeLLMInput) -> str | None:
-        return hook_input.turn.text if hook_input.turn.text in agent.flows else None
-
-
-async def fire(world: World, key: str, flow: str, **more: Any) -> tuple[str, str | None]:
-    turn_input = TurnInput(user="ada", source="scheduled", key=key, flow=flow, bootstrap=True, **more)
-    turn = await world.app.agents.run_turn("buddy", turn_input)
-    await world.settle()
-    try:
-        outcome = await turn.outcome("1s")
-    except TimeoutError:
-        return "waiting", None
-    return outcome.outcome.value, outcome.reason
+from tests.support.agents import Chat, events, fire, make_buddy, route_by_name
 
 
 async def test_an_answer_comes_after_a_restart(world: World) -> None:

@@ -14,8 +14,7 @@ from ostinato.flows import Cancel, FlowContext, ModelReply, NotSent, RouteFlow, 
 from ostinato.flows.store import statement
 from ostinato.functions.errors import MailboxFull
 from ostinato.testing import World
-from tests.scenario.flows.test_flows import fire, route_by_name
-from tests.support.agents import Chat, Outbox, events, make_buddy
+from tests.support.agents import Chat, Outbox, events, fire, make_buddy, route_by_name
 from tests.support.faults import ForgetfulStore
 
 
