@@ -86,19 +86,33 @@ def turn_function(host_of: Callable[[], Host], place_of: Callable[[str, str, str
 
         accepted = await ctx.step(step(accept, name="accept"))
         outcome: dict[str, Any] | None = accepted["outcome"]
-
-        async def look() -> dict[str, Any] | None:
-            place = place_of(agent, ctx.namespace, None)
-            outcome = await host_of().store.run(lambda _: look_at_turn(place, accepted["turn"]))
-            return None if outcome is None else outcome.as_json()
-
-        while outcome is None:
-            outcome = await ctx.receive(OUTCOME, timeout=_LOOK, default=None)
-            if outcome is None:
-                outcome = await ctx.step(step(look, name="look"))
+        if outcome is None:
+            outcome = await wait_for_outcome(ctx, host_of, place_of, agent, accepted["turn"])
         return outcome
 
     return agent_turn
+
+
+async def wait_for_outcome(
+    ctx: FunctionContext,
+    host_of: Callable[[], Host],
+    place_of: Callable[[str, str, str | None], Place],
+    agent: str,
+    turn_id: str,
+) -> dict[str, Any]:
+    """Wait for the outcome of a turn whose `reply_to` is this run."""
+
+    async def look() -> dict[str, Any] | None:
+        place = place_of(agent, ctx.namespace, None)
+        outcome = await host_of().store.run(lambda _: look_at_turn(place, turn_id))
+        return None if outcome is None else outcome.as_json()
+
+    outcome: dict[str, Any] | None = None
+    while outcome is None:
+        outcome = await ctx.receive(OUTCOME, timeout=_LOOK, default=None)
+        if outcome is None:
+            outcome = await ctx.step(step(look, name="look"))
+    return outcome
 
 
 def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:

@@ -24,7 +24,7 @@ from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows import people, responses, turns
 from ostinato.flows.context import FlowContext
 from ostinato.flows.control import FlowEnded, Switched
-from ostinato.flows.definition import Agent, Tool, check_arguments
+from ostinato.flows.definition import Agent, Tool, check_arguments, undeclared
 from ostinato.flows.errors import ModelRefused, NotSent
 from ostinato.flows.hooks import (
     BeforeLLMInput,
@@ -482,6 +482,9 @@ class SessionActor:
             try:
                 checked = check_arguments(tool.arguments, arguments, f"tool {name!r}")
             except OstinatoError as problem:
+                if tool.refused is not None:
+                    extra = undeclared(tool.arguments, arguments)
+                    await tool.refused(self.tool_context(key), name, arguments, extra)
                 raise Fatal(str(problem)) from None
             context = {"ctx": self.tool_context(key)} if tool.context else {}
             return await _call_tool(tool, {**checked, **context})

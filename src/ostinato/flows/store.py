@@ -81,4 +81,7 @@ def _file(name: str) -> str:
 
 
 statement = Statements(_file("statements.sql"), TABLES)
-MIGRATIONS = (Migration(_file("migrations/0001.sqlite.sql"), _file("migrations/0001.postgres.sql")),)
+MIGRATIONS = (
+    Migration(_file("migrations/0001.sqlite.sql"), _file("migrations/0001.postgres.sql")),
+    Migration(_file("migrations/schedules.sqlite.sql"), _file("migrations/schedules.postgres.sql")),
+)

@@ -16,6 +16,7 @@ FLOWS = Way(
         Table("ostinato_agent_messages"),
         Table("ostinato_agent_outgoing", "cascade"),
         Table("ostinato_agent_escalations", "cascade"),
+        Table("ostinato_agent_schedules", "cascade"),
     ),
     migrations="ostinato.flows.store:MIGRATIONS",
     events={
