@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Conflict, NotFound, OstinatoError
+from ostinato import Conflict, NotFound, Ostinato, OstinatoError
 from ostinato.flows import (
     Agent,
     AgentSchedules,
@@ -23,6 +23,7 @@ from ostinato.flows import (
 from ostinato.model import Event
 from ostinato.testing import World
 from tests.support.agents import Chat, Outbox, events, make_buddy
+from tests.support.faults import SharedStore
 
 ADA = {"kind": "user", "user_external_id": "ada"}
 NINE = {"type": "cron", "expr": "0 9 * * *"}  # 12:00 in UTC: São Paulo is three hours behind
@@ -128,7 +129,6 @@ async def test_03_12_schedules_of_the_code_and_of_the_api_behave_the_same(world:
 
 async def restart_with(world: World, **options: Any) -> Agent:
     """Deploy another version of the agent on the same store."""
-    from ostinato import Ostinato
 
     await world.down()
     world.app = Ostinato(world._store, clock=world.clock, **world._settings)
@@ -311,7 +311,7 @@ async def test_18_a_schedule_that_is_canceled_after_it_has_fired_begins_no_turn(
 
 async def test_58_60_a_node_that_dies_between_firing_and_turn_loses_and_repeats_nothing(world: World) -> None:
     """At every commit of a firing and its turn the node is lost, and the next one goes on."""
-    world.app.configure(lease="20s")
+    world.app.configure(lease="1m")
     _, outbox = await prepared(world)
     trigger = {"type": "cron", "expr": "*/10 * * * *"}
     schedules = world.app.agents.schedules("buddy")
@@ -334,7 +334,7 @@ async def test_58_60_a_node_that_dies_between_firing_and_turn_loses_and_repeats_
             await asyncio.sleep(2)
             await world.crash()
         await world.up()
-        await world.advance("2m")
+        await world.advance("4m")
         (last,) = await world.app.agents.schedules("buddy").runs(new.schedule_id, limit=1)
         assert last.scheduled_for == due, f"commit {crash_at}"
         if last.outcome == "failed":
@@ -818,3 +818,101 @@ async def test_16_47_a_segment_starts_a_campaign_with_what_it_needs(world: World
     assert (run.outcome, run.expanded_recipients, run.target_kind) == ("success", 3, "segment")
     (done,) = [e for e in await of_schedule(world, new.schedule_id) if e.name == "schedule:run_completed"]
     assert (done.data["campaign_id"], done.data["expanded_recipients"]) == ("spring", 3)
+
+
+# Executors
+
+
+async def test_54_55_56_57_workers_elsewhere_execute_what_others_fire(world: World) -> None:
+    """One app has the agent's code and works on its queue; the other only fires. The same happens as in one process."""
+
+    here, outbox = await prepared(world)
+    daily: dict[str, Any] = {"flow": "remind", "trigger": NINE, "target": ADA, "allow_session_bootstrap": True}
+    inside = await here.create(**daily)
+    worker = Ostinato(SharedStore(world.app.store), clock=world.clock, lease=10**9, queues=["agents"])
+    chat = Outbox()
+    agent = worker.agent(
+        "night",
+        timezone="America/Sao_Paulo",
+        transport=chat,
+        queue="agents",
+        scheduler={"executor": "external"},
+        schedules={"daily": daily},
+    )
+    with_flows(agent)
+    async with worker:
+        await worker.agents.put_user("night", "ada")
+        outside = world.app.agents.schedules("night")  # this process does not have the agent
+    await world.advance("13h")  # no worker
+    assert (chat.texts, outbox.texts) == ([], ["Stand up."])
+    (waiting,) = await outside.runs("cfg:daily")
+    assert (waiting.outcome, waiting.started_at) == (None, None)
+    async with worker:
+        await world.settle()
+        assert chat.texts == ["Stand up."]
+        await world.advance("1d")
+        assert len(chat.texts) == len(outbox.texts) == 2
+    assert await names_of(world, "cfg:daily") == await names_of(world, inside.schedule_id)
+    keys = [[set(event.data) for event in await of_schedule(world, id)] for id in ("cfg:daily", inside.schedule_id)]
+    assert keys[0] == keys[1]
+
+
+async def test_55_an_external_executor_has_a_queue_of_its_own(world: World) -> None:
+    make_buddy(world, scheduler={"executor": "external"})
+    with pytest.raises(OstinatoError, match="'external' needs a queue of its own"):
+        await world.up()
+
+
+async def test_15_57_the_store_contract(world: World) -> None:
+    """An executor that is no node: what it claims, no node and no other executor runs."""
+    world.app.configure(queues=["default"])
+    agent, outbox = make_buddy(world, queue="elsewhere", scheduler={"executor": "external", "claim_ttl_seconds": 30})
+    with_flows(agent)
+    await world.up()
+    await world.app.agents.put_user("buddy", "ada")
+    schedules = world.app.agents.schedules("buddy")
+    hourly = {"type": "cron", "expr": "0 * * * *"}
+    new = await schedules.create(flow="remind", trigger=hourly, target=ADA)
+    id, store = new.schedule_id, await schedules.store()
+    assert not await store.due()
+    first = datetime(2026, 1, 1, 1, tzinfo=UTC)
+    assert (await store.claim(id, first)).status == "stale"  # it is to come
+    assert (await store.claim("nothing", first)).status == "stale"
+    await world.advance("1h")
+    (due,) = await store.due()
+    assert (due.schedule_id, due.scheduled_for, due.definition["flow"]) == (id, first, "remind")
+    claims = await asyncio.gather(*(store.claim(id, first) for _ in range(3)))
+    assert sorted(claim.status for claim in claims) == ["already_claimed", "already_claimed", "claimed"]
+    claim = next(claim for claim in claims if claim.status == "claimed")
+    assert not await store.due()
+    await store.complete_run(claim, "success", {"request_id": "r1"})
+    with pytest.raises(Conflict, match="the run is over"):
+        await store.complete_run(claim, "success")
+    (run,) = await schedules.runs(id)
+    assert (run.outcome, run.request_id) == ("success", "r1")
+    assert (await store.claim(id, first)).status == "already_claimed"
+    assert await names_of(world, id) == ["created", "triggered", "run_started", "run_completed"]
+
+    await world.advance("1h")
+    second = first + timedelta(hours=1)
+    lost = await store.claim(id, second)
+    await world.advance("1m")  # the claim has expired
+    again = await store.claim(id, second)
+    assert (again.status, again.run_id) == ("claimed", lost.run_id)
+    with pytest.raises(Conflict, match="has expired"):
+        await store.complete_run(lost, "success")
+    await store.fail_run(again, "busy", world.now + timedelta(minutes=5))
+    assert (await store.claim(id, second)).status == "already_claimed"
+    await world.advance("6m")
+    last = await store.claim(id, second)
+    await store.fail_run(last, "broken")
+    assert await outcomes(schedules, id) == [("success", None), ("failed", "broken")]
+    assert (await names_of(world, id))[-3:] == ["triggered", "run_started", "run_failed"]
+
+    await world.advance("1h")
+    await schedules.pause(id)
+    assert (await store.claim(id, first + timedelta(hours=2))).status == "stale"
+    for wrong in ("done", ""):
+        with pytest.raises(OstinatoError, match="is none of success"):
+            await store.complete_run(last, wrong)
+    assert not outbox.texts

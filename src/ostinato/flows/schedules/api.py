@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from ostinato.engine.log import log
@@ -29,6 +29,7 @@ from ostinato.flows.schedules.rows import (
     run_record,
     statement,
 )
+from ostinato.flows.schedules.scheduler_store import SchedulerStore
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.turns import Place
 from ostinato.schedules.actions import ActionKind, Maker
@@ -273,6 +274,13 @@ class AgentSchedules:
             return [run_record(whole_run(row), stored) for row in runs]
 
         return await self._host().store.read(read)
+
+    async def store(self) -> SchedulerStore:
+        """Due occurrences for an executor that is no node: claim them, and say what became of them."""
+        scheduler, _ = await self._scheduler()
+        seconds = scheduler.settings.claim_ttl_seconds
+        ttl = None if seconds is None else timedelta(seconds=seconds)
+        return SchedulerStore(self._host, self._agent, scheduler.place.namespace, ttl)
 
     # Inside
 

@@ -66,3 +66,22 @@ DELETE FROM ostinato_agent_schedules WHERE engine_id IN (SELECT id FROM {rows r(
 -- agent_schedule: one of them.
 SELECT {agent_schedule_columns} FROM ostinato_agent_schedules
 WHERE namespace = :namespace AND agent = :agent AND id = :id
+
+-- due_agent_schedules: occurrences of an agent's schedules that are due and not claimed. Uses ostinato_runs_ready.
+SELECT a.id, a.definition, r.detail FROM ostinato_runs r JOIN ostinato_agent_schedules a ON a.engine_id = r.schedule_id
+WHERE r.status = 'ready' AND r.name = :name AND a.namespace = :namespace AND a.agent = :agent
+ORDER BY r.due, r.id LIMIT :limit
+
+-- occurrence_by_key: the run of an occurrence.
+SELECT id FROM ostinato_runs WHERE namespace = :namespace AND key = :key
+
+-- claim_occurrence: an executor that is no node has claimed a run that is ready. It waits, so that no node takes it.
+UPDATE ostinato_runs SET status = 'waiting', reason = 'claimed', claim = claim + 1, started = :now
+WHERE id = :id AND status = 'ready'
+
+-- release_occurrence: that executor gives it back; its timer makes it ready.
+UPDATE ostinato_runs SET reason = :reason, claim = claim + 1 WHERE id = :id AND status = 'waiting'
+
+-- finish_occurrence: that executor says what became of it.
+UPDATE ostinato_runs SET status = 'succeeded', reason = NULL, result = :result, finished = :now
+WHERE id = :id AND status = 'waiting'
