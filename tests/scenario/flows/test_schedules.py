@@ -150,7 +150,13 @@ async def test_03_an_unknown_flow_in_the_code_stops_the_start(world: World) -> N
 async def test_04_a_scheduler_that_is_not_enabled_runs_nothing(world: World) -> None:
     schedules, outbox = await prepared(world)
     new = await schedules.create(flow="remind", trigger=NINE, target=ADA, allow_session_bootstrap=True)
+    apart = world.app.within("apart").agents
+    await world.app.create_namespace("apart")
+    await apart.put_user("buddy", "ada")
+    daily: dict[str, Any] = {"flow": "remind", "trigger": NINE, "target": ADA}
+    await apart.schedules("buddy").create(**daily, id="x", allow_session_bootstrap=True)
     agent = await restart_with(world, scheduler={"enabled": False})
+    assert (await world.app.within("apart").agents.schedules("buddy").get("x")).status == "paused"
     schedules = world.app.agents.schedules("buddy")
     assert (await schedules.get(new.schedule_id)).status == "paused"
     other = await schedules.create(flow="remind", trigger=NINE, target=ADA, allow_session_bootstrap=True)
@@ -160,7 +166,7 @@ async def test_04_a_scheduler_that_is_not_enabled_runs_nothing(world: World) -> 
         await schedules.resume(new.schedule_id)
     agent = await restart_with(world)
     await world.advance("1d")
-    assert agent.settings.transport.texts == ["Stand up.", "Stand up."]  # type: ignore[attr-defined]
+    assert agent.settings.transport.texts == ["Stand up."] * 3  # type: ignore[attr-defined]
     schedules = world.app.agents.schedules("buddy")
     assert [(await schedules.get(id)).status for id in (new.schedule_id, other.schedule_id)] == ["active", "active"]
 
@@ -915,4 +921,60 @@ async def test_15_57_the_store_contract(world: World) -> None:
     for wrong in ("done", ""):
         with pytest.raises(OstinatoError, match="is none of success"):
             await store.complete_run(last, wrong)
+    assert not outbox.texts
+
+
+async def test_57_two_nodes_with_the_agent_run_every_time_once(world: World) -> None:
+    """They start at the same time, so both apply the schedules of the code, and both fire."""
+    daily: dict[str, Any] = {"flow": "remind", "trigger": NINE, "target": ADA, "allow_session_bootstrap": True}
+    outbox = Outbox()
+    await world.app.store.open()
+    nodes = [Ostinato(SharedStore(world.app.store), clock=world.clock, lease=10**9) for _ in range(2)]
+    for node in nodes:
+        agent = node.agent("pair", timezone="America/Sao_Paulo", transport=outbox, schedules={"a": daily, "b": daily})
+        with_flows(agent)
+    await asyncio.gather(*(node.__aenter__() for node in nodes))
+    try:
+        await nodes[0].agents.put_user("pair", "ada")
+        first, second = (node.agents.schedules("pair") for node in nodes)
+        new = await asyncio.gather(*(api.create(**daily, id="same") for api in (first, second)))
+        assert new[0].record == new[1].record
+        await asyncio.sleep(13 * 3600)
+        assert outbox.texts == ["Stand up."] * 3
+        log = [event for event in await nodes[0].events(limit=1000) if event.name.startswith("schedule:")]
+        for id in ("cfg:a", "cfg:b", "same"):
+            assert [event.name.removeprefix("schedule:") for event in log if event.data.get("schedule_id") == id] == [
+                "created",
+                "triggered",
+                "run_started",
+                "run_completed",
+            ]
+        versions = await asyncio.gather(
+            *(api.update("same", version=1, metadata={"n": n}) for n, api in enumerate((first, second))),
+            return_exceptions=True,
+        )
+        assert sorted(type(version).__name__ for version in versions) == ["Conflict", "ScheduleRecord"]
+    finally:
+        for node in nodes:
+            await node.__aexit__()
+
+
+async def test_rows_go_with_their_schedules(world: World) -> None:
+    world.app.configure(keep_runs="2d")
+    schedules, _ = await prepared(world)
+    await schedules.create(flow="remind", trigger=NINE, target=ADA, id="gone")
+    await schedules.create(flow="remind", trigger=NINE, target=ADA, id="stays")
+    await schedules.cancel("gone")
+    assert len(await schedules.list()) == 2
+    await world.advance("4d")
+    assert [record.id for record in await schedules.list()] == ["stays"]
+
+
+async def test_a_schedule_that_an_operator_has_deleted_is_canceled(world: World) -> None:
+    schedules, outbox = await prepared(world)
+    await schedules.create(flow="remind", trigger=NINE, target=ADA, id="x", allow_session_bootstrap=True)
+    await world.app.schedules.delete("agent/buddy/x")
+    assert (await schedules.get("x")).status == "canceled"
+    assert (await schedules.cancel("x")).status == "canceled"
+    await world.advance("2d")
     assert not outbox.texts

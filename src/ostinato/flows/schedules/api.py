@@ -372,7 +372,7 @@ async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapp
         )
 
     done = dict(await host.store.run(apply))
-    after: str | None = ""
+    after: operations.Cursor | None = ("", "")
     while after is not None:
         more, after = await host.store.run(
             lambda _, after=after: operations.apply_settings(scheduler, after, _PAGE)  # type: ignore[misc]

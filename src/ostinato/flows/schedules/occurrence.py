@@ -135,4 +135,6 @@ async def _run_campaign(
         result = await child.result()
     except ChildFailed as problem:
         return {"outcome": "failed", "reason": f"campaign: {problem}"[:300]}
-    return dict(result) if isinstance(result, Mapping) and "outcome" in result else {"outcome": "success"}
+    if not isinstance(result, Mapping) or "outcome" not in result:
+        return {"outcome": "success"}
+    return {"expanded_recipients": result.get("recipients"), **result}

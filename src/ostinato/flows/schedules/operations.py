@@ -15,7 +15,7 @@ from ostinato.flows.schedules.definition import Definition, SchedulerSettings
 from ostinato.flows.schedules.rows import (
     COMPANION_NAME,
     StoredSchedule,
-    id_of_stored,
+    place_of_stored,
     read_stored,
     statement,
     stored_row,
@@ -311,18 +311,23 @@ def apply_declared(
     return done
 
 
-def apply_settings(scheduler: Scheduler, after: str, limit: int) -> Operation[tuple[Done, str | None]]:
-    """Move schedules that were made over the API or by tools to the agent's zone and settings, a page of them. Returns
-    what was done, and where the next page begins, None at the end."""
+Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last one of a page
+
+
+def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
+    """Move schedules that were made over the API or by tools to the agent's zone and settings, in all namespaces, a
+    page of them. Returns what was done, and where the next page begins, None at the end."""
     place, settings = scheduler.place, scheduler.settings
-    names = {"namespace": place.namespace, "agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
+    names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
+    within, last = after
     rows = yield statement(
-        "stale_agent_schedules", **names, held=0 if settings.enabled else 1, after=after, limit=limit
+        "stale_agent_schedules", **names, held=0 if settings.enabled else 1, within=within, after=last, limit=limit
     )
     done: Done = {}
     for state in map(_present, rows):
-        yield from _bring_up_to_date(scheduler, state, state.stored.read(), done)
-    return done, id_of_stored(rows[-1]) if len(rows) == limit else None
+        there = replace(scheduler, place=replace(place, namespace=state.stored.namespace))
+        yield from _bring_up_to_date(there, state, state.stored.read(), done)
+    return done, place_of_stored(rows[-1]) if len(rows) == limit else None
 
 
 class _Present(NamedTuple):

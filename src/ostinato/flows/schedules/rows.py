@@ -66,7 +66,7 @@ class StoredSchedule:
 
 read_stored = reader(StoredSchedule, _COLUMNS)
 stored_row = writer(_COLUMNS)
-id_of_stored = getter(_COLUMNS, "id")
+place_of_stored = getter(_COLUMNS, "namespace", "id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,14 @@ SELECT {a.agent_schedule_columns}, {shown}, s.paused
 FROM ostinato_agent_schedules a LEFT JOIN ostinato_schedules s ON s.id = a.engine_id
 WHERE a.namespace = :namespace AND a.agent = :agent AND a.origin = 'config' ORDER BY a.id
 
--- stale_agent_schedules: other schedules of an agent that were made in another zone or under other settings, a page.
+-- stale_agent_schedules: other schedules of an agent, in all namespaces, that were made in another zone or under other
+-- settings, a page.
 SELECT {a.agent_schedule_columns}, {shown}, s.paused
 FROM ostinato_agent_schedules a JOIN ostinato_schedules s ON s.id = a.engine_id
-WHERE a.namespace = :namespace AND a.agent = :agent AND a.origin <> 'config' AND a.id > :after AND a.status = 'active'
+WHERE a.agent = :agent AND a.origin <> 'config' AND a.status = 'active' AND (a.namespace, a.id) > (:within, :after)
     AND s.closed IS NULL AND s.state <> 'completed'
     AND (a.timezone <> :zone OR a.settings <> :settings OR a.held <> :held)
-ORDER BY a.id LIMIT :limit
+ORDER BY a.namespace, a.id LIMIT :limit
 
 -- shown [sqlite postgres part]: the status of a schedule `a` of an agent, whose schedule is `s`.
 CASE WHEN a.status = 'canceled' OR s.id IS NULL OR s.closed IS NOT NULL THEN 'canceled'
