@@ -325,8 +325,8 @@ def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation
     )
     done: Done = {}
     for state in map(_present, rows):
-        there = replace(scheduler, place=replace(place, namespace=state.stored.namespace))
-        yield from _bring_up_to_date(there, state, state.stored.read(), done)
+        scheduler_there = replace(scheduler, place=replace(place, namespace=state.stored.namespace))
+        yield from _bring_up_to_date(scheduler_there, state, state.stored.read(), done)
     return done, place_of_stored(rows[-1]) if len(rows) == limit else None
 
 
