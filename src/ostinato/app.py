@@ -452,7 +452,7 @@ class Ostinato(AppQueries, AppAccess):
         self, name: str, *, timezone: str, model: Model | None = None, transport: Transport, **options: Any
     ) -> Agent:
         """Declare an agent, which talks with people. `options`: prompt, fallback, idle, end_after, history, rounds,
-        model_retry, model_timeout, structured, admins, queue, campaigns."""
+        model_retry, model_timeout, structured, admins, queue, campaigns, schedules, scheduler, tools."""
         return self.agents.declare(name, timezone=timezone, model=model, transport=transport, **options)
 
     @overload

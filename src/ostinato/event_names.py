@@ -17,7 +17,7 @@ _VERBS = {
         "created updated paused resumed triggered skipped missed late run_started run_completed run_failed canceled "
         "completed deleted parked backfill_started backfill_progressed backfill_completed backfill_paused "
         "backfill_resumed backfill_cancelled run_canceled_hitl campaign_resolved recipient_run_started "
-        "recipient_run_completed recipient_run_failed"
+        "recipient_run_completed recipient_run_failed tool_scope_denied"
     ),
     "token": "created revoked",
     "namespace": "created deleted",

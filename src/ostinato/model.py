@@ -278,7 +278,9 @@ class Event:
     actor: str | None = None
 
 
-_MOMENTS = frozenset({"due", "first", "last", "move", "nominal", "put_back", "skip", "to"})  # in an event's data
+_MOMENTS = frozenset(
+    {"due", "first", "last", "move", "nominal", "put_back", "scheduled_for", "skip", "to"}
+)  # in an event's data
 
 
 def event_data(event: Event) -> dict[str, Json]:

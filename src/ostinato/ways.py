@@ -86,8 +86,12 @@ def action_kinds(ways: Ways) -> ActionKinds:
 def companions() -> Companions:
     """What stores rows beside schedules and their runs, by the name in `Schedule.companion`."""
     from ostinato import temporal_names
+    from ostinato.flows.schedules import rows as agent_schedules
 
-    return {temporal_names.NAME: temporal_names.COMPANION}
+    return {
+        temporal_names.NAME: temporal_names.COMPANION,
+        agent_schedules.COMPANION_NAME: agent_schedules.COMPANION,
+    }
 
 
 def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[Way] = ()) -> ScheduleFile:

@@ -50,6 +50,7 @@ def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
         "attempt": run.number,
         "nominal": detail.get("nominal"),
         "origin": detail.get("origin"),
+        **detail.get("facts", {}),
         **data,
     }
     return (now, run.namespace, name, run.schedule_id, orjson.dumps(body).decode(), run.actor)

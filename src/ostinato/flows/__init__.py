@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     )
     from ostinato.flows.model import TurnInput, TurnOutcome
     from ostinato.flows.models import Model, ModelReply, ModelRequest, OpenAIModel, ScriptedModel, ToolCall
+    from ostinato.flows.schedules.api import AgentSchedules, CreatedSchedule
+    from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord
+    from ostinato.flows.schedules.tools import schedule_tools
     from ostinato.flows.tool_context import ToolContext
     from ostinato.flows.transports import (
         ConsoleTransport,
@@ -69,6 +72,9 @@ _OFFERED = {
     "UserInfo within_window",
     "model": "TurnInput TurnOutcome",
     "models": "Model ModelReply ModelRequest OpenAIModel ScriptedModel ToolCall",
+    "schedules.api": "AgentSchedules CreatedSchedule",
+    "schedules.rows": "ScheduleRecord ScheduleRunRecord",
+    "schedules.tools": "schedule_tools",
     "tool_context": "ToolContext",
     "transports": "ConsoleTransport InboundMessage OutgoingMessage Transport WebhookTransport",
 }
@@ -77,6 +83,7 @@ _WHERE = {name: f"{__name__}.{module}" for module, names in _OFFERED.items() for
 __all__ = [
     "Agent",
     "AgentError",
+    "AgentSchedules",
     "Agents",
     "AnswerTimedOut",
     "AudienceTooLarge",
@@ -88,6 +95,7 @@ __all__ = [
     "Cancel",
     "ConsoleTransport",
     "Continue",
+    "CreatedSchedule",
     "Denied",
     "End",
     "Explanation",
@@ -108,6 +116,8 @@ __all__ = [
     "Resolution",
     "ResponseMeta",
     "RouteFlow",
+    "ScheduleRecord",
+    "ScheduleRunRecord",
     "ScriptedModel",
     "SegmentContext",
     "SkipLLM",
@@ -120,6 +130,7 @@ __all__ = [
     "TurnOutcome",
     "UserInfo",
     "WebhookTransport",
+    "schedule_tools",
     "within_window",
 ]
 

@@ -23,6 +23,7 @@ from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.model import CLASSIC, MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
 from ostinato.flows.runner import check_turn, look_at_turn
+from ostinato.flows.schedules.api import AgentSchedules
 from ostinato.flows.store import (
     read_escalation,
     read_message,
@@ -143,6 +144,15 @@ class Agents:
             hint = did_you_mean(agent, agents) or "no node has declared it yet; declare it with app.agent(…)"
             raise NotFound(f"there is no agent {agent!r}; {hint}")
         return agents[agent]
+
+    def schedules(self, agent: str) -> AgentSchedules:
+        """The schedules of an agent."""
+        check_text(agent, "the agent's name")
+        return AgentSchedules(lambda: self._around.host, agent, self._place_and_declaration, self.codes.get)
+
+    async def _place_and_declaration(self, agent: str) -> tuple[Place, Mapping[str, Any]]:
+        declared = await self._declaration(agent)
+        return self._place(agent, declared), declared
 
     # Turns
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -16,6 +16,7 @@ from ostinato.flows.campaign_model import check_defaults
 from ostinato.flows.model import CLASSIC, DAY
 from ostinato.flows.models import Model
 from ostinato.flows.routers import Detector, SchemaFlow, startable
+from ostinato.flows.schedules.definition import SchedulerSettings, read_definition, read_scheduler
 from ostinato.flows.transports import Transport
 from ostinato.functions.lint import warn_of_undeterministic_calls
 from ostinato.model import MOST, Retry, read_length, read_retry
@@ -52,7 +53,8 @@ class Flow:
 @dataclass(frozen=True)
 class Tool:
     """A function that the model and flows may call. `ctx`, if it has this parameter, says for whom; the model cannot
-    set it. A tool runs at least once, or with `at_most_once` at most once."""
+    set it. A tool runs at least once, or with `at_most_once` at most once. `refused` is called with the context, the
+    name of the tool, its arguments and those of them that it does not have, if the arguments are wrong."""
 
     name: str
     function: Callable[..., Any]
@@ -62,6 +64,7 @@ class Tool:
     timeout: Micros
     retry: Retry
     at_most_once: bool
+    refused: Callable[..., Any] | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -109,6 +112,9 @@ class AgentSettings:
     admins: frozenset[str] | Callable[..., Any]
     queue: str
     campaigns: Mapping[str, Any]
+    scheduler: SchedulerSettings = field(default_factory=SchedulerSettings)
+    schedules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tools: Sequence[Any] = ()
 
 
 class Agent:
@@ -126,6 +132,11 @@ class Agent:
     @property
     def name(self) -> str:
         return self.settings.name
+
+    @property
+    def schedule_zone(self) -> str:
+        """The zone in which the schedules of this agent are read."""
+        return self.settings.scheduler.timezone or self.settings.zone
 
     @property
     def function_name(self) -> str:
@@ -371,6 +382,7 @@ class Agent:
                 "tools": sorted(self.tools),
                 "segments": sorted(self.segments),
                 "campaigns": dict(settings.campaigns),
+                "scheduler": settings.scheduler.as_json(),
                 "admins": None if callable(settings.admins) else sorted(settings.admins),
             }
         ).decode()
@@ -399,6 +411,9 @@ def make_agent(
     admins: Collection[str] | Callable[..., Any] = (),
     queue: str = "default",
     campaigns: Mapping[str, Any] | None = None,
+    scheduler: Mapping[str, Any] | None = None,
+    schedules: Mapping[str, Mapping[str, Any]] | None = None,
+    tools: Sequence[Any] = (),
 ) -> Agent:
     """Read a declaration. Raises what is wrong with it."""
     check_text(name, "the agent's name")
@@ -424,6 +439,14 @@ def make_agent(
             raise OstinatoError(f"{where}: {what} {short_repr(count)} is not a whole number from 1 to {most}")
     check_text(queue, f"{where}: the queue")
     check_defaults(campaigns or {}, f"{where}: campaigns")
+    scheduling = read_scheduler(scheduler or {}, f"{where}: scheduler")
+    if schedules is not None and not isinstance(schedules, Mapping):
+        raise OstinatoError(f"{where}: schedules {short_repr(schedules)} are not an object of definitions by key")
+    for key, document in (schedules or {}).items():
+        check_text(key, f"{where}: the key of a schedule")
+        read_definition(document, scheduling.timezone or timezone, f"{where}: schedules[{key!r}]")
+    if isinstance(tools, str) or not isinstance(tools, Sequence):
+        raise OstinatoError(f"{where}: tools {short_repr(tools)} are not a list; write tools=[schedule_tools(…)]")
     return Agent(
         AgentSettings(
             name=name,
@@ -442,6 +465,9 @@ def make_agent(
             admins=admins if callable(admins) else frozenset(admins),
             queue=queue,
             campaigns=orjson.loads(to_json(dict(campaigns or {}), f"{where}: campaigns")),
+            scheduler=scheduling,
+            schedules=dict(schedules or {}),
+            tools=tuple(tools),
         )
     )
 
@@ -456,6 +482,17 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
         places = [f"{'.'.join(map(str, error['loc'])) or 'input'}: {error['msg']}" for error in problem.errors()]
         raise OstinatoError(f"{where}: {'; '.join(places)}") from None
     return {name: getattr(checked, name) for name in model.model_fields}
+
+
+def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:
+    """The arguments, also inside of others, that the function does not have."""
+    from pydantic import ValidationError
+
+    try:
+        model.model_validate(dict(input or {}))
+    except ValidationError as problem:
+        return [".".join(map(str, one["loc"])) for one in problem.errors() if one["type"] == "extra_forbidden"]
+    return []
 
 
 def _arguments(function: Callable[..., Any]) -> type[BaseModel]:

@@ -6,8 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host, Loop, Part, Runtime
+from ostinato.errors import OstinatoError, short_repr
 from ostinato.flows.api import Agents, Around
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaign_run import Surroundings, campaign_function
@@ -15,6 +18,10 @@ from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.lost import lost_turns, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.runner import look_at_turn, turn_function
+from ostinato.flows.schedules.api import AgentSchedules, apply_schedules, check_agreement
+from ostinato.flows.schedules.occurrence import occurrence_function
+from ostinato.flows.schedules.operations import OCCURRENCE
+from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
@@ -57,8 +64,19 @@ class AgentsPart(Part):
 
         functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
         if TURN_FUNCTION not in functions.codes:
-            functions.declare(name=TURN_FUNCTION)(turn_function(lambda: self._newest.host, self._place_of))
+            functions.declare(name=TURN_FUNCTION)(turn_function(self._host, self._place_of))
             functions.declare(name=CAMPAIGN_FUNCTION)(campaign_function(lambda: self._newest.surroundings))
+            functions.declare(name=OCCURRENCE)(occurrence_function(self._host, self._place_of))
+        for tools in agent.settings.tools:
+            if not isinstance(tools, ScheduleTools):
+                raise OstinatoError(
+                    f"agent {agent.name!r}: tools {short_repr(tools)} is not schedule_tools(…); declare a function "
+                    "with @agent.tool"
+                )
+            add_schedule_tools(agent, tools, _ForTools(self))
+
+    def _host(self) -> Host:
+        return self._newest.host
 
     @property
     def surroundings(self) -> Surroundings:
@@ -71,6 +89,12 @@ class AgentsPart(Part):
             return None
         return Place(namespace, agent, code.settings.queue, host.engine().clock.now(), host.new_id, actor)
 
+    def _place_here(self, agent: str, namespace: str, actor: str | None) -> Place:
+        """The place of an agent that this process has."""
+        place = self._place_of(agent, namespace, actor)
+        assert place is not None
+        return place
+
     async def prepare(self) -> None:
         """Declare this node's agents, for processes that do not have them."""
         now = self.host.engine().clock.now()
@@ -81,8 +105,15 @@ class AgentsPart(Part):
         def declare(_: int) -> Operation[None]:
             yield statement("declare_agents", rows)
 
-        if rows:
-            await self.host.store.run(declare)
+        if not rows:
+            return
+        agents = list(self._around.codes.by_name.values())
+        check_agreement(agents)
+        await self.host.store.run(declare)
+        for agent in agents:
+            declared = orjson.loads(agent.declaration())
+            place = self._place_here(agent.name, self.host.namespace, self.host.actor)
+            await apply_schedules(self.host, agent, place, declared)
 
     def loops(self) -> Mapping[str, Loop]:
         return {"lost sessions": self._end_lost_sessions} if self._around.codes.by_name else {}
@@ -98,6 +129,27 @@ class AgentsPart(Part):
                 await wait_for_event(news, _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # many events in a row are one reason to look
+
+
+class _ForTools:
+    """What the tools of an agent need of its app."""
+
+    def __init__(self, part: AgentsPart) -> None:
+        self._part = part
+
+    def host(self) -> Host:
+        return self._part._newest.host
+
+    def place(self, agent: str, namespace: str) -> Place:
+        return self._part._place_here(agent, namespace, None)
+
+    def schedules(self, agent: str, namespace: str) -> AgentSchedules:
+        return self._part._newest.api.within(namespace, None).schedules(agent)
+
+    def declared(self, agent: str) -> Mapping[str, Any]:
+        code = self._part._newest._around.codes.by_name[agent]
+        declared: Mapping[str, Any] = orjson.loads(code.declaration())
+        return declared
 
 
 RUNTIME = Runtime(part=AgentsPart, scan=scan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -98,9 +98,22 @@ def read_turn_input(value: Mapping[str, Any]) -> TurnInput:
     return turn_input
 
 
-def turn_function(
-    host_of: Callable[[], Host], place_of: Callable[[str, str, str | None], Place | None]
-) -> Callable[..., Any]:
+PlaceOf: TypeAlias = Callable[[str, str, str | None], Place | None]
+
+
+def find_place(host: Host, place_of: PlaceOf, agent: str, namespace: str, now: Micros) -> Operation[Place]:
+    """The place of an agent. The agent may be another node's: then its queue is known by its declaration. Raises
+    `NotFound`."""
+    place = place_of(agent, namespace, None)
+    if place is not None:
+        return place
+    rows = yield statement("declared_agent", name=agent)
+    if not rows:
+        raise NotFound(f"there is no agent {agent!r}; no node has declared it yet")
+    return Place(namespace, agent, orjson.loads(rows[0][0])["queue"], now, host.new_id)
+
+
+def turn_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..., Any]:
     """The function. `host_of` returns the app's host; `place_of` makes the place for an agent, a namespace and an
     actor, or None if this process does not have the agent."""
 
@@ -108,13 +121,7 @@ def turn_function(
         turn_input = replace(read_turn_input(turn), reply_to=ctx.run_id)
 
         def accept_declared(now: Micros) -> Operation[Accepted]:
-            """The agent may be another node's: then its queue is known by its declaration."""
-            place = place_of(agent, ctx.namespace, None)
-            if place is None:
-                rows = yield statement("declared_agent", name=agent)
-                if not rows:
-                    raise NotFound(f"there is no agent {agent!r}; no node has declared it yet")
-                place = Place(ctx.namespace, agent, orjson.loads(rows[0][0])["queue"], now, host_of().new_id)
+            place = yield from find_place(host_of(), place_of, agent, ctx.namespace, now)
             return (yield from accept_turn(place, turn_input))
 
         async def accept() -> dict[str, Any]:
@@ -124,18 +131,8 @@ def turn_function(
 
         accepted = await ctx.step(step(accept, name="accept"))
         outcome: dict[str, Any] | None = accepted["outcome"]
-
-        async def look() -> dict[str, Any] | None:
-            def look_now(now: Micros) -> Operation[TurnOutcome | None]:
-                return look_at_turn(Place(ctx.namespace, agent, "", now, host_of().new_id), accepted["turn"])
-
-            outcome = await write_patiently(host_of(), look_now)
-            return None if outcome is None else outcome.as_json()
-
-        while outcome is None:
-            outcome = await ctx.receive(OUTCOME, timeout=_LOOK, default=None)
-            if outcome is None:
-                outcome = await ctx.step(step(look, name="look"))
+        if outcome is None:
+            outcome = await wait_for_outcome(ctx, host_of, agent, accepted["turn"])
         return outcome
 
     return agent_turn
@@ -145,6 +142,29 @@ def is_lost(session: SessionRecord) -> Operation[bool]:
     """Whether the run of a session is over, or gone."""
     states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
     return session.run_id not in states or Status(states[session.run_id]).over
+
+
+async def wait_for_outcome(
+    ctx: FunctionContext,
+    host_of: Callable[[], Host],
+    agent: str,
+    turn_id: str,
+) -> dict[str, Any]:
+    """Wait for the outcome of a turn whose `reply_to` is this run."""
+
+    async def look() -> dict[str, Any] | None:
+        def look_now(now: Micros) -> Operation[TurnOutcome | None]:
+            return look_at_turn(Place(ctx.namespace, agent, "", now, host_of().new_id), turn_id)
+
+        outcome = await write_patiently(host_of(), look_now)
+        return None if outcome is None else outcome.as_json()
+
+    outcome: dict[str, Any] | None = None
+    while outcome is None:
+        outcome = await ctx.receive(OUTCOME, timeout=_LOOK, default=None)
+        if outcome is None:
+            outcome = await ctx.step(step(look, name="look"))
+    return outcome
 
 
 def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:

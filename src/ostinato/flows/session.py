@@ -24,7 +24,7 @@ from ostinato.flows.calling import call as call_either
 from ostinato.flows.consent import CHANGE, reply_for
 from ostinato.flows.context import FlowContext
 from ostinato.flows.control import FlowEnded, Switched
-from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.definition import Agent, check_arguments, undeclared
 from ostinato.flows.errors import ModelRefused, NotSent
 from ostinato.flows.hooks import (
     BeforeLLMInput,
@@ -105,7 +105,7 @@ class LiveTurn:
             return Outcome.FAILED, self.failure
         if self.held == TAKEN and self.source == "scheduled":
             return Outcome.CANCELED_HITL, "hitl_live_takeover"
-        if self.held in (OPTED_OUT, CAMPAIGN_STOPPED):
+        if self.held in (OPTED_OUT, CAMPAIGN_STOPPED) and self.source != "inbound":
             return Outcome.SKIPPED, self.held
         return Outcome.SUCCESS, self.held
 
@@ -579,6 +579,9 @@ class SessionActor:
             try:
                 checked = check_arguments(tool.arguments, arguments, f"tool {name!r}")
             except OstinatoError as problem:
+                if tool.refused is not None:
+                    extra = undeclared(tool.arguments, arguments)
+                    await tool.refused(self.tool_context(key, []), name, arguments, extra)
                 raise Fatal(str(problem)) from None
             ended: list[str] = []
             context = {"ctx": self.tool_context(key, ended)} if tool.context else {}

@@ -20,6 +20,7 @@ FLOWS = Way(
         Table("ostinato_agent_recipients", "cascade"),
         Table("ostinato_agent_suppressions", "cascade"),
         Table("ostinato_agent_throttles", "cascade"),
+        Table("ostinato_agent_schedules", "cascade"),
     ),
     migrations="ostinato.flows.store:MIGRATIONS",
     events={

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from ostinato.engine.context import to_json
 from ostinato.engine.jobs import Declaration
 from ostinato.errors import OstinatoError
 from ostinato.functions.definition import as_function
@@ -13,6 +13,7 @@ from ostinato.functions.store import statement
 from ostinato.model import Run
 from ostinato.schedules.actions import INPUT, ActionKind
 from ostinato.schedules.model import Action, Schedule
+from ostinato.start_checks import RunBuilder
 from ostinato.store.contract import Operation
 
 
@@ -23,15 +24,10 @@ def action_run(action: Action, namespace: str) -> Run:
         raise OstinatoError(
             f"action {dict(action.input)!r} names no function; write {{'function': name, 'input': {{…}}}}"
         )
-    return Run(
-        id="",
-        name=name,
-        kind=KIND,
-        namespace=namespace,
-        queue=action.options.get("queue") or "default",
-        priority=int(action.options.get("priority", 0)),
-        input=to_json(dict(input), "the input") if input else None,
-    )
+    options = {option: value for option, value in action.options.items() if option != "deadline"}
+    builder = RunBuilder(name, None, None, options, namespace=namespace, actor=None, now=0)
+    run, _ = builder.run("", input, None)
+    return replace(run, kind=KIND)
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
@@ -53,4 +49,10 @@ def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoErr
     return problems
 
 
-ACTION = ActionKind(KIND, action_run, options=("queue", "priority", "deadline"), find_unfit=find_unfit, timed=True)
+ACTION = ActionKind(
+    KIND,
+    action_run,
+    options=("queue", "priority", "deadline", "concurrency"),
+    find_unfit=find_unfit,
+    timed=True,
+)

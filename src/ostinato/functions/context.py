@@ -9,6 +9,8 @@ from random import Random
 from typing import Any, Literal, NoReturn, ParamSpec, Protocol, TypeVar, overload
 from uuid import UUID
 
+import orjson
+
 from ostinato.clock import Clock
 from ostinato.engine.context import LOG_BYTES, LOG_LINES, clean, to_json
 from ostinato.errors import OstinatoError, check_text, short_repr
@@ -90,6 +92,13 @@ class FunctionContext:
     def due(self) -> datetime:
         """When this run was due, in UTC."""
         return to_datetime(self._run.due)
+
+    @property
+    def occurrence(self) -> tuple[datetime, str] | None:
+        """The nominal time and the origin of the schedule's occurrence that this run is. None if no schedule started
+        it."""
+        detail = orjson.loads(self._run.detail) if self._run.schedule_id and self._run.detail else None
+        return None if detail is None else (to_datetime(detail["nominal"]), detail["origin"])
 
     @property
     def replaying(self) -> bool:

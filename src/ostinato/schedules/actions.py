@@ -113,13 +113,13 @@ def write_target(action: Action) -> dict[str, Any]:
 def with_input(action: Action, input: Mapping[str, Any]) -> Action:
     """Return the same action with another input."""
     stored = input if action.kind == JOB else {**action.input, INPUT: input}
-    return Action(action.job, stored, action.options, action.kind)
+    return Action(action.job, stored, action.options, action.kind, action.facts)
 
 
 def without_input(action: Action) -> Action:
     """Return the same action without an input. An action of another kind keeps the name of what it starts."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
-    return Action(action.job, kept, action.options, action.kind)
+    return Action(action.job, kept, action.options, action.kind, action.facts)
 
 
 def check_options(action: Action, kind: ActionKind) -> None:

@@ -145,14 +145,16 @@ JOB = "job"  # the kind of an action that starts a job
 class Action:
     """What a schedule starts: a job with an input, and options that override the job's own.
 
-    An action of another kind has the name of its kind as `job`, and its `input` names what is started. Actions are
-    compared by identity, so that values computed from an action can be cached.
+    An action of another kind has the name of its kind as `job`, and its `input` names what is started. `facts` are
+    added to every event of the schedule and its runs; a way sets them, and users cannot. Actions are compared by
+    identity, so that values computed from an action can be cached.
     """
 
     job: str
     input: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     kind: str = JOB
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def note_declared(origin: str, back: str) -> str:

@@ -106,11 +106,19 @@ def _short_action(text: str) -> Action:
 
 def _read_action(text: str) -> Action:
     stored = orjson.loads(text)
-    return Action(stored["job"], stored.get("input") or {}, stored.get("options") or {}, stored.get("kind") or JOB)
+    return Action(
+        stored["job"],
+        stored.get("input") or {},
+        stored.get("options") or {},
+        stored.get("kind") or JOB,
+        stored.get("facts") or {},
+    )
 
 
 def write_action(action: Action) -> str:
     stored: dict[str, Any] = {"job": action.job, "input": dict(action.input), "options": dict(action.options)}
+    if action.facts:
+        stored["facts"] = dict(action.facts)
     return dump(stored if action.kind == JOB else {**stored, "kind": action.kind})
 
 
@@ -250,8 +258,16 @@ outcome_row = writer(
 
 def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = None, **data: Any) -> Row:
     """Return the row of an event about a schedule."""
-    body = orjson.dumps({"name": schedule.name, **data}).decode()
+    facts = schedule.action.facts
+    if facts and "nominal" in data:
+        facts = facts_of_occurrence(schedule, data["nominal"])
+    body = orjson.dumps({"name": schedule.name, **facts, **data}).decode()
     return (now, schedule.namespace, f"schedule:{name}", schedule.id, body, actor or schedule.actor)
+
+
+def facts_of_occurrence(schedule: Schedule, nominal: Micros) -> dict[str, Any]:
+    """Return what a way wants to be said in events about an occurrence."""
+    return {**schedule.action.facts, "scheduled_for": nominal}
 
 
 def occurrence_key(schedule_id: str, nominal: Micros, origin: str) -> str:

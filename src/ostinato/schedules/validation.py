@@ -150,7 +150,8 @@ def _action(before: Action, changes: Mapping[str, Any], doors: Doors) -> Action:
         raise OstinatoError(f"input {input!r} is not an object with names")
     to_json(dict(input), "the schedule's input")
     whole = {**kept, **options}
-    return Action(target.job, dict(input), {key: _plain(value) for key, value in whole.items()}, target.kind)
+    plain = {key: _plain(value) for key, value in whole.items()}
+    return Action(target.job, dict(input), plain, target.kind, target.facts)
 
 
 def _plain(value: Any) -> Any:

@@ -369,7 +369,8 @@ def _pass(
     new_id: Callable[[], str],
 ) -> Stretch | None:
     """Add rows for consecutive times that do not run for the same reason: a row for each time, or a single row once
-    there are more than `ROWS` of them. Returns the stretch of such times so far."""
+    there are more than `ROWS` of them. Late times of a schedule with facts always share a row. Returns the stretch of
+    such times so far."""
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]
     decision.passed += [_row(fresh, reason, blocker, new_id) for fresh, blocker in apart]
@@ -386,7 +387,8 @@ def _pass(
         decision.passed.append(more)
         return replace(stretch, count=count)
     rows = (stretch.rows if stretch is not None else 0) + len(auto)
-    if rows <= ROWS:
+    together = bool(decision.schedule.action.facts) and reason is Reason.CATCHUP_WINDOW
+    if rows <= ROWS and not together:
         decision.passed += [_row(fresh, reason, blocker, new_id) for fresh, blocker in auto]
         return Stretch(reason, 0, None, 0, rows)
     whole = first.occurrence

@@ -28,6 +28,13 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _FAILURES = (Status.FAILED, Status.TIMED_OUT)
+VERDICTS = {  # the events of the outcomes that runs of schedules with facts may return
+    "success": "run_completed",
+    "failed": "run_failed",
+    "skipped": "skipped",
+    "canceled_hitl": "run_canceled_hitl",
+}
+_SAID = ("outcome", "reason", "request_id", "session_id", "delivered", "expanded_recipients", "partial", "counts")
 PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its failures have paused
 
 
@@ -40,7 +47,13 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     failures. Pure."""
     before = schedule.outcomes
     data: dict[str, Any] = {} if ended.reason is None else {"reason": ended.reason}
-    if ended.status is Status.SUCCEEDED:
+    verdict = read_verdict(ended)
+    if verdict is not None:
+        after, event_name = _after_verdict(before, verdict, ended, now), VERDICTS[verdict["outcome"]]
+        data |= verdict
+        if event_name == "run_failed":
+            data["status"] = Status.FAILED.value
+    elif ended.status is Status.SUCCEEDED:
         result = None if ended.result is None else orjson.loads(ended.result)
         after = Outcomes(result, None, 0, now, now)
         event_name = "run_completed"
@@ -67,6 +80,33 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     return schedule, events
 
 
+def read_verdict(ended: Ended) -> dict[str, Any] | None:
+    """Return what the run of a schedule with facts says of its own end: its outcome, and why. None for other runs.
+
+    Such a run succeeds as a run even if what it was started for was skipped or has failed."""
+    if not has_facts(ended):
+        return None
+    if ended.status in _FAILURES:
+        return {"outcome": "failed", "reason": ended.reason}
+    result = orjson.loads(ended.result) if ended.status is Status.SUCCEEDED and ended.result else None
+    if not isinstance(result, dict) or result.get("outcome") not in VERDICTS:
+        return None
+    return {name: result[name] for name in _SAID if result.get(name) is not None}
+
+
+def has_facts(ended: Ended) -> bool:
+    return '"facts"' in (ended.run.detail or "") and "facts" in orjson.loads(ended.run.detail or "{}")
+
+
+def _after_verdict(before: Outcomes, verdict: Mapping[str, Any], ended: Ended, now: Micros) -> Outcomes:
+    if verdict["outcome"] == "failed":
+        failure = {"run_id": ended.run.root_id, "status": "failed", "reason": verdict.get("reason")}
+        return replace(before, failure=failure, failures=before.failures + 1, ended_at=now)
+    if verdict["outcome"] == "success":
+        return Outcomes(dict(verdict), None, 0, now, now)
+    return replace(before, ended_at=now)
+
+
 def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
     """Act on the ends of runs of these schedules. `owners` are the schedules' rows, locked by `lock_owners`. Returns
     events to write, and whether other runs may start now."""
@@ -79,7 +119,7 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
     for owner in owners:
         ends = by_schedule.get(owner[0], [])
         outcome = None
-        if ends and all(end.status is Status.SUCCEEDED for end in ends):
+        if ends and all(end.status is Status.SUCCEEDED and not has_facts(end) for end in ends):
             outcome = plain_success(owner, ends[-1].result, now)
         if outcome is not None:
             plain.append(outcome)

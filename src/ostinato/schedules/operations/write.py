@@ -19,7 +19,7 @@ from ostinato.schedules.actions import BEHIND, Maker
 from ostinato.schedules.companions import InsertedRun
 from ostinato.schedules.decisions.decide import BACKFILL, Decision, Fresh, Live, Passed
 from ostinato.schedules.model import Overlap, Reason, Schedule, run_name
-from ostinato.schedules.rows import advance_row, dump, event_row, occurrence_key
+from ostinato.schedules.rows import advance_row, dump, event_row, facts_of_occurrence, occurrence_key
 from ostinato.store.columns import writer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
@@ -172,6 +172,8 @@ class _DecisionRows:
             detail["overlap"] = due.overlap.value
         if due.asked:
             detail["asked"] = True
+        if schedule.action.facts:
+            detail["facts"] = facts_of_occurrence(schedule, due.nominal)
         detail |= last_outcome(schedule)
         try:
             if schedule.id in self.unfit:
@@ -367,4 +369,8 @@ def _passed_event(
         data["blocked_by"] = by
     if count > 1:
         data |= {"count": count, "last": last}
+    if schedule.action.facts:
+        # The events of such schedules have the names of the RFC on scheduled flows, which has no `missed`.
+        said = reason.status.value if reason.status is Status.MISSED else reason.value
+        return event_row(now, schedule, "skipped", **{**data, "outcome": "skipped", "reason": said})
     return event_row(now, schedule, reason.status.value, **data)

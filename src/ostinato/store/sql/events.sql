@@ -24,13 +24,19 @@ turn AS MATERIALIZED (SELECT (SELECT count(*) FROM m) AS moved FROM l)
 -- about [postgres part]: the same.
 '{"name":' || to_json(u.name) || ',"run_id":"' || u.id || '","attempt":' || u.number
 
--- of_schedule [sqlite part]: the data of a schedule's event about a run `u`.
-json_object('name', json_extract(u.detail, '$.schedule'), 'run_id', u.root_id, 'attempt', u.number,
+-- of_schedule [sqlite part]: the data of a schedule's event about a run `u`, with the facts that a way adds.
+CASE WHEN u.kind = 'job' THEN json_object('name', json_extract(u.detail, '$.schedule'), 'run_id', u.root_id, 'attempt', u.number,
     'nominal', json_extract(u.detail, '$.nominal'), 'origin', json_extract(u.detail, '$.origin'))
+ELSE json_patch(json_object('name', json_extract(u.detail, '$.schedule'), 'run_id', u.root_id, 'attempt', u.number,
+    'nominal', json_extract(u.detail, '$.nominal'), 'origin', json_extract(u.detail, '$.origin')),
+    coalesce(json_extract(u.detail, '$.facts'), json_object())) END
 
 -- of_schedule [postgres part]: the same.
-json_build_object('name', u.detail::json->>'schedule', 'run_id', u.root_id, 'attempt', u.number,
+CASE WHEN u.kind = 'job' THEN json_build_object('name', u.detail::json->>'schedule', 'run_id', u.root_id, 'attempt', u.number,
     'nominal', (u.detail::json->>'nominal')::bigint, 'origin', u.detail::json->>'origin')::text
+ELSE (json_build_object('name', u.detail::json->>'schedule', 'run_id', u.root_id, 'attempt', u.number,
+    'nominal', (u.detail::json->>'nominal')::bigint, 'origin', u.detail::json->>'origin')::jsonb
+    || coalesce(u.detail::jsonb->'facts', jsonb_build_object()))::text END
 
 -- created_events [sqlite]: the events of start_runs, in the order of the runs.
 INSERT INTO ostinato_events ({new_event_columns})
@@ -39,13 +45,15 @@ FROM {rows r(id text)} CROSS JOIN ostinato_runs u ON u.id = r.id
 
 -- created_events [postgres]: start_runs has written them.
 
--- started_events [sqlite]: the events of a claim. Uses ostinato_runs_active.
+-- started_events [sqlite]: the events of a claim. Uses ostinato_runs_active. A run of another kind that waits is claimed
+-- again and again; its schedule says once that it has started.
 INSERT INTO ostinato_events ({new_event_columns})
 SELECT :now, u.namespace, 'run:started', u.root_id, {about} || ',"node":"' || :node || '"}', u.actor
 FROM ostinato_runs u WHERE u.status = 'active' AND u.node = :node AND u.token = :token
 UNION ALL
 SELECT :now, u.namespace, 'schedule:run_started', u.schedule_id, {of_schedule}, u.actor
 FROM ostinato_runs u WHERE u.status = 'active' AND u.node = :node AND u.token = :token AND u.schedule_id IS NOT NULL
+    AND (u.kind = 'job' OR u.claim = 1)
 
 -- started_events [postgres]: claim_ready has written them.
 

@@ -113,7 +113,7 @@ e AS (INSERT INTO ostinato_events ({new_event_columns})
     SELECT :now, u.namespace, 'run:started', u.root_id, {about} || ',"node":"' || :node || '"}', u.actor FROM turn, u
     UNION ALL
     SELECT :now, u.namespace, 'schedule:run_started', u.schedule_id, {of_schedule}, u.actor FROM turn, u
-    WHERE u.schedule_id IS NOT NULL)
+    WHERE u.schedule_id IS NOT NULL AND (u.kind = 'job' OR u.claim = 1))
 SELECT {claimed_run_columns} FROM u
 
 -- claimed_by_token: the runs that an earlier try of the same claim took, if it is unknown whether that try was

@@ -1,0 +1,383 @@
+"""`app.agents.schedules(agent)`: create, change, cancel and look at the schedules of an agent, for trusted callers. And
+what a node does with the schedules of its agents when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from ostinato.engine.log import log
+from ostinato.engine.rows import whole_run
+from ostinato.engine.ways import Host
+from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.flows.definition import Agent
+from ostinato.flows.model import CLASSIC
+from ostinato.flows.schedules import operations
+from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
+from ostinato.flows.schedules.operations import Scheduler
+from ostinato.flows.schedules.rows import (
+    COMPANION,
+    COMPANION_NAME,
+    ScheduleRecord,
+    ScheduleRunRecord,
+    StoredSchedule,
+    check_changeable,
+    read_stored,
+    record_of,
+    run_record,
+    statement,
+)
+from ostinato.flows.schedules.scheduler_store import SchedulerStore
+from ostinato.flows.store import statement as agent_statement
+from ostinato.flows.turns import Place
+from ostinato.schedules.actions import ActionKind, Maker
+from ostinato.schedules.rows import key_range
+from ostinato.schedules.validation import read_notes
+from ostinato.store.contract import Operation, sql
+
+T = TypeVar("T")
+STATUSES = ("active", "paused", "canceled", "completed")
+_PAGE = 200
+NO_BOOTSTRAP = (
+    "allow_session_bootstrap is false: a turn is skipped (bootstrap_disabled) unless the user has an active session "
+    "when it is due; write allow_session_bootstrap=True to let it begin one"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedSchedule:
+    """A schedule that was created. `warnings` say what may surprise."""
+
+    schedule_id: str
+    warnings: tuple[str, ...]
+    record: ScheduleRecord
+
+
+def make_maker(host: Host) -> Maker:
+    """What builds the runs of schedules."""
+    engine = host.engine()
+    kinds = {name: kind for name, kind in host.actions.items() if isinstance(kind, ActionKind)}
+    return Maker(engine.find_job, kinds, engine.kinds, {COMPANION_NAME: COMPANION})
+
+
+def make_scheduler(host: Host, place: Place, declared: Mapping[str, Any]) -> Scheduler:
+    settings = read_scheduler(declared.get("scheduler") or {}, "the agent's scheduler")
+    return Scheduler(place, settings.timezone or declared["zone"], settings, make_maker(host))
+
+
+class AgentSchedules:
+    """The schedules of one agent. Its calls are for trusted callers: they may name any user and any segment."""
+
+    def __init__(
+        self,
+        host: Callable[[], Host],
+        agent: str,
+        place_of: Callable[[str], Awaitable[tuple[Place, Mapping[str, Any]]]],
+        code: Callable[[str], Agent | None],
+    ) -> None:
+        self._host = host
+        self._agent = agent
+        self._place_of = place_of
+        self._code = code
+
+    async def create(
+        self,
+        *,
+        flow: str,
+        trigger: Mapping[str, Any],
+        target: Mapping[str, Any],
+        allow_session_bootstrap: bool | None = None,
+        on_missed: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        input: Mapping[str, Any] | None = None,
+        on_active_flow: str = "skip",
+        id: str | None = None,
+    ) -> CreatedSchedule:
+        """Create a schedule: `trigger={"type": "cron", "expr": "0 9 * * *"}` or `{"type": "once", "run_at": …}`, in the
+        agent's zone; `target={"kind": "user", "user_external_id": …}` or `{"kind": "segment", "segment": {…}}`.
+
+        With an `id`, the same call again creates nothing. Raises `NotFound` for a flow or a user that the agent does
+        not have, and `OstinatoError` for anything else that is wrong."""
+        scheduler, declared = await self._scheduler()
+        document = {
+            "flow": flow,
+            "trigger": trigger,
+            "target": target,
+            "allow_session_bootstrap": allow_session_bootstrap,
+            "on_missed": on_missed,
+            "metadata": metadata,
+            "input": input,
+            "on_active_flow": on_active_flow,
+        }
+        definition = read_definition(document, scheduler.zone)
+        id = read_id(id, scheduler)
+        stored = await self.create_as(scheduler, declared, id, "api", definition)
+        return await self._created(stored, definition)
+
+    async def create_as(
+        self,
+        scheduler: Scheduler,
+        declared: Mapping[str, Any],
+        id: str,
+        origin: str,
+        definition: Definition,
+        first: Callable[[], Operation[None]] | None = None,
+    ) -> StoredSchedule:
+        """Check and create a schedule. `first` is done in the same transaction, and may raise."""
+        self.check_flow(declared, definition)
+
+        def write() -> Operation[StoredSchedule]:
+            if first is not None:
+                yield from first()
+            yield from _check_user(scheduler.place, definition)
+            if not (yield from _exists(scheduler.place, id)):
+                operations.check_run_at(scheduler, definition)
+            return (yield from operations.create(scheduler, id, origin, definition))
+
+        return await self._write(write)
+
+    async def _created(self, stored: StoredSchedule, definition: Definition) -> CreatedSchedule:
+        warnings = () if definition.allow_session_bootstrap or definition.target_kind == "segment" else (NO_BOOTSTRAP,)
+        return CreatedSchedule(stored.id, warnings, await self.get(stored.id))
+
+    async def update(self, id: str, *, version: int | None = None, **patch: Any) -> ScheduleRecord:
+        """Change these fields of a schedule, and leave the others. With a `version`, raises `Conflict` if the schedule
+        has another. An update neither repeats nor loses a time."""
+        scheduler, declared = await self._scheduler()
+
+        def write() -> Operation[None]:
+            stored = yield from operations.load_open(scheduler, id, version)
+            check_changeable(stored)
+            definition = patched(stored.read(), patch, scheduler.zone, "the schedule")
+            self.check_flow(declared, definition)
+            yield from _check_user(scheduler.place, definition)
+            if "trigger" in patch:
+                operations.check_to_come(scheduler, definition)
+            yield from operations.update(scheduler, stored, definition)
+
+        await self._write(write)
+        return await self.get(id)
+
+    async def cancel(self, id: str, reason: str = "") -> ScheduleRecord:
+        """Cancel a schedule: it never fires again. Doing it again changes nothing."""
+        read_notes(reason)
+
+        def write(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Any]:
+            return (yield from operations.cancel(scheduler, stored, reason))
+
+        return await self._change(id, write, open=False)
+
+    async def pause(self, id: str, note: str = "") -> ScheduleRecord:
+        """Let a schedule rest. Times within the pause do not run."""
+        read_notes(note)
+        return await self._change(id, lambda scheduler, stored: operations.pause(scheduler, stored, note))
+
+    async def resume(self, id: str, note: str = "") -> ScheduleRecord:
+        """Let it go on. Times within the pause run only if its `on_missed` catches up with them."""
+        read_notes(note)
+        return await self._change(id, lambda scheduler, stored: operations.resume(scheduler, stored, note))
+
+    async def trigger(self, id: str) -> str:
+        """Run a schedule now. Returns the id of the run."""
+        scheduler, _ = await self._scheduler()
+
+        def write() -> Operation[Mapping[str, Any]]:
+            stored = yield from operations.load_open(scheduler, id)
+            return (yield from operations.trigger(scheduler, stored))
+
+        return str((await self._write(write))["id"])
+
+    async def _change(
+        self, id: str, change: Callable[[Scheduler, StoredSchedule], Operation[Any]], *, open: bool = True
+    ) -> ScheduleRecord:
+        scheduler, _ = await self._scheduler()
+
+        def write() -> Operation[None]:
+            load = operations.load_open if open else operations.load
+            stored = yield from load(scheduler, id)
+            check_changeable(stored)
+            yield from change(scheduler, stored)
+
+        await self._write(write)
+        return await self.get(id)
+
+    # Reading
+
+    async def get(self, id: str) -> ScheduleRecord:
+        """A schedule. Raises `NotFound`."""
+        check_text(id, "the schedule's id")
+        records = await self._records(id=id, limit=1)
+        if not records:
+            raise operations.unknown(self._agent, id)
+        return records[0]
+
+    async def list(
+        self,
+        *,
+        flow: str | None = None,
+        status: str | None = None,
+        target_kind: str | None = None,
+        user_external_id: str | None = None,
+        campaign_id: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleRecord]:
+        """Schedules in the order of their ids; `after` is the last one of the page before."""
+        check_limit(limit)
+        if status is not None and status not in STATUSES:
+            raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(STATUSES)}")
+        if target_kind is not None and target_kind not in ("user", "segment"):
+            raise OstinatoError(f"target_kind {short_repr(target_kind)} is neither 'user' nor 'segment'")
+        filters = {"flow": flow, "user_external_id": user_external_id, "campaign_id": campaign_id}
+        for name, value in filters.items():
+            if value is not None:
+                check_text(value, name)
+        return await self._records(
+            flow=flow or "",
+            status=status or "",
+            kind=target_kind or "",
+            user=user_external_id or "",
+            campaign=campaign_id or "",
+            after=after,
+            limit=limit,
+        )
+
+    async def _records(self, **filters: Any) -> Sequence[ScheduleRecord]:
+        scheduler, _ = await self._scheduler()
+        place = scheduler.place
+        wanted = {"id": "", "flow": "", "status": "", "kind": "", "user": "", "campaign": "", "after": "", **filters}
+
+        def read(_: int) -> Operation[Sequence[Any]]:
+            return (yield statement("list_agent_schedules", namespace=place.namespace, agent=place.agent, **wanted))
+
+        return [record_of(row, scheduler.settings) for row in await self._host().store.read(read)]
+
+    async def runs(self, id: str, *, before: datetime | None = None, limit: int = 100) -> Sequence[ScheduleRunRecord]:
+        """What became of the times of a schedule, the newest first. `before` is the `scheduled_for` of the last one of
+        the page before."""
+        check_limit(limit)
+        scheduler, _ = await self._scheduler()
+        place = scheduler.place
+
+        def read(_: int) -> Operation[Sequence[ScheduleRunRecord]]:
+            names = {"namespace": place.namespace, "agent": place.agent, "id": id}
+            rows = yield statement("agent_schedule", **names)
+            if not rows:
+                raise operations.unknown(place.agent, id)
+            stored = read_stored(rows[0])
+            low, high = key_range(stored.engine_id)
+            if before is not None:
+                high = f"{stored.engine_id}/{int(before.timestamp() * 1_000_000):016d}/"
+            runs = yield sql("history", namespace=place.namespace, low=low, high=high, limit=limit)
+            return [run_record(whole_run(row), stored) for row in runs]
+
+        return await self._host().store.read(read)
+
+    async def store(self) -> SchedulerStore:
+        """Due occurrences for an executor that is no node: claim them, and say what became of them."""
+        scheduler, _ = await self._scheduler()
+        seconds = scheduler.settings.claim_ttl_seconds
+        ttl = None if seconds is None else timedelta(seconds=seconds)
+        return SchedulerStore(self._host, self._agent, scheduler.place.namespace, ttl)
+
+    # Inside
+
+    async def _scheduler(self) -> tuple[Scheduler, Mapping[str, Any]]:
+        place, declared = await self._place_of(self._agent)
+        return make_scheduler(self._host(), place, declared), declared
+
+    def check_flow(self, declared: Mapping[str, Any], definition: Definition) -> None:
+        check_flow(self._agent, declared, self._code(self._agent), definition)
+
+    async def _write(self, make: Callable[[], Operation[T]]) -> T:
+        host = self._host()
+        written = await host.store.run(lambda _: make())
+        host.engine().attend()
+        return written
+
+
+def read_id(id: str | None, scheduler: Scheduler) -> str:
+    """The id of a new schedule. Those of the code and of tools have prefixes of their own."""
+    if id is None:
+        return scheduler.place.new_id(scheduler.place.now)
+    check_text(id, "the schedule's id")
+    if len(id) > 200 or id.startswith(("cfg:", "tool:")):
+        raise OstinatoError(
+            f"the schedule's id {short_repr(id)} begins with 'cfg:' or 'tool:', or has more than 200 characters"
+        )
+    return id
+
+
+def check_flow(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
+    """Raise if the agent has no such flow, or the flow does not take this input."""
+    if definition.flow == CLASSIC:
+        return
+    if definition.flow not in declared["flows"]:
+        flows = declared["flows"]
+        hint = did_you_mean(definition.flow, flows) or f"there is {', '.join(flows) or 'none'}"
+        raise NotFound(f"agent {agent!r} has no flow {definition.flow!r}; {hint}")
+    if code is not None and definition.flow in code.flows:
+        code.find_flow(definition.flow).check(definition.input)
+
+
+def _check_user(place: Place, definition: Definition) -> Operation[None]:
+    if definition.user is None:
+        return
+    names = {"namespace": place.namespace, "agent": place.agent, "user": definition.user}
+    if not (yield agent_statement("agent_user", **names)):
+        raise NotFound(
+            f"agent {place.agent!r} has no user {definition.user!r}; write app.agents.put_user(…), or wait for their "
+            "first message"
+        )
+
+
+def _exists(place: Place, id: str) -> Operation[bool]:
+    rows = yield statement("agent_schedule", namespace=place.namespace, agent=place.agent, id=id)
+    return bool(rows)
+
+
+# When a node starts
+
+
+def check_agreement(agents: Sequence[Agent]) -> None:
+    """Raise if two agents of an app disagree about what is one for all, or an external executor is not apart."""
+    for name in ("executor", "poll_interval_ms", "claim_ttl_seconds"):
+        said = {agent.name: value for agent in agents if (value := getattr(agent.settings.scheduler, name)) is not None}
+        if len(set(said.values())) > 1:
+            words = ", ".join(f"{agent!r} says {value!r}" for agent, value in said.items())
+            raise OstinatoError(f"scheduler.{name} is one for all agents of an app, but {words}")
+    for agent in agents:
+        if agent.settings.scheduler.executor == "external" and agent.settings.queue == "default":
+            raise OstinatoError(
+                f"agent {agent.name!r}: scheduler.executor 'external' needs a queue of its own: write queue='agents', "
+                "and run workers with Ostinato(queues=['agents'])"
+            )
+
+
+async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapping[str, Any]) -> None:
+    """Make the stored schedules of an agent what its code and its settings say."""
+    scheduler = make_scheduler(host, place, declared)
+    wanted = {
+        key: read_definition(document, scheduler.zone, f"agent {agent.name!r}: schedules[{key!r}]")
+        for key, document in agent.settings.schedules.items()
+    }
+
+    def apply(_: int) -> Operation[operations.Done]:
+        return (
+            yield from operations.apply_declared(
+                scheduler, wanted, lambda definition: check_flow(agent.name, declared, agent, definition)
+            )
+        )
+
+    done = dict(await host.store.run(apply))
+    after: operations.Cursor | None = ("", "")
+    while after is not None:
+        more, after = await host.store.run(
+            lambda _, after=after: operations.apply_settings(scheduler, after, _PAGE)  # type: ignore[misc]
+        )
+        for what, ids in more.items():
+            done[what] = [*done.get(what, []), *ids]
+    for what, ids in done.items():
+        log.info(f"agent {agent.name!r}: {len(ids)} schedules {what}", action="agent_schedules", agent=agent.name)

@@ -1,0 +1,353 @@
+"""What a schedule of an agent is made of: read it, check it, and turn it into a spec and policies. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
+from ostinato.flows.segments import check_segment
+from ostinato.model import MOST
+from ostinato.schedules.model import CatchUp, Overlap, Policies
+from ostinato.when import Spec, cron, once, zones
+from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.local_times import read_moment
+
+FIELDS = (
+    "flow",
+    "trigger",
+    "target",
+    "allow_session_bootstrap",
+    "on_missed",
+    "metadata",
+    "input",
+    "on_active_flow",
+)
+EXECUTORS = ("in_process", "external")
+RESERVED = ("schedule_id", "scheduled_for", "trigger_type", "run_attempt", "campaign_id", "segment_id", "given")
+_GRACE: Micros = 60 * SECOND
+_CATCH_UP_AGE = 86_400  # seconds
+_BUFFER = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OnMissed:
+    """What happens to times that were missed. `catch_up` runs the newest `max_runs` of those that are no older than
+    `max_age_seconds`; `skip` runs none."""
+
+    policy: str = "skip"
+    max_runs: int | None = None
+    max_age_seconds: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"policy": self.policy, "max_runs": self.max_runs, "max_age_seconds": self.max_age_seconds}
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    """The `scheduler` of an agent. `poll_interval_ms`, `claim_ttl_seconds` and `executor` are the same for all agents
+    of an app."""
+
+    enabled: bool = True
+    timezone: str | None = None
+    executor: str | None = None
+    poll_interval_ms: int | None = None
+    claim_ttl_seconds: int | None = None
+    max_concurrent_runs: int | None = None
+    default_on_missed: OnMissed = field(default_factory=OnMissed)
+
+    @property
+    def grace(self) -> Micros:
+        """How late a time may be and still count as on time."""
+        return max(_GRACE, 3 * 1000 * (self.poll_interval_ms or 0))
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as `read_scheduler` reads it."""
+        return {
+            "enabled": self.enabled,
+            "timezone": self.timezone,
+            "executor": self.executor,
+            "poll_interval_ms": self.poll_interval_ms,
+            "claim_ttl_seconds": self.claim_ttl_seconds,
+            "max_concurrent_runs": self.max_concurrent_runs,
+            "default_on_missed": self.default_on_missed.as_json(),
+        }
+
+    @property
+    def digest(self) -> str:
+        """Tells settings apart that make other schedules of the same definition."""
+        return f"{orjson.dumps(self.default_on_missed.as_json()).decode()} {self.grace} {self.max_concurrent_runs}"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition that was checked. `run_at` is an instant; `target` is as users write it."""
+
+    flow: str
+    trigger_type: str
+    cron_expr: str | None
+    run_at: Micros | None
+    target: Mapping[str, Any]
+    allow_session_bootstrap: bool
+    on_missed: OnMissed | None
+    metadata: Mapping[str, Any]
+    input: Mapping[str, Any] | None
+    on_active_flow: str
+
+    @property
+    def target_kind(self) -> str:
+        return str(self.target["kind"])
+
+    @property
+    def user(self) -> str | None:
+        user: str | None = self.target.get("user_external_id")
+        return user
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as `read_definition` reads it."""
+        trigger: dict[str, Any] = {"type": self.trigger_type}
+        if self.run_at is not None:
+            trigger["run_at"] = format_instant(self.run_at)
+        else:
+            trigger["expr"] = self.cron_expr
+        return {
+            "flow": self.flow,
+            "trigger": trigger,
+            "target": dict(self.target),
+            "allow_session_bootstrap": self.allow_session_bootstrap,
+            "on_missed": None if self.on_missed is None else self.on_missed.as_json(),
+            "metadata": dict(self.metadata),
+            "input": None if self.input is None else dict(self.input),
+            "on_active_flow": self.on_active_flow,
+        }
+
+    def spec(self, zone: str) -> Spec:
+        if self.run_at is not None:
+            return once(format_instant(self.run_at), tz=zone)
+        return cron(self.cron_expr or "", tz=zone)
+
+    def missed(self, settings: SchedulerSettings) -> OnMissed:
+        """The policy for missed times, with the bounds that apply."""
+        missed = self.on_missed or settings.default_on_missed
+        if missed.policy == "catch_up" and missed.max_runs is None and missed.max_age_seconds is None:
+            return OnMissed("catch_up", 1, _CATCH_UP_AGE)
+        return missed
+
+    def policies(self, settings: SchedulerSettings) -> Policies:
+        """The policies of the schedule. Times that are caught up run one after the other."""
+        missed, grace = self.missed(settings), settings.grace
+        if missed.policy == "skip":
+            return Policies(Overlap.SKIP, CatchUp("all", window=grace))
+        age = None if missed.max_age_seconds is None else max(grace, missed.max_age_seconds * SECOND)
+        catchup = CatchUp("all", window=age, most=missed.max_runs)
+        return Policies(Overlap.BUFFER_ALL, catchup, max_buffer=missed.max_runs or _BUFFER)
+
+    def covers(self, run_at: Micros, now: Micros, settings: SchedulerSettings) -> bool:
+        """Whether a time that has passed would still run."""
+        missed = self.missed(settings)
+        if missed.policy == "skip":
+            return now - run_at <= settings.grace
+        return missed.max_age_seconds is None or now - run_at <= max(settings.grace, missed.max_age_seconds * SECOND)
+
+    def digest(self, zone: str, settings: SchedulerSettings) -> str:
+        """Tells definitions apart: two with the same digest make the same schedule."""
+        whole = [self.as_json(), zone, settings.digest]
+        return hashlib.sha256(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
+    """Refuse anything but an object with these fields."""
+    if not isinstance(document, Mapping):
+        raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
+    for name in document:
+        if name not in fields:
+            hint = did_you_mean(str(name), fields) or f"there is {', '.join(fields)}"
+            raise OstinatoError(f"{place} has no {short_repr(name)}; {hint}")
+    return document
+
+
+def _text(value: object, place: str, most: int = 200) -> str:
+    check_text(value, place)
+    assert isinstance(value, str)
+    if len(value) > most:
+        raise OstinatoError(f"{place} has {len(value):,} characters; at most {most} are taken")
+    return value
+
+
+def _number(value: object, place: str, most: int = MOST) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise OstinatoError(f"{place} {short_repr(value)} is not a whole number from 1 to {most:,}")
+    return value
+
+
+def read_on_missed(document: object, place: str) -> OnMissed:
+    parts = _known(document, ("policy", "max_runs", "max_age_seconds"), place)
+    policy = parts.get("policy")
+    if policy not in ("skip", "catch_up"):
+        raise OstinatoError(f"{place}.policy {short_repr(policy)} is neither 'skip' nor 'catch_up'")
+    bounds = {name: parts[name] for name in ("max_runs", "max_age_seconds") if parts.get(name) is not None}
+    if policy == "skip" and bounds:
+        raise OstinatoError(f"{place}.{next(iter(bounds))} is for the policy 'catch_up'; 'skip' runs nothing")
+    numbers = {name: _number(value, f"{place}.{name}", 100_000_000) for name, value in bounds.items()}
+    return OnMissed(policy, numbers.get("max_runs"), numbers.get("max_age_seconds"))
+
+
+def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | None, Micros | None]:
+    """The type, the cron line and the instant of a trigger. A `run_at` without an offset is read in the zone."""
+    parts = _known(document, ("type", "expr", "run_at"), place)
+    kind = parts.get("type")
+    if kind not in ("cron", "once"):
+        raise OstinatoError(
+            f"{place}.type {short_repr(kind)} is neither 'cron' nor 'once'; write "
+            "{'type': 'cron', 'expr': '0 9 * * *'} or {'type': 'once', 'run_at': '2026-03-01T09:00'}"
+        )
+    other, wanted = ("run_at", "expr") if kind == "cron" else ("expr", "run_at")
+    if parts.get(other) is not None:
+        raise OstinatoError(f"{place} of type {kind!r} has no {other!r}")
+    if parts.get(wanted) is None:
+        raise OstinatoError(f"{place} of type {kind!r} needs {wanted!r}")
+    if kind == "cron":
+        expr = " ".join(_text(parts["expr"], f"{place}.expr").split())
+        if len(expr.split()) != 5:
+            raise OstinatoError(
+                f"{place}.expr {short_repr(expr)} has {len(expr.split())} fields; a cron line has five: minute, hour, "
+                "day, month, weekday"
+            )
+        try:
+            spec = cron(expr, tz=zone)
+            spec.check()
+        except OstinatoError as problem:
+            raise OstinatoError(f"{place}.expr {short_repr(expr)}: {problem}") from None
+        if spec.compiled.next(0) is None:
+            raise OstinatoError(f"{place}.expr {short_repr(expr)} has no times")
+        return kind, expr, None
+    moment = parts["run_at"]
+    if not isinstance(moment, str | datetime):
+        raise OstinatoError(f"{place}.run_at {short_repr(moment)} is not a time such as '2026-03-01T09:00'")
+    return kind, None, read_moment(moment, zones.zone(zone), f"{place}.run_at")
+
+
+def read_target(document: object, place: str) -> dict[str, Any]:
+    if not isinstance(document, Mapping) or document.get("kind") not in ("user", "segment"):
+        raise OstinatoError(
+            f"{place} {short_repr(document)} is neither {{'kind': 'user', 'user_external_id': …}} nor "
+            "{'kind': 'segment', 'segment': {…}}"
+        )
+    if document["kind"] == "user":
+        parts = _known(document, ("kind", "user_external_id", "session_id"), place)
+        target: dict[str, Any] = {"kind": "user"}
+        target["user_external_id"] = _text(parts.get("user_external_id"), f"{place}.user_external_id")
+        if parts.get("session_id") is not None:
+            target["session_id"] = _text(parts["session_id"], f"{place}.session_id")
+        return target
+    parts = _known(document, ("kind", "segment", "campaign_id", "options"), place)
+    segment = parts.get("segment")
+    if not isinstance(segment, Mapping):
+        raise OstinatoError(f"{place}.segment {short_repr(segment)} is not an object such as {{'type': 'all'}}")
+    check_segment(segment, f"{place}.segment")
+    target = {"kind": "segment", "segment": dict(segment)}
+    if parts.get("campaign_id") is not None:
+        target["campaign_id"] = _text(parts["campaign_id"], f"{place}.campaign_id")
+    if parts.get("options") is not None:
+        if not isinstance(parts["options"], Mapping):
+            raise OstinatoError(f"{place}.options {short_repr(parts['options'])} is not an object")
+        to_json(dict(parts["options"]), f"{place}.options")
+        target["options"] = dict(parts["options"])
+    return target
+
+
+def read_metadata(document: object, place: str) -> dict[str, Any]:
+    if document is None:
+        return {}
+    if not isinstance(document, Mapping) or not all(isinstance(name, str) for name in document):
+        raise OstinatoError(f"{place} {short_repr(document)} is not an object with names")
+    for name in document:
+        if name in RESERVED:
+            raise OstinatoError(f"{place} cannot have {name!r}: Ostinato writes it into every scheduled turn")
+    size = len(to_json(dict(document), place))
+    if size > MOST_METADATA:
+        raise OstinatoError(f"{place} has {size:,} bytes; at most {MOST_METADATA:,} are taken")
+    return dict(document)
+
+
+def read_definition(document: object, zone: str, place: str = "the schedule", *, bootstrap: bool = False) -> Definition:
+    """Read a definition. `bootstrap` is the default of `allow_session_bootstrap`. Raises the first mistake."""
+    parts = _known(document, FIELDS, place)
+    kind, expr, run_at = read_trigger(parts.get("trigger"), zone, f"{place}.trigger")
+    allowed = parts.get("allow_session_bootstrap")
+    if allowed is not None and not isinstance(allowed, bool):
+        raise OstinatoError(f"{place}.allow_session_bootstrap {short_repr(allowed)} is neither true nor false")
+    during = parts.get("on_active_flow") or "skip"
+    if during not in ON_ACTIVE_FLOW:
+        raise OstinatoError(f"{place}.on_active_flow {short_repr(during)} is none of {', '.join(ON_ACTIVE_FLOW)}")
+    input = parts.get("input")
+    if input is not None:
+        if not isinstance(input, Mapping):
+            raise OstinatoError(f"{place}.input {short_repr(input)} is not an object with names")
+        to_json(dict(input), f"{place}.input")
+    missed = parts.get("on_missed")
+    return Definition(
+        _text(parts.get("flow"), f"{place}.flow"),
+        kind,
+        expr,
+        run_at,
+        read_target(parts.get("target"), f"{place}.target"),
+        bootstrap if allowed is None else allowed,
+        None if missed is None else read_on_missed(missed, f"{place}.on_missed"),
+        read_metadata(parts.get("metadata"), f"{place}.metadata"),
+        None if input is None else dict(input),
+        during,
+    )
+
+
+def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: str) -> Definition:
+    """The definition with these fields changed."""
+    _known(patch, FIELDS, place)
+    if not patch:
+        raise OstinatoError(f"{place}: an update changes nothing; give {', '.join(FIELDS)}")
+    return read_definition({**definition.as_json(), **patch}, zone, place)
+
+
+def read_scheduler(document: object, place: str) -> SchedulerSettings:
+    """Read the `scheduler` of an agent."""
+    if isinstance(document, SchedulerSettings):
+        return document
+    fields = (
+        "enabled",
+        "timezone",
+        "executor",
+        "poll_interval_ms",
+        "claim_ttl_seconds",
+        "max_concurrent_runs",
+        "default_on_missed",
+    )
+    parts = _known(document, fields, place)
+    enabled = parts.get("enabled", True)
+    if not isinstance(enabled, bool):
+        raise OstinatoError(f"{place}.enabled {short_repr(enabled)} is neither True nor False")
+    executor = parts.get("executor")
+    if executor is not None and executor not in EXECUTORS:
+        raise OstinatoError(f"{place}.executor {short_repr(executor)} is none of {', '.join(EXECUTORS)}")
+    zone = parts.get("timezone")
+    if zone is not None:
+        check_text(zone, f"{place}.timezone")
+        zones.zone(zone, f"{place}.timezone")
+    numbers = {
+        name: None if parts.get(name) is None else _number(parts[name], f"{place}.{name}")
+        for name in ("poll_interval_ms", "claim_ttl_seconds", "max_concurrent_runs")
+    }
+    missed = parts.get("default_on_missed")
+    return SchedulerSettings(
+        enabled,
+        zone,
+        executor,
+        **numbers,
+        default_on_missed=OnMissed() if missed is None else read_on_missed(missed, f"{place}.default_on_missed"),
+    )

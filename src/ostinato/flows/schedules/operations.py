@@ -1,0 +1,377 @@
+"""Create, change and cancel schedules of agents. Each function is one transaction, or a part of one: the row of the
+agent's schedule and the schedule that fires it change together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import orjson
+
+from ostinato.engine.rows import audit
+from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.flows.schedules.definition import Definition, SchedulerSettings
+from ostinato.flows.schedules.rows import (
+    COMPANION_NAME,
+    StoredSchedule,
+    place_of_stored,
+    read_stored,
+    statement,
+    stored_row,
+)
+from ostinato.flows.turns import Place
+from ostinato.functions.model import KIND as FUNCTION
+from ostinato.schedules.actions import INPUT, Maker
+from ostinato.schedules.decisions.generator import next_time
+from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.operations import edit
+from ostinato.schedules.rows import event_row, id_of, read_anyway
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when import Spec, rules_in_force
+from ostinato.when.instants import Micros, on_clock
+
+OCCURRENCE = "agent-schedule"  # the durable function that a due time starts
+DISABLED = "the agent's scheduler is not enabled"
+_BEFORE = 10  # the priority of a turn for one user, before campaigns
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """What the transactions need to know of an agent and its app."""
+
+    place: Place
+    zone: str
+    settings: SchedulerSettings
+    maker: Maker
+
+    def call(self, name: str, verb: str) -> edit.Call:
+        place = self.place
+        return edit.Call(
+            namespace=place.namespace,
+            name=name,
+            verb=verb,
+            request="",
+            now=place.now,
+            maker=self.maker,
+            new_id=lambda: place.new_id(place.now),
+            actor=place.actor,
+        )
+
+
+def engine_name(agent: str, id: str) -> str:
+    """The name of the schedule that fires a schedule of an agent."""
+    return f"agent/{agent}/{id}"
+
+
+def facts_of(agent: str, id: str, definition: Definition) -> dict[str, Any]:
+    """What all events of a schedule say of it."""
+    facts = {
+        "schedule_id": id,
+        "agent": agent,
+        "flow": definition.flow,
+        "source": "scheduled",
+        "trigger_type": definition.trigger_type,
+        "target_kind": definition.target_kind,
+        "user_external_id": definition.user,
+        "session_id": definition.target.get("session_id"),
+        "campaign_id": definition.target.get("campaign_id"),
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _action(scheduler: Scheduler, id: str, definition: Definition) -> Action:
+    place, most = scheduler.place, scheduler.settings.max_concurrent_runs
+    input = {"agent": place.agent, "schedule": id, "definition": definition.as_json()}
+    options: dict[str, Any] = {"queue": place.queue}
+    if definition.target_kind == "user":
+        options["priority"] = _BEFORE
+        if most is not None:
+            options["concurrency"] = {"key": f"agent/{place.agent}/schedules", "most": most}
+    stored = {FUNCTION: OCCURRENCE, INPUT: input}
+    return Action(FUNCTION, stored, options, FUNCTION, facts_of(place.agent, id, definition))
+
+
+def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, engine_id: str) -> StoredSchedule:
+    place = scheduler.place
+    return StoredSchedule(
+        place.namespace,
+        place.agent,
+        id,
+        engine_id,
+        engine_name(place.agent, id),
+        definition.flow,
+        definition.target_kind,
+        definition.user,
+        definition.target.get("campaign_id"),
+        orjson.dumps(definition.as_json()).decode(),
+        definition.digest(scheduler.zone, scheduler.settings),
+        scheduler.zone,
+        scheduler.settings.digest,
+        origin,
+        held=0 if scheduler.settings.enabled else 1,
+        created=place.now,
+        updated=place.now,
+        actor=place.actor,
+    )
+
+
+def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
+    """Raise if the only time has passed, and would not be caught up with."""
+    run_at, now = definition.run_at, scheduler.place.now
+    if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
+        zone = definition.spec(scheduler.zone).tzinfo
+        raise OstinatoError(
+            f"trigger.run_at {on_clock(run_at, zone)} has passed; give a time after {on_clock(now, zone)}, or "
+            "on_missed={'policy': 'catch_up', 'max_age_seconds': …} that reaches back to it"
+        )
+
+
+def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
+    """Raise if the only time of an update has passed: an update does not go back in time."""
+    run_at, now = definition.run_at, scheduler.place.now
+    if run_at is not None and run_at <= now:
+        zone = definition.spec(scheduler.zone).tzinfo
+        raise OstinatoError(
+            f"trigger.run_at {on_clock(run_at, zone)} has passed; give a time after {on_clock(now, zone)}"
+        )
+
+
+def create(
+    scheduler: Scheduler, id: str, origin: str, definition: Definition, *, again: bool = True
+) -> Operation[StoredSchedule]:
+    """Create a schedule. The same id with the same definition is created once; with another it raises `Conflict`."""
+    place = scheduler.place
+    wanted = _stored(scheduler, id, origin, definition, place.new_id(place.now))
+    if not (yield statement("insert_agent_schedules", [stored_row(wanted)])):
+        (row,) = yield statement("lock_agent_schedule", namespace=place.namespace, agent=place.agent, id=id)
+        present = read_stored(row)
+        if again and present.digest == wanted.digest and present.origin == origin:
+            return present
+        raise Conflict(f"agent {place.agent!r} has a schedule {id!r} already; update it instead")
+    yield from _insert(scheduler, wanted, definition)
+    return wanted
+
+
+def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
+    """Insert the schedule that fires a stored one. A single time that has passed is late, and its policy decides."""
+    place = scheduler.place
+    since = place.now
+    if definition.run_at is not None and definition.run_at <= place.now:
+        since = definition.run_at - 1
+    schedule = Schedule(
+        stored.engine_id,
+        stored.name,
+        definition.spec(scheduler.zone),
+        definition.policies(scheduler.settings),
+        _action(scheduler, stored.id, definition),
+        place.namespace,
+        paused=place.now if stored.held else None,
+        notes=DISABLED if stored.held else "",
+        reached=since,
+        updated=since,
+        created=place.now,
+        zone_rules=rules_in_force().version,
+        actor=place.actor,
+        tags=(f"agent:{place.agent}",),
+        companion=COMPANION_NAME,
+    )
+    schedule = replace(schedule, next=None if schedule.paused else next_time(schedule))
+    events = yield from edit.insert_schedules([schedule], place.now, place.actor)
+    yield sql("notify")
+    yield sql("insert_events", events)
+
+
+def load(scheduler: Scheduler, id: str) -> Operation[StoredSchedule]:
+    """Lock a schedule. Raises `NotFound`."""
+    place = scheduler.place
+    rows = yield statement("lock_agent_schedule", namespace=place.namespace, agent=place.agent, id=id)
+    if not rows:
+        raise unknown(place.agent, id)
+    return read_stored(rows[0])
+
+
+def unknown(agent: str, id: str) -> NotFound:
+    return NotFound(f"agent {agent!r} has no schedule {id!r}")
+
+
+def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Operation[StoredSchedule]:
+    """Lock a schedule that is to be changed. Raises `Conflict` if it is canceled, or has another version."""
+    stored = yield from load(scheduler, id)
+    if stored.status == "canceled":
+        raise Conflict(f"schedule {id!r} of agent {stored.agent!r} is canceled; create another")
+    if version is not None and version != stored.version:
+        raise Conflict(f"schedule {id!r} has version {stored.version}, not {version}; read it again and decide again")
+    return stored
+
+
+def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[StoredSchedule]:
+    """Change the definition of a locked schedule. Times that were due by the old one have been processed by it."""
+    new = _stored(scheduler, stored.id, stored.origin, definition, stored.engine_id)
+    changed = replace(
+        new, status="active", held=stored.held, version=stored.version + 1, created=stored.created, reason=None
+    )
+    spec, policies = definition.spec(scheduler.zone), definition.policies(scheduler.settings)
+    action = _action(scheduler, stored.id, definition)
+
+    def redefine(schedule: Schedule) -> Schedule:
+        return replace(schedule, spec=_keep(schedule.spec, spec), policies=policies, action=action)
+
+    call = scheduler.call(stored.name, "update")
+    yield from edit.change(call, edit.update_edit(call, redefine))
+    yield statement("update_agent_schedules", [stored_row(changed)])
+    return changed
+
+
+def _keep(before: Spec, after: Spec) -> Spec:
+    """The same object if nothing has changed, so that an edit does not begin the schedule again."""
+    return before if before.to_json() == after.to_json() else after
+
+
+def cancel(scheduler: Scheduler, stored: StoredSchedule, reason: str) -> Operation[StoredSchedule]:
+    """Cancel a locked schedule. A turn that goes on is finished; a campaign stops before its next recipient."""
+    if stored.status == "canceled":
+        return stored
+    place = scheduler.place
+    call = scheduler.call(stored.name, "cancel")
+    running = "cancel" if stored.target_kind == "segment" else "leave"
+    canceled = replace(
+        stored, status="canceled", held=0, reason=reason or None, version=stored.version + 1, updated=place.now
+    )
+
+    yield statement("update_agent_schedules", [stored_row(canceled)])
+    rows = yield sql("schedule_by_name", namespace=place.namespace, name=stored.name)
+    if rows and id_of(rows[0]) == stored.engine_id:  # else somebody has deleted it
+        yield from edit.delete(call, running)
+        said = {"reason": reason} if reason else {}
+        yield sql("insert_events", [event_row(place.now, read_anyway(rows[0]), "canceled", place.actor, **said)])
+    return canceled
+
+
+def pause(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation[StoredSchedule]:
+    yield from edit.pause(scheduler.call(stored.name, "pause"), note)
+    return (yield from _count(scheduler, stored))
+
+
+def resume(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation[StoredSchedule]:
+    """Resume a locked schedule. Times within the pause are missed: they run only if its policy catches up."""
+    if not scheduler.settings.enabled:
+        raise Conflict(f"{DISABLED}: scheduler={{'enabled': True}} resumes its schedules")
+    definition = stored.read()
+    policies = definition.policies(scheduler.settings)
+    catchup = policies.catchup if definition.missed(scheduler.settings).policy == "catch_up" else None
+    yield from edit.resume(scheduler.call(stored.name, "resume"), note, catchup)
+    return (yield from _count(scheduler, replace(stored, held=0)))
+
+
+def trigger(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Mapping[str, Any]]:
+    """Run a locked schedule now."""
+    answer = yield from edit.trigger(scheduler.call(stored.name, "trigger"), None, None)
+    run: Mapping[str, Any] = answer["run"]
+    return run
+
+
+def _count(scheduler: Scheduler, stored: StoredSchedule) -> Operation[StoredSchedule]:
+    changed = replace(stored, version=stored.version + 1, updated=scheduler.place.now)
+    yield statement("update_agent_schedules", [stored_row(changed)])
+    return changed
+
+
+# When a node starts
+
+Done: TypeAlias = dict[str, list[str]]
+
+
+def apply_declared(
+    scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
+) -> Operation[Done]:
+    """Make the schedules of an agent that its code declares what the code says: create, update, cancel, hold or release
+    them. `can_begin` raises for a flow that the agent does not have. Returns the ids, by what was done."""
+    place = scheduler.place
+    yield statement("lock_declared_agent", name=place.agent)
+    rows = yield statement("declared_agent_schedules", namespace=place.namespace, agent=place.agent)
+    present = {state.stored.id: state for state in map(_present, rows)}
+    done: Done = {}
+    for key, definition in wanted.items():
+        can_begin(definition)
+        state = present.pop(f"cfg:{key}", None)
+        if state is None:
+            yield from create(scheduler, f"cfg:{key}", "config", definition)
+            _note(done, "created", f"cfg:{key}")
+        elif state.shown == "canceled":
+            yield from _revive(scheduler, state.stored, definition)
+            _note(done, "created", state.stored.id)
+        else:
+            yield from _bring_up_to_date(scheduler, state, definition, done)
+    for state in present.values():
+        if state.stored.status != "canceled":
+            yield from cancel(scheduler, state.stored, "it is no longer in the code")
+            _note(done, "canceled", state.stored.id)
+    return done
+
+
+Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last one of a page
+
+
+def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
+    """Move schedules that were made over the API or by tools to the agent's zone and settings, in all namespaces, a
+    page of them. Returns what was done, and where the next page begins, None at the end."""
+    place, settings = scheduler.place, scheduler.settings
+    names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
+    within, last = after
+    rows = yield statement(
+        "stale_agent_schedules", **names, held=0 if settings.enabled else 1, within=within, after=last, limit=limit
+    )
+    done: Done = {}
+    for state in map(_present, rows):
+        scheduler_there = replace(scheduler, place=replace(place, namespace=state.stored.namespace))
+        yield from _bring_up_to_date(scheduler_there, state, state.stored.read(), done)
+    return done, place_of_stored(rows[-1]) if len(rows) == limit else None
+
+
+class _Present(NamedTuple):
+    stored: StoredSchedule
+    shown: str
+    paused: Micros | None
+
+
+def _present(row: Row) -> _Present:
+    return _Present(read_stored(row[:-2]), row[-2], row[-1])
+
+
+def _note(done: Done, what: str, id: str) -> None:
+    done.setdefault(what, []).append(id)
+
+
+def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definition, done: Done) -> Operation[None]:
+    stored, enabled = state.stored, scheduler.settings.enabled
+    if stored.digest != definition.digest(scheduler.zone, scheduler.settings):
+        stored = yield from update(scheduler, stored, definition)
+        _note(done, "updated", stored.id)
+    elif state.shown == "completed":
+        return
+    if not enabled and not stored.held and state.paused is None:
+        yield from pause(scheduler, replace(stored, held=1), DISABLED)
+        _note(done, "held", stored.id)
+    elif enabled and stored.held:
+        yield from resume(scheduler, stored, "")
+        _note(done, "released", stored.id)
+
+
+def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
+    """Create a schedule of the code again that was canceled when it was not in the code."""
+    place = scheduler.place
+    new = _stored(scheduler, stored.id, stored.origin, definition, place.new_id(place.now))
+    new = replace(new, version=stored.version + 1, created=stored.created)
+    yield statement("update_agent_schedules", [stored_row(new)])
+    yield from _insert(scheduler, new, definition)
+
+
+# Denials
+
+
+def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
+    """Write that a tool was refused because it asked for more than the current user."""
+    body = {name: value for name, value in data.items() if value is not None}
+    yield sql("notify")
+    yield sql("insert_events", [audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body)])

@@ -1,0 +1,222 @@
+"""The table of agents' schedules, its statements, and the records that users see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
+from typing import Any
+
+import orjson
+
+from ostinato.errors import OstinatoError
+from ostinato.flows.schedules.definition import Definition, SchedulerSettings, read_definition
+from ostinato.model import Run, Status
+from ostinato.schedules.companions import Companion, InsertedRun
+from ostinato.schedules.rows import read_detail, read_outcomes
+from ostinato.store.columns import getter, reader, table, writer
+from ostinato.store.contract import Operation, Row
+from ostinato.store.sql import Statements
+from ostinato.when.instants import Micros, to_datetime
+
+COMPANION_NAME = "agents"  # in `Schedule.companion`
+TABLES = {
+    "agent_schedule": table(
+        "ostinato_agent_schedules",
+        """namespace agent id engine_id name flow target_kind user_external_id campaign_id definition digest timezone
+        settings origin status held:int reason version:int created:int updated:int actor""",
+    )
+}
+_COLUMNS = TABLES["agent_schedule"].columns
+statement = Statements(
+    resources.files("ostinato.flows.schedules").joinpath("statements.sql").read_text(encoding="utf-8"), TABLES
+)
+
+
+@dataclass(slots=True)
+class StoredSchedule:
+    """A schedule of an agent, a row. `definition` is JSON."""
+
+    namespace: str
+    agent: str
+    id: str
+    engine_id: str
+    name: str
+    flow: str
+    target_kind: str
+    user_external_id: str | None
+    campaign_id: str | None
+    definition: str
+    digest: str
+    timezone: str
+    settings: str
+    origin: str
+    status: str = "active"
+    held: int = 0
+    reason: str | None = None
+    version: int = 1
+    created: Micros = 0
+    updated: Micros = 0
+    actor: str | None = None
+
+    def read(self) -> Definition:
+        return read_definition(orjson.loads(self.definition), self.timezone)
+
+
+read_stored = reader(StoredSchedule, _COLUMNS)
+stored_row = writer(_COLUMNS)
+place_of_stored = getter(_COLUMNS, "namespace", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRecord:
+    """A schedule of an agent. `status` is active, paused, canceled or completed; `origin` is config, api or tool."""
+
+    id: str
+    agent: str
+    flow: str
+    target_kind: str
+    target_user_external_id: str | None
+    target_session_id: str | None
+    campaign_id: str | None
+    segment_selector: Mapping[str, Any] | None
+    trigger_type: str
+    cron_expr: str | None
+    run_at: datetime | None
+    timezone: str
+    allow_session_bootstrap: bool
+    on_missed_policy: str
+    max_runs: int | None
+    max_age_seconds: int | None
+    next_run_at: datetime | None
+    last_run_at: datetime | None
+    status: str
+    version: int
+    metadata: Mapping[str, Any]
+    input: Mapping[str, Any] | None
+    on_active_flow: str
+    origin: str
+    reason: str | None
+    created: datetime
+    updated: datetime
+    actor: str | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleRunRecord:
+    """One occurrence of a schedule. `outcome` is success, skipped, failed or canceled_hitl, and None while it goes on.
+    With a `count` above 1 it stands for so many times that were missed, up to `last`. `request_id` is the turn."""
+
+    id: str
+    schedule_id: str
+    scheduled_for: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    outcome: str | None
+    reason: str | None
+    attempt: int
+    request_id: str | None
+    session_id: str | None
+    target_kind: str
+    expanded_recipients: int | None
+    count: int
+    last: datetime
+
+
+def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
+    """The record of a row of `list_agent_schedules`."""
+    stored = read_stored(row[: len(_COLUMNS)])
+    _, following, outcome, status = row[len(_COLUMNS) :]
+    definition = stored.read()
+    missed = definition.missed(settings)
+    ended = read_outcomes(outcome).ended_at
+    return ScheduleRecord(
+        stored.id,
+        stored.agent,
+        stored.flow,
+        stored.target_kind,
+        stored.user_external_id,
+        definition.target.get("session_id"),
+        stored.campaign_id,
+        definition.target.get("segment"),
+        definition.trigger_type,
+        definition.cron_expr,
+        None if definition.run_at is None else to_datetime(definition.run_at),
+        stored.timezone,
+        definition.allow_session_bootstrap,
+        missed.policy,
+        missed.max_runs,
+        missed.max_age_seconds,
+        None if following is None or status != "active" else to_datetime(following),
+        None if ended is None else to_datetime(ended),
+        status,
+        stored.version,
+        definition.metadata,
+        definition.input,
+        definition.on_active_flow,
+        stored.origin,
+        stored.reason,
+        to_datetime(stored.created),
+        to_datetime(stored.updated),
+        stored.actor,
+        stored.name,
+    )
+
+
+def run_record(run: Run, stored: StoredSchedule) -> ScheduleRunRecord:
+    """The record of an occurrence."""
+    detail = read_detail(run.detail)
+    result: dict[str, Any] = {}
+    outcome, reason = None, run.reason
+    if run.status is Status.SUCCEEDED:
+        result = orjson.loads(run.result or "{}")
+        outcome, reason = result.get("outcome"), result.get("reason")
+    elif run.status in (Status.SKIPPED, Status.MISSED):
+        outcome = "skipped"
+        reason = "missed" if run.status is Status.MISSED else run.reason
+    elif run.status in (Status.CANCELLED, Status.TERMINATED):
+        outcome, reason = "skipped", "schedule_canceled" if stored.status == "canceled" else run.reason
+    elif run.status.over:
+        outcome = "failed"
+    nominal = to_datetime(detail["nominal"])
+    return ScheduleRunRecord(
+        run.root_id,
+        stored.id,
+        nominal,
+        None if run.started is None else to_datetime(run.started),
+        None if run.finished is None else to_datetime(run.finished),
+        outcome,
+        reason if outcome is not None else None,
+        run.number,
+        result.get("request_id"),
+        result.get("session_id"),
+        stored.target_kind,
+        result.get("expanded_recipients"),
+        detail.get("count", 1),
+        to_datetime(detail["last"]) if "last" in detail else nominal,
+    )
+
+
+def _nothing(inserted: Sequence[InsertedRun]) -> Operation[None]:
+    yield from ()
+
+
+def _forget(ids: Sequence[str]) -> Operation[None]:
+    yield statement("forget_agent_schedules", [(id,) for id in ids])
+
+
+def _forget_runs(ids: Sequence[str]) -> Operation[None]:
+    yield from ()
+
+
+COMPANION = Companion(_nothing, _forget, _forget_runs)
+
+
+def check_changeable(stored: StoredSchedule) -> None:
+    """Raise if the schedule belongs to the code."""
+    if stored.origin == "config":
+        raise OstinatoError(
+            f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there"
+        )

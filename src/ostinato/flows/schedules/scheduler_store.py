@@ -1,0 +1,170 @@
+"""The store contract of the RFC on scheduled flows, for an executor that is no node: see what is due, claim one
+occurrence, and say what became of it. A thin layer over runs: an occurrence that is claimed here is a run that waits,
+so that no node takes it; when the claim expires, it is ready again.
+
+A node with the agent's code needs none of this: it claims runs as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import orjson
+
+from ostinato.engine.context import to_json
+from ostinato.engine.limits import let_out
+from ostinato.engine.rows import event_row, of_schedule, timer_row, whole_run
+from ostinato.engine.runs import Ended, after_chains, lock_owners
+from ostinato.engine.ways import Host
+from ostinato.errors import Conflict, OstinatoError, check_limit, check_text, short_repr
+from ostinato.flows.model import Outcome
+from ostinato.flows.schedules.operations import OCCURRENCE
+from ostinato.flows.schedules.rows import StoredSchedule, read_stored, statement
+from ostinato.functions.model import KIND as FUNCTION
+from ostinato.functions.model import WAKE
+from ostinato.model import Run, Status, Timer
+from ostinato.schedules.rows import occurrence_key
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros, from_datetime, to_datetime
+
+_DEFAULT = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class DueOccurrence:
+    """A time of a schedule that is due and that nobody has claimed."""
+
+    schedule_id: str
+    scheduled_for: datetime
+    definition: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The answer to a claim. Only one that is `claimed` has a run; `epoch` tells it from later claims of the same run.
+    `stale`: the schedule is canceled or paused, or that is no time of it."""
+
+    status: Literal["claimed", "already_claimed", "stale"]
+    run_id: str = ""
+    attempt: int = 0
+    epoch: int = 0
+
+
+class SchedulerStore:
+    """`await app.agents.schedules(agent).store()`."""
+
+    def __init__(self, host: Callable[[], Host], agent: str, namespace: str, ttl: timedelta | None) -> None:
+        self._host = host
+        self._agent = agent
+        self._namespace = namespace
+        self._ttl = ttl or _DEFAULT
+
+    async def due(self, limit: int = 100) -> Sequence[DueOccurrence]:
+        """What is due and not claimed, the oldest first."""
+        check_limit(limit)
+
+        def read(_: int) -> Operation[list[DueOccurrence]]:
+            rows = yield statement(
+                "due_agent_schedules", namespace=self._namespace, agent=self._agent, name=OCCURRENCE, limit=limit
+            )
+            return [
+                DueOccurrence(id, to_datetime(orjson.loads(detail)["nominal"]), orjson.loads(definition))
+                for id, definition, detail in rows
+            ]
+
+        return await self._host().store.read(read)
+
+    async def claim(self, schedule_id: str, scheduled_for: datetime, claim_until: datetime | None = None) -> Claim:
+        """Claim one occurrence, until then or for the scheduler's `claim_ttl_seconds`. Of two callers at once, one gets
+        it."""
+        check_text(schedule_id, "the schedule's id")
+        nominal = from_datetime(scheduled_for)
+
+        def write(now: Micros) -> Operation[Claim]:
+            names = {"namespace": self._namespace, "agent": self._agent, "id": schedule_id}
+            shown = yield statement("agent_schedule_is", **names)
+            if not shown or shown[0][0] not in ("active", "completed"):
+                return Claim("stale")
+            stored = read_stored((yield statement("agent_schedule", **names))[0])
+            run = yield from self._find(stored, nominal)
+            if run is None:
+                return Claim("stale")
+            if run.status is not Status.READY:
+                return Claim("already_claimed")
+            yield statement("claim_occurrence", id=run.id, now=now)
+            yield sql("set_timers", [self._expiry(run, until)])
+            if run.concurrency_key is not None:
+                yield from let_out([], [run], now)
+            yield sql("notify")
+            if run.claim == 0:
+                yield sql("insert_events", [of_schedule(now, run, "schedule:run_started")])
+            return Claim("claimed", run.id, run.number, run.claim + 1)
+
+        now = self._host().engine().clock.now()
+        until = now + self._ttl // timedelta(microseconds=1) if claim_until is None else from_datetime(claim_until)
+        if until <= now:
+            raise OstinatoError(f"claim_until {claim_until} has passed")
+        claim: Claim = await self._write(write)
+        return claim
+
+    def _find(self, stored: StoredSchedule, nominal: Micros) -> Operation[Run | None]:
+        """Lock the run of an occurrence."""
+        key = occurrence_key(stored.engine_id, nominal, "auto")
+        rows = yield statement("occurrence_by_key", namespace=self._namespace, key=key)
+        if not rows:
+            return None
+        return whole_run((yield sql("runs_for_update", [(rows[0][0],)]))[0])
+
+    def _expiry(self, run: Run, due: Micros) -> Any:
+        return timer_row(Timer(FUNCTION, run.id, WAKE, due, run.namespace))
+
+    async def complete_run(self, claim: Claim, outcome: str, metadata: Mapping[str, Any] | None = None) -> None:
+        """Say how a claimed occurrence ended. Raises `Conflict` if the claim has expired. `metadata`: reason,
+        request_id, session_id, delivered, expanded_recipients."""
+        if outcome not in set(Outcome):
+            raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(Outcome)}")
+        result = to_json({**(metadata or {}), "outcome": outcome}, "the metadata")
+
+        def write(now: Micros) -> Operation[None]:
+            (row,) = yield sql("runs_by_ids", [(claim.run_id,)])
+            kinds = self._host().engine().kinds
+            owners = yield from lock_owners([whole_run(row)], kinds)
+            run = yield from self._lock_held(claim)
+            yield statement("finish_occurrence", id=run.id, result=result, now=now)
+            yield sql("drop_timers", [(FUNCTION, run.id)])
+            after = yield from after_chains(owners, [Ended(run, Status.SUCCEEDED, None, result)], now, kinds)
+            yield sql("notify")
+            yield sql("insert_events", [event_row(now, run, "run:succeeded"), *after.events])
+
+        await self._write(write)
+
+    async def fail_run(self, claim: Claim, reason: str, retry_at: datetime | None = None) -> None:
+        """Say that a claimed occurrence failed. With `retry_at` it is due again then, for whoever claims it."""
+        check_text(reason, "the reason")
+        if retry_at is None:
+            await self.complete_run(claim, "failed", {"reason": reason})
+            return
+
+        def write(now: Micros) -> Operation[None]:
+            run = yield from self._lock_held(claim)
+            yield statement("release_occurrence", id=run.id, reason=reason[:300])
+            yield sql("set_timers", [self._expiry(run, max(now, from_datetime(retry_at)))])
+
+        await self._write(write)
+
+    def _lock_held(self, claim: Claim) -> Operation[Run]:
+        """Lock a run that is still claimed by this claim."""
+        rows = yield sql("runs_for_update", [(claim.run_id,)])
+        run = whole_run(rows[0]) if rows else None
+        if run is None or run.status is not Status.WAITING or run.claim != claim.epoch:
+            raise Conflict(f"the claim of run {claim.run_id!r} has expired, or the run is over; claim it again")
+        return run
+
+    async def _write(self, make: Callable[[Micros], Operation[Any]]) -> Any:
+        host = self._host()
+        now = host.engine().clock.now()
+        written = await host.store.run(lambda _: make(now))
+        host.engine().attend()
+        return written

@@ -1,0 +1,377 @@
+"""Tools with which an agent schedules turns for the user it talks with, and for nobody else.
+
+The user comes from the session (`ToolContext`), never from arguments. Whatever else a model asks for is refused, and
+`schedule:tool_scope_denied` says so to operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ostinato.engine.ways import Host
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_text, short_repr
+from ostinato.flows.definition import Agent, Tool
+from ostinato.flows.errors import Denied
+from ostinato.flows.model import CLASSIC
+from ostinato.flows.schedules import operations
+from ostinato.flows.schedules.api import AgentSchedules, make_scheduler
+from ostinato.flows.schedules.definition import Definition, patched, read_definition
+from ostinato.flows.schedules.operations import Scheduler, note_tool_denial
+from ostinato.flows.schedules.rows import ScheduleRecord, StoredSchedule, read_stored, statement
+from ostinato.flows.store import statement as agent_statement
+from ostinato.flows.tool_context import ToolContext
+from ostinato.flows.turns import Place
+from ostinato.model import read_length, read_retry
+from ostinato.store.contract import Operation
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, Micros
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_TIMEOUT: Micros = 10 * SECOND
+_LOOKED = 200  # times of a cron line whose distances are compared
+_MOST_LISTED = 100
+NAMES = (
+    "create_current_user_schedule",
+    "update_current_user_schedule",
+    "cancel_current_user_schedule",
+    "list_current_user_schedules",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleTools:
+    """What `schedule_tools` returns: the limits of an agent's own schedules."""
+
+    flows: frozenset[str] | None
+    max_active: int
+    min_interval: Micros
+    in_scheduled_turns: bool
+    allow_session_bootstrap: bool
+
+
+def schedule_tools(
+    flows: Sequence[str] | Literal["*"],
+    *,
+    max_active: int = 20,
+    min_interval: Length = "10m",
+    in_scheduled_turns: bool = False,
+    allow_session_bootstrap: bool = True,
+) -> ScheduleTools:
+    """Let an agent schedule turns for the user it talks with: `app.agent(…, tools=[schedule_tools(["remind"])])`.
+
+    `flows` are those that may be scheduled, `"*"` all of the agent's. A user may have `max_active` schedules that are
+    not over. Two times of one are at least `min_interval` apart. Without `in_scheduled_turns` schedules are made and
+    changed only in turns that a message of the user began, so that none can make others."""
+    if flows != "*" and (isinstance(flows, str) or not all(isinstance(flow, str) and flow for flow in flows)):
+        raise OstinatoError(f"schedule_tools: flows {short_repr(flows)} is neither a list of names nor '*'")
+    if not isinstance(max_active, int) or isinstance(max_active, bool) or not 1 <= max_active <= 10_000:
+        raise OstinatoError(
+            f"schedule_tools: max_active {short_repr(max_active)} is not a whole number from 1 to 10,000"
+        )
+    for name, value in (("in_scheduled_turns", in_scheduled_turns), ("bootstrap", allow_session_bootstrap)):
+        if not isinstance(value, bool):
+            raise OstinatoError(f"schedule_tools: {name} {short_repr(value)} is neither True nor False")
+    least = read_length(min_interval, "min_interval")
+    if least < 60 * SECOND:
+        raise OstinatoError(f"schedule_tools: min_interval {min_interval!r} is less than a minute")
+    allowed = None if flows == "*" else frozenset(flows)
+    return ScheduleTools(allowed, max_active, least, in_scheduled_turns, allow_session_bootstrap)
+
+
+class Surroundings(Protocol):
+    """What the tools need of the app, as it is when they are called."""
+
+    def host(self) -> Host: ...
+
+    def schedules(self, agent: str, namespace: str) -> AgentSchedules: ...
+
+    def place(self, agent: str, namespace: str) -> Place: ...
+
+    def declared(self, agent: str) -> Mapping[str, Any]: ...
+
+
+def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings) -> None:
+    """Add the four tools to an agent."""
+    calls = _Calls(agent, tools, around)
+    create, update, cancel, listing = _models()
+    for name, function, arguments in (
+        (NAMES[0], calls.create, create),
+        (NAMES[1], calls.update, update),
+        (NAMES[2], calls.cancel, cancel),
+        (NAMES[3], calls.list, listing),
+    ):
+        if name in agent.tools:
+            raise OstinatoError(f"agent {agent.name!r} has two tools called {name!r}; give schedule_tools once")
+        described = (function.__doc__ or "").strip()
+        agent.tools[name] = Tool(
+            name,
+            function,
+            f"{described} Times are in the zone {agent.schedule_zone}.",
+            arguments,
+            context=True,
+            timeout=_TIMEOUT,
+            retry=read_retry(None),
+            at_most_once=False,
+            refused=calls.note_refusal,
+        )
+
+
+def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:
+    """What the model may give to each tool. None of them has a field for a target."""
+    from pydantic import BaseModel, ConfigDict, Field
+
+    class Strict(BaseModel):
+        model_config = ConfigDict(extra="forbid", strict=True)
+
+    class Trigger(Strict):
+        type: Literal["cron", "once"] = Field(description="cron repeats, once is a single time")
+        expr: str | None = Field(None, description="for cron: minute hour day month weekday", max_length=200)
+        run_at: str | None = Field(None, description="for once: ISO 8601, such as 2026-03-01T09:00", max_length=64)
+
+    class OnMissed(Strict):
+        policy: Literal["skip", "catch_up"]
+        max_runs: int | None = Field(None, ge=1, le=100)
+        max_age_seconds: int | None = Field(None, ge=1, le=30 * 86_400)
+
+    class Create(Strict):
+        flow: str = Field(max_length=200)
+        trigger: Trigger
+        allow_session_bootstrap: bool | None = None
+        on_missed: OnMissed | None = None
+        metadata: dict[str, Any] | None = None
+
+    class Update(Strict):
+        schedule_id: str = Field(max_length=300)
+        trigger: Trigger | None = None
+        allow_session_bootstrap: bool | None = None
+        on_missed: OnMissed | None = None
+        metadata: dict[str, Any] | None = None
+
+    class Cancel(Strict):
+        schedule_id: str = Field(max_length=300)
+
+    class Listing(Strict):
+        flow: str | None = Field(None, max_length=200)
+        status: Literal["active", "paused", "canceled", "completed"] | None = None
+
+    return Create, Update, Cancel, Listing
+
+
+class _Calls:
+    def __init__(self, agent: Agent, tools: ScheduleTools, around: Surroundings) -> None:
+        self._agent = agent
+        self._tools = tools
+        self._around = around
+
+    async def create(
+        self,
+        ctx: ToolContext,
+        flow: str,
+        trigger: Any,
+        allow_session_bootstrap: bool | None,
+        on_missed: Any,
+        metadata: dict[str, Any] | None,
+    ) -> dict[str, Any]:
+        """Schedule a flow for the user of this conversation, once or again and again."""
+        await self._check_turn(ctx, NAMES[0])
+        scheduler, declared = self._scheduler(ctx)
+        document = {
+            "flow": flow,
+            "trigger": _plain(trigger),
+            "target": {"kind": "user", "user_external_id": ctx.user.external_id},
+            "allow_session_bootstrap": allow_session_bootstrap,
+            "on_missed": None if on_missed is None else _plain(on_missed),
+            "metadata": metadata,
+        }
+        definition = read_definition(
+            document, scheduler.zone, "the schedule", bootstrap=self._tools.allow_session_bootstrap
+        )
+        await self._check_flow(ctx, definition.flow)
+        self._check_interval(scheduler, definition)
+        id = f"tool:{ctx.key}"  # the same in every attempt of the same call
+
+        def check_room() -> Operation[None]:
+            yield from self._check_room(scheduler.place, ctx, id)
+
+        schedules = self._around.schedules(ctx.agent, ctx.namespace)
+        await schedules.create_as(scheduler, declared, id, "tool", definition, check_room)
+        return show(await schedules.get(id))
+
+    async def update(
+        self,
+        ctx: ToolContext,
+        schedule_id: str,
+        trigger: Any,
+        allow_session_bootstrap: bool | None,
+        on_missed: Any,
+        metadata: dict[str, Any] | None,
+    ) -> dict[str, Any]:
+        """Change a schedule of the user of this conversation: when it runs, or its metadata."""
+        await self._check_turn(ctx, NAMES[1])
+        fields = {
+            "trigger": None if trigger is None else _plain(trigger),
+            "allow_session_bootstrap": allow_session_bootstrap,
+            "on_missed": None if on_missed is None else _plain(on_missed),
+            "metadata": metadata,
+        }
+        patch = {name: value for name, value in fields.items() if value is not None}
+        scheduler, _ = self._scheduler(ctx)
+
+        def change(stored: StoredSchedule) -> Operation[None]:
+            if stored.status == "canceled":
+                raise Conflict(f"schedule {stored.id!r} is canceled; create another")
+            definition = patched(stored.read(), patch, scheduler.zone, "the schedule")
+            self._check_interval(scheduler, definition)
+            if "trigger" in patch:
+                operations.check_to_come(scheduler, definition)
+            yield from self._check_room(scheduler.place, ctx, stored.id)
+            yield from operations.update(scheduler, stored, definition)
+
+        return await self._change(ctx, NAMES[1], schedule_id, change)
+
+    async def cancel(self, ctx: ToolContext, schedule_id: str) -> dict[str, Any]:
+        """Cancel a schedule of the user of this conversation."""
+        scheduler, _ = self._scheduler(ctx)
+
+        def change(stored: StoredSchedule) -> Operation[None]:
+            yield from operations.cancel(scheduler, stored, "canceled in a conversation")
+
+        return await self._change(ctx, NAMES[2], schedule_id, change)
+
+    async def list(self, ctx: ToolContext, flow: str | None, status: str | None) -> list[dict[str, Any]]:
+        """List the schedules of the user of this conversation."""
+        records = await self._around.schedules(ctx.agent, ctx.namespace).list(
+            flow=flow,
+            status=status,
+            target_kind="user",
+            user_external_id=ctx.user.external_id,
+            limit=_MOST_LISTED,
+        )
+        return [show(record) for record in records]
+
+    async def _change(
+        self, ctx: ToolContext, tool: str, id: str, change: Callable[[StoredSchedule], Operation[None]]
+    ) -> dict[str, Any]:
+        """Change a schedule that belongs to the current user. Any other does not exist for the model."""
+        check_text(id, "schedule_id")
+        scheduler, _ = self._scheduler(ctx)
+        place = scheduler.place
+
+        def write(_: int) -> Operation[str | None]:
+            yield from _lock_user(place, ctx)
+            rows = yield statement("lock_agent_schedule", namespace=place.namespace, agent=place.agent, id=id)
+            if not rows:
+                return "unknown"
+            stored = read_stored(rows[0])
+            if stored.target_kind != "user" or stored.user_external_id != ctx.user.external_id:
+                return "foreign_schedule" if stored.target_kind == "user" else "segment_schedule"
+            if stored.origin == "config":
+                return "config_schedule"
+            yield from change(stored)
+            return None
+
+        host = self._around.host()
+        refused = await host.store.run(write)
+        if refused is not None:
+            if refused != "unknown":
+                await self._deny(ctx, tool, refused, schedule_id=id)
+            raise NotFound(f"you have no schedule {id!r} that can be changed")
+        host.engine().attend()
+        return show(await self._around.schedules(ctx.agent, ctx.namespace).get(id))
+
+    # Checks
+
+    async def _check_turn(self, ctx: ToolContext, tool: str) -> None:
+        if ctx.turn.source != "inbound" and not self._tools.in_scheduled_turns:
+            await self._deny(ctx, tool, "not_in_a_turn_of_the_user")
+            raise Denied("schedules are made and changed only in answer to a message of the user")
+
+    async def _check_flow(self, ctx: ToolContext, flow: str) -> None:
+        allowed = self._tools.flows
+        if allowed is None:
+            allowed = frozenset([*self._agent.flows, CLASSIC])
+        if flow not in allowed:
+            await self._deny(ctx, NAMES[0], "flow_not_allowed", flow=flow[:200])
+            raise Denied(
+                f"flow {short_repr(flow)} cannot be scheduled; there is {', '.join(sorted(allowed)) or 'none'}"
+            )
+
+    def _check_interval(self, scheduler: Scheduler, definition: Definition) -> None:
+        if definition.cron_expr is None:
+            return
+        times = definition.spec(scheduler.zone).compiled.times(scheduler.place.now)
+        for earlier, later in pairwise(islice(times, _LOOKED)):
+            if later - earlier < self._tools.min_interval:
+                apart, least = (later - earlier) // SECOND, self._tools.min_interval // SECOND
+                raise OstinatoError(
+                    f"trigger.expr: two of its times are {apart} s apart; at least {least} s are allowed"
+                )
+
+    def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
+        """Raise if the user has too many schedules. The user is locked, so two calls at once cannot both fit."""
+        yield from _lock_user(place, ctx)
+        names = {"namespace": place.namespace, "agent": place.agent, "user": ctx.user.external_id}
+        ((count,),) = yield statement("count_agent_schedules", **names, besides=id)
+        if count >= self._tools.max_active:
+            raise Conflict(f"there are {count} schedules already, which is the most; cancel one first")
+
+    async def note_refusal(
+        self, ctx: ToolContext, tool: str, arguments: Mapping[str, Any], extra: Sequence[str]
+    ) -> None:
+        """Write a denial if a model has given arguments that the tool does not have."""
+        if extra:
+            await self._deny(ctx, tool, "undeclared_arguments", arguments=[name[:100] for name in extra[:20]])
+
+    async def _deny(self, ctx: ToolContext, tool: str, reason: str, **more: Any) -> None:
+        place = self._around.place(ctx.agent, ctx.namespace)
+        data = {
+            "agent": ctx.agent,
+            "tool": tool,
+            "reason": reason,
+            "user_external_id": ctx.user.external_id,
+            "user_id": ctx.user.id,
+            "session_id": ctx.turn.session_id,
+            "request_id": ctx.turn.id,
+            "turn_source": ctx.turn.source,
+            "key": ctx.key,
+            **more,
+        }
+        await self._around.host().store.run(lambda _: note_tool_denial(place, ctx.turn.id, data))
+
+    def _scheduler(self, ctx: ToolContext) -> tuple[Scheduler, Mapping[str, Any]]:
+        declared = self._around.declared(ctx.agent)
+        place = replace(self._around.place(ctx.agent, ctx.namespace), actor=f"user:{ctx.user.external_id}")
+        return make_scheduler(self._around.host(), place, declared), declared
+
+
+def _lock_user(place: Place, ctx: ToolContext) -> Operation[None]:
+    yield agent_statement("lock_agent_user_id", id=ctx.user.id)
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
+
+
+def show(record: ScheduleRecord) -> dict[str, Any]:
+    """A schedule as a model sees it. It says nothing of other users, campaigns or operators."""
+    trigger = {"type": record.trigger_type}
+    if record.cron_expr is not None:
+        trigger["expr"] = record.cron_expr
+    if record.run_at is not None:
+        trigger["run_at"] = record.run_at.isoformat()
+    return {
+        "schedule_id": record.id,
+        "flow": record.flow,
+        "trigger": trigger,
+        "timezone": record.timezone,
+        "status": record.status,
+        "next_run_at": None if record.next_run_at is None else record.next_run_at.isoformat(),
+        "allow_session_bootstrap": record.allow_session_bootstrap,
+        "metadata": dict(record.metadata),
+        "version": record.version,
+    }
