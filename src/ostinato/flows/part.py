@@ -25,6 +25,7 @@ from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
+from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
 from ostinato.store.contract import Operation
 
@@ -117,6 +118,9 @@ class AgentsPart(Part):
 
     def loops(self) -> Mapping[str, Loop]:
         return {"lost sessions": self._end_lost_sessions} if self._around.codes.by_name else {}
+
+    async def close(self) -> None:
+        await close_group(self.host.store)
 
     async def _end_lost_sessions(self) -> None:
         """End sessions whose runs have failed or were stopped, soon after that: their turns have failed."""

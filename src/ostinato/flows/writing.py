@@ -50,6 +50,13 @@ async def _write(store: Store, make: Callable[[], Operation[T]]) -> T:
     return await group.write(make)
 
 
+async def close_group(store: Store) -> None:
+    """End the commits of a store whose node has stopped or was lost. Nothing waits for them any more."""
+    group = _groups.pop(store, None)
+    if group is not None:
+        await group.close()
+
+
 class _Group:
     """Operations that wait for the commit that is in progress."""
 
@@ -65,6 +72,11 @@ class _Group:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._commit_all())
         return await done
+
+    async def close(self) -> None:
+        if self._task is not None and self.loop is asyncio.get_running_loop():
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _commit_all(self) -> None:
         while self._waiting:

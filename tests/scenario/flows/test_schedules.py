@@ -789,42 +789,60 @@ async def test_75_76_events_have_what_the_rfc_asks_for(world: World) -> None:
         assert event.data["scheduled_for"] == due["scheduled_for"]
 
 
-async def test_16_47_a_segment_starts_a_campaign_with_what_it_needs(world: World) -> None:
-    agent, _ = make_buddy(world)
+async def test_16_47_a_segment_runs_a_campaign(world: World) -> None:
+    agent, outbox = make_buddy(world)
     with_flows(agent)
-    inputs: list[dict[str, Any]] = []
-    if "agent-campaign" in world.app.functions.codes:
-        pytest.skip("campaigns are there: their own tests run them")
-
-    @world.app.function(name="agent-campaign")
-    async def campaign(ctx: Any, **input: Any) -> dict[str, Any]:
-        inputs.append(input)
-        return {"outcome": "success", "expanded_recipients": 3, "partial": True}
-
     await world.up()
+    for user in ("ada", "bob", "eve"):
+        await world.app.agents.put_user("buddy", user)
     schedules = world.app.agents.schedules("buddy")
-    target = {**ALL, "options": {"throttle": 5}}
-    new = await schedules.create(flow="remind", trigger=NINE, target=target, metadata={"a": 1})
+    new = await schedules.create(
+        flow="remind", trigger=NINE, target={**ALL, "options": {"rate": "100/s"}}, allow_session_bootstrap=True
+    )
     await world.advance("13h")
-    (input,) = inputs
-    assert input == {
-        "agent": "buddy",
-        "schedule_id": new.schedule_id,
-        "scheduled_for": 1767268800000000,
-        "trigger_type": "cron",
-        "run_attempt": 1,
-        "campaign_id": "spring",
-        "segment": {"type": "all"},
-        "flow": "remind",
-        "input": None,
-        "metadata": {"a": 1},
-        "allow_session_bootstrap": False,
-        "options": {"throttle": 5},
-    }
+    assert sorted(message.user for message in outbox.sent) == ["ada", "bob", "eve"]
     (run,) = await schedules.runs(new.schedule_id)
     assert (run.outcome, run.expanded_recipients, run.target_kind) == ("success", 3, "segment")
     (done,) = [e for e in await of_schedule(world, new.schedule_id) if e.name == "schedule:run_completed"]
     assert (done.data["campaign_id"], done.data["expanded_recipients"]) == ("spring", 3)
+    await world.advance("24h")
+    assert len(outbox.sent) == 6
+    names = [
+        event.name for event in await events(world, "schedule") if event.data.get("schedule_id") == new.schedule_id
+    ]
+    assert names.count("schedule:campaign_resolved") == 2
+    assert names.count("schedule:recipient_run_started") == names.count("schedule:recipient_run_completed") == 6
+
+
+async def test_18_a_canceled_schedule_stops_its_campaign(world: World) -> None:
+    """Messages that were sent stand; nobody else gets one."""
+    agent, outbox = make_buddy(world)
+    with_flows(agent)
+    await world.up()
+    for number in range(6):
+        await world.app.agents.put_user("buddy", f"user-{number}")
+    schedules = world.app.agents.schedules("buddy")
+    new = await schedules.create(
+        flow="remind", trigger=NINE, target={**ALL, "options": {"rate": "1/m"}}, allow_session_bootstrap=True
+    )
+    await world.advance_to("2026-01-01T12:01:30Z")
+    sent = len(outbox.sent)
+    assert 0 < sent < 6
+    await schedules.cancel(new.schedule_id)
+    await world.advance("2h")
+    assert len(outbox.sent) == sent
+    (campaign,) = await world.app.agents.campaigns("buddy").list()
+    assert campaign.status in ("stopped", "done")
+    assert campaign.counts["success"] == sent
+    assert sum(campaign.counts.values()) == 6
+    assert await world.app.check(repair=False) == []
+
+
+@pytest.mark.parametrize("options", [{"rat": "1/m"}, {"rate": "quick"}, "none"])
+async def test_the_settings_of_a_campaign_are_checked_at_the_door(world: World, options: Any) -> None:
+    schedules, _ = await prepared(world)
+    with pytest.raises(OstinatoError, match=r"target\.options"):
+        await schedules.create(flow="remind", trigger=NINE, target={**ALL, "options": options})
 
 
 # Executors

@@ -12,6 +12,7 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.flows.campaign_model import read_options
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
 from ostinato.flows.segments import check_segment
 from ostinato.model import MOST
@@ -258,7 +259,7 @@ def read_target(document: object, place: str) -> dict[str, Any]:
     if parts.get("options") is not None:
         if not isinstance(parts["options"], Mapping):
             raise OstinatoError(f"{place}.options {short_repr(parts['options'])} is not an object")
-        to_json(dict(parts["options"]), f"{place}.options")
+        read_options(parts["options"], f"{place}.options")
         target["options"] = dict(parts["options"])
     return target
 
