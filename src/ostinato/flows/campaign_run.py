@@ -37,6 +37,7 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 _SHIFT = 2 * SECOND  # how long one step drives a campaign, so that a node need not wait long for it to stop
 _PAUSE = 0.02  # seconds between two transactions, so that more turns are over
 _POLL = 1.0  # seconds after which turns of other nodes are looked at
+_LONGEST_PAUSE = 15  # seconds without a look at turns that take long
 _LONGEST_WAIT = timedelta(hours=1)
 _SHIFTS = 50  # after which the history is dropped
 _RESOLVER = 300.0  # seconds
@@ -130,14 +131,14 @@ class CampaignRun:
             raise
         return ended
 
-    async def _write(self, make: Callable[[Place], Operation[Any]]) -> Any:
+    async def _write(self, make: Callable[[Place], Operation[Any]], *, nudge: bool = True) -> Any:
         queue = (await self.around.declared(self.definition.agent))["queue"]
         host = self.around.host
 
         def work(now: Micros) -> Operation[Any]:
             return make(Place(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
 
-        return await write_patiently(host, work)
+        return await write_patiently(host, work, nudge=nudge)
 
     async def _setting(self) -> Setting:
         return setting_of(await self.around.declared(self.definition.agent))
@@ -221,10 +222,14 @@ class CampaignRun:
 
     async def _drive(self) -> None:
         """Drive the campaign until everybody's turn is over. While nothing can be done, the run is parked."""
+        quiet = 0  # shifts in a row in which nothing was over, because turns take long
         for _ in range(_SHIFTS):
             progress = await self.ctx.step(step(self._shift, name="send"))
             if progress["over"]:
                 return
+            quiet = 0 if progress["changed"] else quiet + 1
+            if quiet and not progress["idle"]:
+                await self.ctx.receive(CONTROL, timeout=min(_LONGEST_PAUSE, 2 ** (quiet - 1)), default=None)
             if progress["idle"]:
                 wait = _LONGEST_WAIT
                 if progress["next"] is not None:
@@ -242,15 +247,27 @@ class CampaignRun:
         setting = await self._setting()
         clock = host.engine().clock
         end = clock.now() + _SHIFT
+        changed = False
         with host.engine().listeners.watching() as news:
             while True:
                 news.clear()
-                progress: Progress = await self._write(lambda place: sends.advance(place, self.id, setting))
+                progress: Progress = await self._write(
+                    lambda place: sends.advance(place, self.id, setting), nudge=False
+                )
+                if progress.changed:  # a nudge wakes this loop, too
+                    host.engine().nudge()
+                changed = changed or progress.changed
                 now = clock.now()
                 due = progress.next if progress.status in ("sending", "stopping") else None
                 idle = not progress.fresh and not progress.changed and (due is None or due > now + SECOND)
                 if progress.over or idle or now >= end:
-                    return {"over": progress.over, "idle": idle, "flying": progress.flying, "next": due}
+                    return {
+                        "over": progress.over,
+                        "idle": idle,
+                        "changed": changed,
+                        "flying": progress.flying,
+                        "next": due,
+                    }
                 if not progress.changed:
                     pause = _POLL if due is None or due <= now else min(_POLL, (due - now) / SECOND)
                     await wait_for_event(news, max(pause, _PAUSE))

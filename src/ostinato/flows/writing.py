@@ -23,8 +23,9 @@ _MOST = 100  # operations in one transaction
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
-async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]]) -> T:
-    """Do one operation. `make` gets the time. While the store is unavailable, it is tried again."""
+async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]], *, nudge: bool = True) -> T:
+    """Do one operation. `make` gets the time. While the store is unavailable, it is tried again. `nudge` makes the node
+    look for what the operation has made ready."""
     pause = _FIRST_PAUSE
     while True:
         now = host.engine().clock.now()
@@ -36,7 +37,8 @@ async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]]) ->
             await asyncio.sleep(pause)
             pause = min(_LONGEST_PAUSE, 2 * pause)
         else:
-            host.engine().nudge()
+            if nudge:
+                host.engine().nudge()
             return written
 
 
