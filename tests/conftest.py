@@ -12,11 +12,16 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
+from hypothesis import HealthCheck, settings
 
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.support.forked_cli import forking
 from tests.support.postgres import bare, disconnect, empty
+
+# How fast examples are made says something about the machine, not about the code.
+settings.register_profile("ostinato", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ostinato")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 
-from tests.acceptance.test_http_schema import BRIEF, check, live, schema  # noqa: F401  # `live` is a fixture
+from tests.support.http_schema import BRIEF, check, live, schema  # noqa: F401  # `live` is a fixture
 from tests.support.web import Live
 
 LONG = settings(BRIEF, max_examples=600, derandomize=False, phases=[Phase.explicit, Phase.generate])

@@ -25,7 +25,6 @@ MOST_IN_FLIGHT = 1_000
 MOST_VARIANTS = 8
 HOLDOUT = "holdout"
 _IN_FLIGHT = 50
-_EXPIRES = "7d"
 _BURST = SECOND // 5  # a throttled campaign may make up for a fifth of a second
 _RATE = re.compile(r"(?P<count>\d{1,7})/(?P<unit>s|m|h|d)")
 _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}

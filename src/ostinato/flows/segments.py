@@ -104,11 +104,6 @@ class Segment:
         """From when on a user must have written, inclusive, for a segment `active_since`."""
         return scheduled_for - (self.active_since_days or 0) * DAY
 
-    @property
-    def needs_tags(self) -> bool:
-        """Whether users must be read with their tags."""
-        return self.filter is not None
-
 
 _OF_TYPE: Mapping[str, tuple[str, ...]] = {
     "all": (),
