@@ -440,7 +440,7 @@ class CampaignRecord:
 @dataclass(slots=True)
 class RecipientRecord:
     """A recipient of a campaign, a row. `status`: pending, started or done. `due`: when their turn may begin. `reason`
-    of a pending one says why it waits."""
+    of a pending one says why it waits. `delivered`: how many messages they got."""
 
     campaign_id: str
     external_id: str
@@ -455,6 +455,7 @@ class RecipientRecord:
     session_id: str | None = None
     started: Micros | None = None
     finished: Micros | None = None
+    delivered: int = 0
 
 
 def aggregate(counts: Mapping[str, int]) -> tuple[Outcome, str | None]:

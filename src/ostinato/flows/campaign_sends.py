@@ -290,7 +290,7 @@ def _collect(place: Place, campaign: CampaignRecord, definition: Definition) -> 
     for row in rows:
         recipient = read_recipient(row[:width])
         outcome, reason, session_id, finished, delivered, flow = row[width:]
-        recipient.session_id = session_id
+        recipient.session_id, recipient.delivered = session_id, delivered
         _finish(recipient, finished, Outcome(outcome), reason)
         recipients.append(recipient)
         events.append(recipient_event(place, campaign, recipient, definition, delivered=delivered, flow=flow))

@@ -62,7 +62,8 @@ WHERE r.campaign_id = :id AND r.status = 'started' AND t.finished IS NOT NULL OR
 
 -- update_recipients: recipients as they are now.
 UPDATE ostinato_agent_recipients SET user_id = r.user_id, status = r.status, due = r.due, outcome = r.outcome,
-    reason = r.reason, turn_id = r.turn_id, session_id = r.session_id, started = r.started, finished = r.finished
+    reason = r.reason, turn_id = r.turn_id, session_id = r.session_id, started = r.started, finished = r.finished,
+    delivered = r.delivered
 FROM {rows r(recipient_columns)}
 WHERE ostinato_agent_recipients.campaign_id = r.campaign_id AND ostinato_agent_recipients.external_id = r.external_id
 
@@ -80,9 +81,10 @@ ORDER BY external_id LIMIT :limit
 -- recipient: one of them.
 SELECT {recipient_columns} FROM ostinato_agent_recipients WHERE campaign_id = :id AND external_id = :user
 
--- recent_recipients: how many messages of campaigns users have had since a time. Uses ostinato_agent_recipients_user.
+-- recent_recipients: how many messages of campaigns users have had, or may have had, since a time. Uses ostinato_agent_recipients_user.
 SELECT o.user_id, count(*) FROM {rows r(id text)} JOIN ostinato_agent_recipients o ON o.user_id = r.id
-WHERE o.started >= :since AND o.started IS NOT NULL AND (o.outcome IS NULL OR o.outcome = 'success') GROUP BY o.user_id
+WHERE o.started >= :since AND o.started IS NOT NULL AND (o.outcome IS NULL OR o.delivered > 0
+    OR o.reason = 'delivery_unknown') GROUP BY o.user_id
 
 -- users_by_external: users by their external ids.
 SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u

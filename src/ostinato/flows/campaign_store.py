@@ -18,7 +18,7 @@ TABLES = {
     "recipient": table(
         "ostinato_agent_recipients",
         """campaign_id external_id namespace user_id status due:int variant outcome reason turn_id session_id
-        started:int finished:int""",
+        started:int finished:int delivered:int""",
     ),
 }
 read_campaign = reader(CampaignRecord, TABLES["campaign"].columns)

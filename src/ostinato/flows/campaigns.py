@@ -89,6 +89,7 @@ class RecipientInfo:
     session_id: str | None
     started: datetime | None
     finished: datetime | None
+    delivered: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -567,7 +568,7 @@ def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Op
 
 
 def _explain(campaign: CampaignRecord, recipient: RecipientRecord) -> Explanation:
-    messaged = recipient.outcome == "success" and recipient.reason != "policy_cancel"
+    messaged = recipient.delivered > 0
     reason = recipient.reason
     if messaged:
         words = "they were messaged"
@@ -577,6 +578,8 @@ def _explain(campaign: CampaignRecord, recipient: RecipientRecord) -> Explanatio
         words = "their turn is going on"
     elif recipient.status == "pending" and reason is None:
         words = f"their turn has not come; the campaign is {campaign.status}"
+    elif recipient.outcome == "success" and reason not in REASONS:
+        words = f"their turn said nothing{f' ({reason})' if reason else ''}"
     else:
         words = REASONS.get(reason or "", f"their turn ended with {recipient.outcome}: {reason}")
     return Explanation(recipient.external_id, campaign.id, messaged, recipient.outcome, reason, words)
@@ -598,6 +601,7 @@ def _recipient(recipient: RecipientRecord) -> RecipientInfo:
         recipient.session_id,
         _moment(recipient.started),
         _moment(recipient.finished),
+        recipient.delivered,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ostinato import Conflict, NotFound, OstinatoError
-from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta
+from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, SkipLLM
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.errors import AudienceTooLarge
 from ostinato.testing import World
@@ -470,6 +470,22 @@ async def test_a_frequency_cap_and_its_override(world: World) -> None:
     await world.advance("8d")
     assert (await run_campaign(world)).counts == {"success": 1}
     assert len(outbox.sent) == 3
+
+
+async def test_a_turn_that_says_nothing_is_no_message(world: World) -> None:
+    agent, outbox = make_hello(world, campaigns={"frequency_cap": {"messages": 1, "per": "7d"}})
+    silent = True
+    agent.before_llm(lambda hook_input: SkipLLM() if silent else None)
+    await put_people(world, "ada")
+    quiet = await run_campaign(world)
+    assert quiet.counts == {"success": 1}
+    why = await campaigns(world).explain(quiet.id, "ada")
+    assert (why.messaged, why.words) == (False, "their turn said nothing (policy_skip)")
+    silent = False
+    spoken = await run_campaign(world)
+    assert (await campaigns(world).explain(spoken.id, "ada")).messaged
+    assert [recipient.delivered for recipient in await campaigns(world).recipients(spoken.id)] == [1]
+    assert len(outbox.sent) == 1
 
 
 async def test_stop_is_confirmed_once_and_ends_campaigns_for_a_user(world: World) -> None:

@@ -39,6 +39,7 @@ CREATE TABLE ostinato_agent_recipients (
     session_id text,
     started bigint,
     finished bigint,
+    delivered bigint NOT NULL,
     PRIMARY KEY (campaign_id, external_id)
 );
 CREATE INDEX ostinato_agent_recipients_pending ON ostinato_agent_recipients (campaign_id, due, external_id)

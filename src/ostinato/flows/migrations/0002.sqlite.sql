@@ -39,6 +39,7 @@ CREATE TABLE ostinato_agent_recipients (
     session_id text,
     started integer,
     finished integer,
+    delivered integer NOT NULL,
     PRIMARY KEY (campaign_id, external_id)
 ) WITHOUT ROWID;
 CREATE INDEX ostinato_agent_recipients_pending ON ostinato_agent_recipients (campaign_id, due, external_id)
