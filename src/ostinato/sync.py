@@ -321,6 +321,14 @@ class SyncAgents(SyncCalls):
         """Declare an agent: `app.agents.declare`, which needs no loop."""
         return self._calls.declare
 
+    def schedules(self, agent: str) -> Any:
+        """The schedules of an agent: the calls of `app.agents.schedules(agent)`, which block."""
+        return BlockingCalls(self._calls.schedules(agent), self._app.call)
+
+    def campaigns(self, agent: str) -> Any:
+        """The campaigns of an agent: the calls of `app.agents.campaigns(agent)`, which block."""
+        return BlockingCalls(self._calls.campaigns(agent), self._app.call)
+
     takes_signed = Plain(Agents.takes_signed)
     declared = Blocking(Agents.declared)
     get = Blocking(Agents.get)
@@ -331,6 +339,8 @@ class SyncAgents(SyncCalls):
     users = Blocking(Agents.users)
     external_ids = Blocking(Agents.external_ids)
     put_user = Blocking(Agents.put_user)
+    delete_user = Blocking(Agents.delete_user)
+    end_session = Blocking(Agents.end_session)
     session = Blocking(Agents.session)
     sessions = Blocking(Agents.sessions)
     messages = Blocking(Agents.messages)

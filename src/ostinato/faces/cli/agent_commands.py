@@ -237,15 +237,14 @@ async def resolve(
     session: Session,
     agent: AgentName,
     id: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id; `inbox` lists them.")],
-    approve: Annotated[
-        bool | None, typer.Option("--approve/--reject", help="What you decide.", show_default=False)
-    ] = None,
+    approve: Annotated[bool, typer.Option("--approve", help="Decide: yes.", show_default=False)] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Decide: no.", show_default=False)] = False,
     message: Annotated[str | None, typer.Option(help="Words for the flow that asked.")] = None,
     action: Annotated[str | None, typer.Option(help="Anything else for the flow, as JSON.")] = None,
 ) -> None:
     """Decide what an agent asks. Its flow goes on."""
-    if approve is None:
-        raise OstinatoError("say what you decide: --approve or --reject")
+    if approve == reject:
+        raise OstinatoError("say what you decide: either --approve or --reject")
     decided = await session.client.agents.resolve(
         agent, id, approve, message=message, action=read_json(action, "--action")
     )
@@ -254,7 +253,7 @@ async def resolve(
 
 @command(agents)
 async def take_over(session: Session, agent: AgentName, user: User) -> None:
-    """Take over the conversation with a user: the agent says nothing until you hand it back."""
+    """Take over a conversation. The agent says nothing until you hand it back."""
     taken = await session.client.agents.take_over(agent, user)
     hint = f"`ostinato agents say {agent} {user} …` talks with them, `hand-back` ends it"
     session.out.say(taken, f"{taken['takeover']} has taken over the conversation with {printable(user)}; {hint}")

@@ -26,8 +26,8 @@ from ostinato.journeys.problems import Severity
 
 # First segments of the server's own paths. Not `apis`: below it an API may have any path that is not the name of one.
 OWN_PATHS = frozenset(
-    "diagnosis events functions health jobs journey-bindings journey-definitions journeys metrics namespaces nodes "
-    "runs schedules simulate simulate.svg tokens upcoming webhooks workflows".split()
+    "agents diagnosis events functions health jobs journey-bindings journey-definitions journeys metrics namespaces "
+    "nodes runs schedules simulate simulate.svg tokens upcoming webhooks workflows".split()
 )
 _HTTP: Path = ("spec", "bindings", "http")
 # The kind of definition that a binding is for; None means both.

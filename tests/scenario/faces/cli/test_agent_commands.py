@@ -82,6 +82,8 @@ def test_a_person_decides_takes_over_and_talks(place: Place) -> None:
     (question,) = place.json("agents", "inbox", "buddy")["items"]
     id = question["id"]
     assert "--approve or --reject" in place.error("agents", "resolve", "buddy", id, code=2)
+    both = place.error("agents", "resolve", "buddy", id, "--approve", "--reject", code=2)
+    assert "either --approve or --reject" in both
     assert "not JSON" in place.error("agents", "resolve", "buddy", id, "--approve", "--action", "{", code=2)
     assert place.text("agents", "resolve", "buddy", id, "--reject").strip() == f"{id}: rejected by local"
     assert "is resolved by local already" in place.error("agents", "resolve", "buddy", id, "--approve", code=1)

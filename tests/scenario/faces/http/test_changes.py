@@ -399,6 +399,9 @@ def test_each_change_is_on_record_with_who_made_it(tmp_path: Path) -> None:
             if path.startswith("/namespaces"):
                 places["name"] = "gone"
             admin, _ = await web.app.create_token("admin", label="ada")
+            if path.endswith("/say"):  # only the person who has taken over may speak
+                await web.app.within("default", "local").agents.hand_back("buddy", "ada")
+                await web.app.within("default", "token:ada").agents.take_over("buddy", "ada")
             done = await web.call(method, filled(path, places), filled(body, places), token=admin)
             assert done.status_code < 300, done.text
             events = []

@@ -141,6 +141,8 @@ class Scene:
         for path, operations in self.web.application.openapi()["paths"].items():
             if "get" not in operations or path.endswith("/stream") or "/journey-definitions" in path:
                 continue
+            if "{agent}" in path:  # agents have no journeys, and there is none here
+                continue
             head = next((one for one in places if f"/api/v1{one}" in path), "")
             for place in places.get(head, [""]):
                 at = path.replace("/workflows/{name}", "/workflows/mail")
