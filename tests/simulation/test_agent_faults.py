@@ -58,7 +58,7 @@ async def talk(app: Ostinato, user: str) -> None:
         turn = await again(lambda number=number, text=text: agents.receive("buddy", user, text, id=f"{number}"))
         assert (await again(lambda turn=turn: turn.outcome("10m"))).outcome == "success"
     (session,) = await again(lambda: agents.sessions("buddy", user=user))
-    await again(lambda: boss.resolve("buddy", session.escalation_id, True))
+    await again(lambda: boss.resolve("buddy", session.escalation_id, True, request_id=user))
     await asyncio.sleep(60)
     turn = await again(lambda: agents.receive("buddy", user, "bye", id="3"))
     assert (await again(lambda: turn.outcome("10m"))).outcome == "success"

@@ -17,6 +17,7 @@ from ostinato import Ostinato
 from ostinato.engine.http.egress import EgressPolicy
 from ostinato.faces.http.server import Listening, api, make_server
 from ostinato.journeys.settings import JourneySettings
+from ostinato.store.sqlite import SqliteStore
 
 BASE = "http://127.0.0.1:8471"
 V1 = "/api/v1"
@@ -70,7 +71,7 @@ async def serving(
     egress: EgressPolicy | None = None,
 ) -> AsyncIterator[Api]:
     """An app with two jobs, running, and its API. Errors of ours come out as answers, never as exceptions."""
-    store = f"sqlite:///{folder}/web.db"
+    store = SqliteStore(f"{folder}/web.db", durable=False)
     app = declare(Ostinato(store, min_interval=0.001, journey_settings=settings, egress=egress))
     async with app if node else app.connected():
         application = api(app, listening)

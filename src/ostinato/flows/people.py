@@ -111,9 +111,6 @@ def resolve(
     escalation, user, session = yield from _locked(place.namespace, id)
     if escalation.agent != place.agent:
         raise NotFound(f"there is no escalation {id!r}")
-    stored = (escalation.resolved, escalation.resolved_by, escalation.approved, escalation.message)
-    if stored == (place.now, actor, approved, message):
-        return escalation  # an earlier try of this transaction has committed, and its answer was lost
     if escalation.status != "pending":
         by = f" by {escalation.resolved_by}" if escalation.resolved_by else ""
         raise Conflict(f"escalation {id!r} is {escalation.status}{by} already")

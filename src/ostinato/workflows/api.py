@@ -201,6 +201,8 @@ class Workflows(Queries):
             return info.to_json()
 
         what = f"workflow {verb} {name} {digest(*asked)}"
-        answer = await run_once(around.store, around.namespace, request_id, what, now, change)
-        around.nudge()
+        try:
+            answer = await run_once(around.store, around.namespace, request_id, what, now, change)
+        finally:
+            around.nudge()  # after a refusal too: while the call held the workflow's row, nodes passed over it
         return WorkflowInfo.from_json(answer)
