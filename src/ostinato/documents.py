@@ -33,7 +33,10 @@ from ostinato.errors import short_json
 Path: TypeAlias = tuple[str | int, ...]
 LEAST, MOST = -(1 << 63), (1 << 64) - 1  # whole numbers of the strict dialect: every JSON library reads them alike
 MAX_DEPTH = 100
-_MAX_VALUES = 1_000_000  # aliases of aliases multiply; no document written by hand comes near
+_MAX_VALUES = 1_000_000
+# Aliases of aliases multiply. Aliases may repeat this many values, and ten more for each value that is written out: a
+# file of ten thousand schedules with shared defaults stays far below.
+_MAX_REPEATED = 20_000
 _MAX_DIGITS = 4000  # Python refuses to convert longer numbers
 _TAG = "tag:yaml.org,2002:"
 _TAB = re.compile(r"^[ ]*\t", re.MULTILINE)
@@ -131,6 +134,8 @@ class _Reader:
         self._yaml = YAML(typ="safe", pure=True)
         self._events: Iterator[_Part] = iter(())
         self._count = 0
+        self._repeated = 0  # values that were read through an alias
+        self._in_alias = False
 
     def json(self, text: str) -> Any:
         """Return the value of a text that must be JSON."""
@@ -208,10 +213,10 @@ class _Reader:
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
         """Return the value that begins with this event. `ancestors` identify the values that contain it."""
         if isinstance(event, _Repeat):
-            after = self._events
-            self._events = iter(event.events)
+            after, self._events = self._events, iter(event.events)
+            in_alias, self._in_alias = self._in_alias, True
             value = self._value(next(self._events), path, ancestors)
-            self._events = after
+            self._events, self._in_alias = after, in_alias
             return value
         self._limit(event, ancestors)
         self.document.positions.values.setdefault(path, _place(event))
@@ -232,11 +237,13 @@ class _Reader:
 
     def _limit(self, event: Event, ancestors: tuple[int, ...]) -> None:
         self._count += 1
+        self._repeated += self._in_alias
         if self._strict and len(ancestors) > self._max_depth:
             self._stop(
                 "document-too-deep", _place(event), "it is nested too deeply", f"at most {self._max_depth} levels"
             )
-        if self._count > _MAX_VALUES or len(ancestors) > self._max_depth or id(event) in ancestors:
+        too_many = self._count > _MAX_VALUES or self._repeated > _MAX_REPEATED + 10 * (self._count - self._repeated)
+        if too_many or len(ancestors) > self._max_depth or id(event) in ancestors:
             self._stop("document-too-deep", _place(event), "its aliases or its depth have no end")
 
     def _refuse_anchor_and_tag(self, event: Event, path: Path) -> None:
@@ -315,8 +322,8 @@ class _Reader:
         """Return the members that `<<: *defaults` adds. Of several objects, the first one wins."""
         while isinstance(parts[0], _Repeat):
             parts = parts[0].events
-        after = self._events
-        self._events = iter(parts)
+        after, self._events = self._events, iter(parts)
+        in_alias, self._in_alias = self._in_alias, True
         first = next(self._events)
         merged: dict[str, Any] = {}
         for item in self._until(SequenceEndEvent) if isinstance(first, SequenceStartEvent) else [first]:
@@ -326,7 +333,7 @@ class _Reader:
                 merged = {**value, **merged}
             else:
                 self._add("document-merge", path, event, "'<<' takes an object, such as *defaults")
-        self._events = after
+        self._events, self._in_alias = after, in_alias
         return merged
 
     def _scalar(self, event: ScalarEvent, path: Path) -> Any:

@@ -223,6 +223,14 @@ def test_aliases_of_aliases_come_to_an_end() -> None:
     assert problem.endswith("its aliases or its depth have no end")
 
 
+def test_many_schedules_share_their_defaults() -> None:
+    shared = ", ".join(f"n{number}: {number}" for number in range(60))
+    lines = [f"x-usual: &usual {{action: {{job: note, input: {{{shared}}}}}}}", "schedules:"]
+    for number in range(400):  # which repeat more than 24,000 values
+        lines += [f"  s{number}:", "    <<: *usual", "    spec: 0 1 * * *"]
+    assert len(read("\n".join(lines))) == 400
+
+
 def test_json_of_the_same_shape_is_read_too() -> None:
     whole = {"schedules": {"a": {"spec": "0 2 * * *", "action": {"job": "x", "input": {"smile": "😀"}}}}}
     (schedule,) = read(json.dumps(whole, indent="\t"), "s.json")
