@@ -338,12 +338,14 @@ class Pool:
         with self._lock:
             if closing != self._closing:
                 raise Unavailable("it was closed")
-            if self._idle:
+            while self._idle:
                 worker = self._idle.pop()
                 if worker.alive and not fresh:
                     self._busy.add(worker)
                     return worker
                 worker.kill()
+                if fresh:
+                    break  # the new worker takes its place
         worker = Process(self._language, self._settings)
         with self._lock:
             if closing == self._closing:
