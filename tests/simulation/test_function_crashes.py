@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -104,17 +106,28 @@ def test_every_crash_point_of_a_function_on_sqlite(
     assert not last or statements > 300
 
 
+def walk_postgres(url: str, points: Iterator[int], after_commit: Callable[[int], bool]) -> int:
+    """Crash at these points until one lies behind the last statement. Returns how many statements there are."""
+    for at in points:
+        clock = VirtualClock()
+        store = _FrozenTimeStore(open_url(url))
+        statements = run_virtual(scenario(store, clock, at, after_commit(at)), clock)
+        empty(url)
+        if statements < at:
+            return statements
+    raise AssertionError("the points end before the statements")
+
+
 def test_crash_points_of_a_function_on_postgres(postgres_url: str) -> None:
     """The same statements; each point takes a while here, so every eleventh, before and after in turn."""
-    at = 3
-    while True:
-        clock = VirtualClock()
-        store = _FrozenTimeStore(open_url(postgres_url))
-        statements = run_virtual(scenario(store, clock, at, at % 2 == 0), clock)
-        empty(postgres_url)
-        if statements < at:
-            break
-        at += 11
+    assert walk_postgres(postgres_url, count(3, 11), lambda at: at % 2 == 0) > 300
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
+def test_every_crash_point_of_a_function_on_postgres(postgres_url: str, after_commit: bool) -> None:
+    assert walk_postgres(postgres_url, count(1), lambda _: after_commit) > 300
 
 
 async def undisturbed(store: Store, clock: VirtualClock, cache: int = 100) -> Effects:
