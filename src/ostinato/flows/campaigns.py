@@ -12,7 +12,7 @@ import orjson
 
 from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.rows import audit
-from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import InputError, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import campaign_sends as sends
 from ostinato.flows.campaign_model import (
     CAMPAIGN_FUNCTION,
@@ -278,7 +278,12 @@ class Campaigns:
             raise NotFound(f"agent {self._agent!r} has no segment {segment.resolver!r}; {hint}")
         code = self._agents.codes.get(self._agent)
         if code is not None:
-            check_arguments(code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}")
+            try:
+                check_arguments(
+                    code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}"
+                )
+            except InputError as problem:
+                raise OstinatoError(str(problem)) from None  # it is not the input of the flow that is wrong
 
     async def _refuse_large(self, definition: Definition) -> None:
         """Refuse an audience that is too large before anything is stored. A resolver is asked when the campaign
