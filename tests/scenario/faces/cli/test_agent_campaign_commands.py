@@ -110,6 +110,10 @@ def test_a_schedule_is_created_shown_changed_and_canceled(place: Place) -> None:
         ("create buddy greet --cron '0 9' --user ada", 2, "expr '0 9' has 2 fields"),
         ("create buddy gret --cron '0 9 * * *' --user ada", 1, "did you mean 'greet'"),
         ("create buddy greet --cron '0 9 * * *' --user eve", 1, "has no user 'eve'"),
+        ("create buddy greet --cron '0 9 * * *' --user ada --on-missed never", 2, "--on-missed, policy 'never'"),
+        ("create buddy greet --cron '0 9 * * *' --segment 'query:1 = 1'", 2, "error: segment: query, at character 1"),
+        ("create buddy greet --cron '0 9 * * *' --segment tag:x --options '{\"rate\": 1}'", 2, "error: rate 1 is not"),
+        ("create buddy greet --at 2099-01-01T09:00 --user " + "x" * 300, 2, "--user"),
         ("create buddy greet --cron '0 9 * * *' --segment vip", 2, "the segment 'vip' is none of all, tag:NAME"),
         ("update buddy none", 2, "nothing to change"),
         ("update buddy none --flow greet", 1, "has no schedule 'none'"),
@@ -206,7 +210,7 @@ def test_progress_is_drawn_and_ctrl_c_leaves_the_campaign_alone(
             session = Session(client, Drawing(), ConnectedPlace("", url))
             calls = client.agents.campaigns("buddy")
             sent = await calls.send(ALL, flow="greet", allow_session_bootstrap=True, local_time=later())
-            watching = asyncio.create_task(agent_campaign_commands.watch(session, "buddy", sent["id"]))
+            watching = asyncio.ensure_future(agent_campaign_commands.watch(session, "buddy", sent["id"]))
             async with asyncio.timeout(20):
                 while not drawn or drawn[-1][1] is None:
                     await asyncio.sleep(0.01)
