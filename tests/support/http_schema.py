@@ -20,6 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 from ostinato import Ostinato
 from ostinato.faces.http.server import api
+from tests.support.greetings import declare_greeter
 from tests.support.web import Live
 
 STREAM = "/api/v1/events/stream"  # it does not end by itself; it has tests of its own
@@ -59,6 +60,8 @@ schema = schemathesis.openapi.from_dict(described()).exclude(path=STREAM)
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     with Live(f"sqlite:///{tmp_path_factory.mktemp('schema')}/live.db") as server:
         server.call(server.app.schedules.create("a", {"cron": ["0 9 * * *"]}, "note", paused=True))
+        declare_greeter(server.app)
+        server.call(server.app.agents.put_user("buddy", "ada"))
         yield server
 
 
@@ -68,6 +71,9 @@ def check(case: Any, live: Live) -> None:
     if not negative and isinstance(name, str) and len(name) % 2:  # half of the time there is such a thing
         case.path_parameters["name"] = "a"
         live.call(live.app.schedules.upsert("a", {"cron": ["0 9 * * *"]}, "note"))
+    agent = case.path_parameters.get("agent")
+    if not negative and isinstance(agent, str) and len(agent) % 2:
+        case.path_parameters["agent"] = "buddy"
     # A list in a query that is sent as one number is a list of one text to whoever reads it.
     excluded = [negative_data_rejection] if case.operation.path in OF_LISTS else []
     case.call_and_validate(base_url=live.url, checks=CHECKS, excluded_checks=excluded, timeout=20)

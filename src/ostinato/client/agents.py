@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from ostinato.client.agent_campaigns import AgentCampaigns
+from ostinato.client.agent_schedules import AgentSchedules
 from ostinato.client.calling import Calling, Json, part, without_none
 
 _ALL = 1_000_000
@@ -22,6 +24,14 @@ class Agents:
     async def get(self, agent: str) -> Json:
         """Read what a node has declared of an agent."""
         return await self._calling.one("GET", _path(agent))
+
+    def schedules(self, agent: str) -> AgentSchedules:
+        """The schedules of an agent."""
+        return AgentSchedules(self._calling, agent)
+
+    def campaigns(self, agent: str) -> AgentCampaigns:
+        """The campaigns of an agent: messages to many of its users."""
+        return AgentCampaigns(self._calling, agent)
 
     # Messages and turns
 
@@ -91,6 +101,24 @@ class Agents:
     async def messages(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
         """List what was said in a session, the newest first."""
         return await self._calling.pages(_path(agent, "sessions", session_id, "messages"), "before", before, limit)
+
+    # Tokens of sessions
+
+    async def mint_session_token(
+        self, agent: str, session_id: str, *, turn_id: str | None = None, expires_in: str | float | None = None
+    ) -> Json:
+        """Mint a token with which the agent's tools act for the user of a session, which only this answer shows. The
+        call is not retried if its answer may have been lost."""
+        body = without_none(turn_id=turn_id, expires_in=expires_in)
+        place = _path(agent, "sessions", session_id, "tokens")
+        return dict(await self._calling.call("POST", place, body, once=False))
+
+    async def session_tokens(self, agent: str, session_id: str) -> list[Json]:
+        """List the tokens of a session, without their secrets."""
+        return await self._calling.pages(_path(agent, "sessions", session_id, "tokens"), "after", None, _ALL)
+
+    async def revoke_session_token(self, agent: str, session_id: str, id: str) -> None:
+        await self._calling.call("DELETE", _path(agent, "sessions", session_id, "tokens", id))
 
     # People
 

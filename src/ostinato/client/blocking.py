@@ -25,6 +25,18 @@ class SyncClient:
         self._loop.stop()
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("schedules", "webhooks", "journeys", "workflows", "functions", "agents"):
+        if name == "agents":
+            return _BlockingAgents(self._client.agents, self._loop.call)
+        if name in ("schedules", "webhooks", "journeys", "workflows", "functions"):
             return BlockingCalls(getattr(self._client, name), self._loop.call)
         return getattr(BlockingCalls(self._client, self._loop.call), name)
+
+
+class _BlockingAgents(BlockingCalls):
+    """The calls of `client.agents`, and of what belongs to one agent."""
+
+    def schedules(self, agent: str) -> BlockingCalls:
+        return BlockingCalls(self._target.schedules(agent), self._wait)
+
+    def campaigns(self, agent: str) -> BlockingCalls:
+        return BlockingCalls(self._target.campaigns(agent), self._wait)

@@ -298,9 +298,13 @@ def read_options(value: object, where: str = "options") -> CampaignOptions:
         if name not in _READ:
             hint = did_you_mean(str(name), _READ) or f"there are {', '.join(_READ)}"
             raise OstinatoError(f"{where}: a campaign has no option {short_repr(name)}; {hint}")
-        empty = setting is None and name in _NULLABLE
-        read[name] = None if empty else _READ[name](setting, f"{where}.{name}")
+        read[name] = read_option(name, setting, f"{where}.{name}")
     return CampaignOptions(**read)
+
+
+def read_option(name: str, value: object, where: str) -> Any:
+    """Read one setting of a campaign. Raises what is wrong with it."""
+    return None if value is None and name in _NULLABLE else _READ[name](value, where)
 
 
 # What an agent sets for all of its campaigns. `stop_words` and `start_words` are read by `consent`.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
+from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.rows import audit
-from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import InputError, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import campaign_sends as sends
 from ostinato.flows.campaign_model import (
     CAMPAIGN_FUNCTION,
@@ -42,6 +43,8 @@ from ostinato.when.instants import Micros, to_datetime
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents
 
+T = TypeVar("T")
+STATUSES = ("resolving", "sending", "paused", "stopping", "done")
 OUTCOMES = ("success", "skipped", "failed", "canceled_hitl")
 _LAST = "\x7f"  # after every id
 _SAMPLE = 10
@@ -158,18 +161,21 @@ class Campaigns:
         campaign_id: str | None = None,
         id: str | None = None,
         allow_session_bootstrap: bool = False,
+        request_id: str | None = None,
         **options: Any,
     ) -> CampaignHandle:
         """Send to a segment now. When this returns, the campaign is stored and will be sent.
 
-        With an `id` it is started once, however often this is called. Without a `flow` the model writes each message;
-        `metadata["prompt"]` tells it what about. `options` are those of `CampaignOptions`. Raises `AudienceTooLarge`
-        if the segment has more than `max_recipients`, unless `confirmed=True`."""
+        With an `id` it is started once, however often this is called. As for all changes, the same `request_id` does it
+        once, for a day. Without a `flow` the model writes each message; `metadata["prompt"]` tells it what about.
+        `options` are those of `CampaignOptions`. Raises `AudienceTooLarge` if the segment has more than
+        `max_recipients`, unless `confirmed=True`."""
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
             check_text(id, "the campaign's id")
         await self._refuse_large(definition)
-        return await self._start(definition, None if id is None else f"campaign/{self._agent}/{id}")
+        key = None if id is None else f"campaign/{self._agent}/{id}"
+        return await self._start(definition, key, request_id)
 
     async def test(
         self,
@@ -180,6 +186,7 @@ class Campaigns:
         metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
         variants: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
     ) -> CampaignHandle:
         """Send to named users, at once: without quiet hours, caps and holdout. Those who have opted out or are
         suppressed get nothing."""
@@ -197,6 +204,7 @@ class Campaigns:
             campaign_id="test",
             id=id,
             allow_session_bootstrap=True,
+            request_id=request_id,
             **options,
         )
 
@@ -270,7 +278,12 @@ class Campaigns:
             raise NotFound(f"agent {self._agent!r} has no segment {segment.resolver!r}; {hint}")
         code = self._agents.codes.get(self._agent)
         if code is not None:
-            check_arguments(code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}")
+            try:
+                check_arguments(
+                    code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}"
+                )
+            except InputError as problem:
+                raise OstinatoError(str(problem)) from None  # it is not the input of the flow that is wrong
 
     async def _refuse_large(self, definition: Definition) -> None:
         """Refuse an audience that is too large before anything is stored. A resolver is asked when the campaign
@@ -322,19 +335,20 @@ class Campaigns:
             users_by_name = {user.external_id: user for user in map(read_user, await self._host.store.read(look))}
             yield [(name, users_by_name.get(name)) for name in chunk]
 
-    async def _start(self, definition: Definition, key: str | None) -> CampaignHandle:
+    async def _start(self, definition: Definition, key: str | None, request_id: str | None) -> CampaignHandle:
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         run, deadline = await functions.prepare(CAMPAIGN_FUNCTION, dict(definition.given), id=key)
         place = replace(await self._place(), now=run.created)
 
-        def begin() -> Operation[Any]:
+        def begin() -> Operation[dict[str, Any]]:
             started = yield from start_with_messages(replace(run), deadline, [], place.now)
             if started.new:
                 yield from sends.begin_campaign(place, started.id, definition)
-            return started
+            return {"id": started.id, "new": started.new}
 
-        started = await self._agents._write(begin)
-        return CampaignHandle(self, started.id, started.new)
+        what = f"send campaign {digest(key, definition.given)}"
+        started = await self._write(place, request_id, what, begin)
+        return CampaignHandle(self, **started)
 
     # Watching
 
@@ -367,6 +381,8 @@ class Campaigns:
     ) -> Sequence[CampaignInfo]:
         """Campaigns of the agent, the newest first. Those that are not done have no counts; `get` counts."""
         check_limit(limit)
+        if status and status not in STATUSES:
+            raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(STATUSES)}")
 
         def look(_: int) -> Operation[list[Any]]:
             return (
@@ -418,20 +434,20 @@ class Campaigns:
 
     # Controlling
 
-    async def pause(self, id: str, reason: str | None = None) -> CampaignInfo:
+    async def pause(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
         """Let no more turns begin, until `resume`. Those that have begun are finished."""
-        return await self._change(id, "pause", reason)
+        return await self._change(id, "pause", reason, request_id)
 
-    async def resume(self, id: str) -> CampaignInfo:
+    async def resume(self, id: str, *, request_id: str | None = None) -> CampaignInfo:
         """Go on with a campaign that was paused."""
-        return await self._change(id, "resume", None)
+        return await self._change(id, "resume", None, request_id)
 
-    async def stop(self, id: str, reason: str | None = None) -> CampaignInfo:
+    async def stop(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
         """End a campaign. Messages that were committed for sending are sent; all others are not, and everybody who is
         left has the reason `campaign_stopped`."""
-        return await self._change(id, "stop", reason)
+        return await self._change(id, "stop", reason, request_id)
 
-    async def _change(self, id: str, change: str, reason: str | None) -> CampaignInfo:
+    async def _change(self, id: str, change: str, reason: str | None, request_id: str | None) -> CampaignInfo:
         if reason is not None:
             check_text(reason, "the reason")
         place = await self._place()
@@ -441,12 +457,12 @@ class Campaigns:
             message = Message(id, f"{change}/{place.new_id(place.now)}", CONTROL, "null", place.now, place.actor)
             yield from send([Sending(message, place.namespace)], place.now)  # a run that is over needs none
 
-        await self._agents._write(work)
+        await self._write(place, request_id, f"{change} campaign {digest(self._agent, id, reason)}", work)
         return await self.get(id)
 
     # The suppression list
 
-    async def suppress(self, users: Collection[str], reason: str) -> int:
+    async def suppress(self, users: Collection[str], reason: str, *, request_id: str | None = None) -> int:
         """Put people on the suppression list: no campaign of this agent writes to them. Returns how many are new."""
         check_text(reason, "the reason")
         names = _names(users)
@@ -458,9 +474,9 @@ class Campaigns:
             yield from _note_list(place, "campaign:suppressed", len(stored), reason)
             return len(stored)
 
-        return await self._agents._write(work)
+        return await self._write(place, request_id, f"suppress {digest(self._agent, names, reason)}", work)
 
-    async def unsuppress(self, users: Collection[str]) -> int:
+    async def unsuppress(self, users: Collection[str], *, request_id: str | None = None) -> int:
         """Take people from the suppression list. Returns how many were on it."""
         names = _names(users)
         place = await self._place()
@@ -472,7 +488,7 @@ class Campaigns:
             yield from _note_list(place, "campaign:unsuppressed", len(rows), None)
             return len(rows)
 
-        return await self._agents._write(work)
+        return await self._write(place, request_id, f"unsuppress {digest(self._agent, names)}", work)
 
     async def suppressed(self, *, after: str = "", limit: int = 100) -> Sequence[tuple[str, str]]:
         """The suppression list: external ids and reasons, in the order of the ids."""
@@ -501,6 +517,12 @@ class Campaigns:
 
     def _now(self) -> Micros:
         return self._host.engine().clock.now()
+
+    async def _write(self, place: Place, request_id: str | None, what: str, make: Callable[[], Operation[T]]) -> T:
+        """Make a change once, however often its transaction is tried and the request is made. Its answer is JSON."""
+        written = await run_once(self._host.store, place.namespace, request_id, what, place.now, make)
+        self._host.engine().nudge()
+        return written
 
     async def _place(self) -> Place:
         return self._agents._place(self._agent, await self._agents._declaration(self._agent))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.flows.calling import call
 from ostinato.flows.campaign_model import check_defaults
 from ostinato.flows.model import CLASSIC, DAY
@@ -46,7 +46,7 @@ class Flow:
     arguments: type[BaseModel]
 
     def check(self, input: Mapping[str, Any] | None) -> None:
-        """Raise `OstinatoError` if the flow cannot be called with this input."""
+        """Raise `InputError` if the flow cannot be called with this input."""
         check_arguments(self.arguments, input, f"flow {self.name!r}")
 
 
@@ -473,14 +473,15 @@ def make_agent(
 
 
 def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
-    """The arguments as the function takes them. Raises `OstinatoError` naming each field that is wrong or unknown."""
+    """The arguments as the function takes them. Raises `InputError` naming each field that is wrong or unknown."""
     from pydantic import ValidationError
 
     try:
         checked = model.model_validate(dict(input or {}))
     except ValidationError as problem:
-        places = [f"{'.'.join(map(str, error['loc'])) or 'input'}: {error['msg']}" for error in problem.errors()]
-        raise OstinatoError(f"{where}: {'; '.join(places)}") from None
+        faults = [(error["loc"], error["msg"]) for error in problem.errors()]
+        places = [f"{'.'.join(map(str, place)) or 'input'}: {words}" for place, words in faults]
+        raise InputError(f"{where}: {'; '.join(places)}", faults) from None
     return {name: getattr(checked, name) for name in model.model_fields}
 
 

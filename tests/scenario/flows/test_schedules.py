@@ -973,7 +973,7 @@ async def test_57_two_nodes_with_the_agent_run_every_time_once(world: World) -> 
             *(api.update("same", version=1, metadata={"n": n}) for n, api in enumerate((first, second))),
             return_exceptions=True,
         )
-        assert sorted(type(version).__name__ for version in versions) == ["Conflict", "ScheduleRecord"]
+        assert sorted(type(version).__name__ for version in versions) == ["ScheduleRecord", "VersionMismatch"]
     finally:
         for node in nodes:
             await node.__aexit__()

@@ -10,19 +10,22 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import Conflict, OstinatoError
-from ostinato.faces.cli.arguments import only_given, read_json, read_object
-from ostinato.faces.cli.chat import Chat, printable
-from ostinato.faces.cli.completion import agent_names, consents, escalation_statuses
-from ostinato.faces.cli.output import counted, facts, moment, short, status, took
+from ostinato.faces.cli.agent_arguments import AgentName
+from ostinato.faces.cli.agent_campaign_commands import campaigns
+from ostinato.faces.cli.agent_schedule_commands import schedules
+from ostinato.faces.cli.arguments import Limit, only_given, read_json, read_object
+from ostinato.faces.cli.chat import Chat
+from ostinato.faces.cli.completion import consents, escalation_statuses
+from ostinato.faces.cli.output import counted, facts, moment, printable, short, status, took
 from ostinato.faces.cli.session import Session, command
 from ostinato.faces.cli.waiting import say_without_nodes
 
 agents = typer.Typer(help="Watch agents, talk with them, decide for them.", no_args_is_help=True, rich_markup_mode=None)
+agents.add_typer(schedules, name="schedules")
+agents.add_typer(campaigns, name="campaigns")
 
-AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's name.", autocompletion=agent_names)]
 User = Annotated[str, typer.Argument(help="The user's external id, such as a phone number.")]
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 MessageId = Annotated[str | None, typer.Option(help="The same id is handled once, however often you ask.")]
 _WAIT = 20.0  # seconds of one look at a turn
 
@@ -204,6 +207,53 @@ async def chat(session: Session, agent: AgentName, user: User) -> None:
     await Chat(session, agent, user).run()
 
 
+# Tokens of sessions
+
+
+@command(agents)
+async def mint_token(
+    session: Session,
+    agent: AgentName,
+    id: SessionId,
+    turn: Annotated[str | None, typer.Option(help="A turn of the session. [default: the newest]")] = None,
+    expires_in: Annotated[str | None, typer.Option(help="How long it is valid, 1h at most. [default: 15m]")] = None,
+) -> None:
+    """Mint a token with which the agent's tools act for the user of a session. It is shown only once."""
+    minted = await session.client.agents.mint_session_token(agent, id, turn_id=turn, expires_in=expires_in)
+    session.out.say(minted, minted["token"])
+    if not session.out.as_json:
+        until = moment(minted["expires"])
+        typer.echo(f"valid until {until}; it is shown this once. Its id is {minted['id']}.", err=True)
+
+
+@command(agents)
+async def tokens(session: Session, agent: AgentName, id: SessionId) -> None:
+    """List the tokens of a session, without their secrets."""
+    session.out.items(
+        await session.client.agents.session_tokens(agent, id),
+        ("id", "turn", "by", "created", "expires", "last used", "revoked"),
+        lambda token: (
+            token["id"],
+            token["turn_id"],
+            token["actor"],
+            *(moment(token[name]) for name in ("created", "expires", "used", "revoked")),
+        ),
+        nothing="no tokens",
+    )
+
+
+@command(agents)
+async def revoke_token(
+    session: Session,
+    agent: AgentName,
+    id: SessionId,
+    token_id: Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id; `tokens` lists them.")],
+) -> None:
+    """Revoke a token of a session."""
+    await session.client.agents.revoke_session_token(agent, id, token_id)
+    session.out.say({"id": token_id, "revoked": True}, f"revoked {token_id}")
+
+
 # People
 
 
@@ -325,7 +375,9 @@ def _agent_page(agent: Json) -> RenderableType:
         "queue": agent["queue"],
         **flows,
         "tools": ", ".join(agent["tools"]),
+        "segments": ", ".join(agent["segments"]),
         "admins": _admins(agent),
+        "campaigns": short(agent["campaigns"], 1000) if agent["campaigns"] else None,
     }
     return Group(Text(agent["name"], style="bold"), facts(values))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +14,8 @@ from ostinato.when.spec_text import parse_spec_text
 from ostinato.when.times import named_zone
 from ostinato.when.zones import Zone
 from ostinato.when.zones import zone as load_zone
+
+Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 
 
 def read_json(text: str | None, option: str) -> Any:

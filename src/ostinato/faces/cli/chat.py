@@ -11,17 +11,13 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import Conflict, NotFound
+from ostinato.faces.cli.output import printable
 from ostinato.faces.cli.session import Session
 from ostinato.faces.cli.waiting import say_without_nodes
 
 _LOOK = 0.3  # seconds between two looks for new messages
 _PATIENCE = 2.0  # seconds after which the chat says that no node is at work
 _PAGE = 50  # messages that one look reads
-
-
-def printable(text: str) -> str:
-    """Replace control characters, so that what a stranger wrote cannot steer the terminal."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
 
 
 class Chat:

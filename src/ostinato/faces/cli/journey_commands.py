@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import NotFound, OstinatoError, short_repr
-from ostinato.faces.cli.arguments import read_object, say_note
+from ostinato.faces.cli.arguments import Limit, read_object, say_note
 from ostinato.faces.cli.completion import journey_names, phases
 from ostinato.faces.cli.files import write_text
 from ostinato.faces.cli.journey_files import check_files, draw_file, is_file, read_files
@@ -25,7 +25,6 @@ journeys = typer.Typer(
 
 Id = Annotated[str, typer.Argument(help="The journey's id, as its start answered it.")]
 Paths = Annotated[list[str], typer.Argument(help="Files, or folders of *.journey.yaml.", metavar="PATH…")]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 Subject = Annotated[str | None, typer.Option(help="Only those of this subject.")]
 Key = Annotated[str | None, typer.Option(help="Idempotency key: the call takes effect once under it.")]
 Headers = Annotated[

@@ -99,11 +99,7 @@ class Later(TyperCommand):
         """Import the command. For a group, only the subcommand that `args` names is built."""
         target = load(self._place)
         if isinstance(target, typer.Typer):
-            wanted = [one for one in target.registered_commands if one.name in args[:1]]
-            if wanted:
-                target = copy(target)
-                target.registered_commands = wanted
-            return _plain(typer.main.get_group(target))
+            return _plain(typer.main.get_group(_only(target, args)))
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
         match next(iter(signature(target).parameters), None):
             case "session":
@@ -117,6 +113,21 @@ class Later(TyperCommand):
             case _:
                 group.command(self.name)(target)
         return _plain(typer.main.get_command(group))
+
+
+def _only(group: typer.Typer, args: Sequence[str]) -> typer.Typer:
+    """Return the group with the one command, or the one group of commands, that `args` name. Returns the whole group if
+    they name none of it."""
+    commands = [one for one in group.registered_commands if one.name in args[:1]]
+    groups = [copy(one) for one in group.registered_groups if one.name in args[:1]]
+    if not commands and not groups:
+        return group
+    for inner in groups:
+        if inner.typer_instance is not None:
+            inner.typer_instance = _only(inner.typer_instance, args[1:])
+    group = copy(group)
+    group.registered_commands, group.registered_groups = commands, groups
+    return group
 
 
 def _plain(command: Any) -> Any:

@@ -21,6 +21,9 @@ from ostinato.when.zones import Zone
 _WIDE = 160
 COLOURS = {
     "succeeded": "green",
+    "success": "green",
+    "done": "green",
+    "sending": "cyan",
     "running": "green",
     "ok": "green",
     "created": "green",
@@ -40,6 +43,7 @@ COLOURS = {
     "completed": "blue",
     "paused": "magenta",
     "cancelled": "magenta",
+    "canceled": "magenta",
     "terminated": "magenta",
     "skipped": "dim",
 }
@@ -162,3 +166,8 @@ def short(value: Any, most: int = 60) -> str:
     text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = text.replace("\n", " ")
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Replace control characters, so that what a stranger wrote cannot steer the terminal."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)

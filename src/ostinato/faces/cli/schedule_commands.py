@@ -11,6 +11,7 @@ from rich.text import Text
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.arguments import (
+    Limit,
     only_given,
     read_action,
     read_object,
@@ -34,7 +35,6 @@ from ostinato.when.zones import Zone
 schedules = typer.Typer(help="List, create and change schedules.", no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 At = Annotated[str, typer.Argument(help="One of its times; without an offset, wall-clock time in its zone.")]
 First = "From this time on; a day alone is its beginning."
 Last = "Up to this time, included; a day alone is the whole day."

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import NotFound, OstinatoError, did_you_mean
-from ostinato.faces.cli.arguments import only_given
+from ostinato.faces.cli.arguments import Limit, only_given
 from ostinato.faces.cli.completion import statuses
 from ostinato.faces.cli.output import facts, moment, short, status, table, took
 from ostinato.faces.cli.session import Session, command
@@ -25,7 +25,6 @@ Secret = Annotated[
     typer.Option("--secret", help="What to sign with, as secret://NAME; twice while one is being replaced."),
 ]
 After = Annotated[int | None, typer.Option(min=0, help="Begin after the event of this number.")]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 _DELIVERY = ("delivery", "status", "attempt", "event", "about", "due", "took", "why")
 _RECENT = 5
 

@@ -19,7 +19,20 @@ _ARGUMENTS = {
     "function": "FUNCTION",
     "payload": "PAYLOAD",
 }
-_OPTIONS = {"tags": "tag", "patterns": "pattern", "subjectId": "subject", "journeyName": "name", "run_id": "run"}
+_OPTIONS = {
+    "tags": "tag",
+    "patterns": "pattern",
+    "subjectId": "subject",
+    "journeyName": "name",
+    "run_id": "run",
+    "turn_id": "turn",
+    "expr": "cron",
+    "run_at": "at",
+    "user_external_id": "user",
+    "session_id": "session",
+    "allow_session_bootstrap": "bootstrap",
+}
+_SPREAD = ("target", "trigger", "options")  # fields whose own fields are options
 
 
 def in_words(problem: OstinatoError) -> str:
@@ -34,7 +47,8 @@ def in_words(problem: OstinatoError) -> str:
 def _words(problem: dict[str, Any]) -> str:
     """Return the text of one problem. A message that begins with the name of its field needs no option before it."""
     field, message = str(problem["field"]), str(problem["message"])
-    if message.startswith(f"{field.rpartition('.')[2]} "):
+    name = field.rpartition(".")[2]
+    if message.startswith((f"{name} ", f"{name}: ")):
         return message
     return f"{option(field)}{_value(problem)}: {message}"
 
@@ -45,6 +59,8 @@ def option(field: str) -> str:
     if place not in ("body", "query", "path", "header") or not rest:
         return field
     name, _, inner = rest.partition(".")
+    if name in _SPREAD and inner:
+        name, _, inner = inner.partition(".")
     name = _OPTIONS.get(name, name)
     shown = _ARGUMENTS.get(name) or f"--{name.replace('_', '-')}"
     return f"{shown}, {inner}" if inner else shown

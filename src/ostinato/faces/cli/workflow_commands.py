@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
+from ostinato.faces.cli.arguments import Limit
 from ostinato.faces.cli.completion import event_statuses, input_statuses, output_statuses, resolutions, workflow_names
 from ostinato.faces.cli.files import write_text
 from ostinato.faces.cli.output import facts, moment, short, table
@@ -17,7 +18,6 @@ from ostinato.faces.cli.session import Session, command
 workflows = typer.Typer(help="Watch workflows, and settle their problems.", no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="The workflow's name.", autocompletion=workflow_names)]
-Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 _STYLES = {
     "Running": "green",
     "Idle": "blue",

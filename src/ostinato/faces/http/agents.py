@@ -12,8 +12,10 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.faces.auth import Door, Who
+from ostinato.faces.http import agent_campaigns, agent_schedules, agent_tokens
+from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id, User, find_session
 from ostinato.faces.http.authentication import Operator, Reader, declared
-from ostinato.faces.http.idempotency import Key, answer_once
+from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.pagination import After, Before, Limit, listing, page
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.agents import (
@@ -47,11 +49,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
 
 router = Router(tags=["agents"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-AgentName = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL, description="The agent's name.")]
-User = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL, description="The user's external id.")]
-Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 EscalationId = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
-_LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
 _SIGNED = {
     "openapi_extra": {
         "x-role": "anyone",
@@ -143,9 +141,9 @@ async def list_sessions(
 
 
 @router.get("/agents/{agent}/sessions/{session}", **READ)
-async def read_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
+async def readfind_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
     """Read a conversation: its status, its flow, what it waits for, who has taken over."""
-    return SessionShown.model_validate((await _named(who, [await _session(who, agent, session)]))[0])
+    return SessionShown.model_validate((await _named(who, [await find_session(who, agent, session)]))[0])
 
 
 @router.get("/agents/{agent}/sessions/{session}/messages", response_model=SaidList, **READ)
@@ -153,7 +151,7 @@ async def list_messages(
     who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100
 ) -> Answer:
     """List what was said in a conversation, the newest first."""
-    await _session(who, agent, session)
+    await find_session(who, agent, session)
 
     async def fetch(before: str | None, limit: int) -> Sequence[MessageInfo]:
         return await who.app.agents.messages(session, before=before, limit=limit)
@@ -164,7 +162,7 @@ async def list_messages(
 @router.get("/agents/{agent}/sessions/{session}/turns", response_model=TurnsShown, **READ)
 async def list_turns(who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100) -> Answer:
     """List the turns of a conversation, the newest first: each input and what became of it."""
-    await _session(who, agent, session)
+    await find_session(who, agent, session)
 
     async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
         return await _named(who, await who.app.agents.turns(session, before=before, limit=limit))
@@ -183,7 +181,7 @@ async def read_outcome(
     who: Reader,
     agent: AgentName,
     turn: Id,
-    wait: Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
+    wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
 ) -> TurnEnded:
     """Read how a turn ended; a conflict while it is not over."""
     view = await _turn(who, agent, turn)
@@ -262,9 +260,8 @@ async def resolve_escalation(
     """Decide a question. The flow that asked goes on; a conflict if it is decided already."""
 
     async def resolve() -> EscalationShown:
-        once = None if key is None else digest("resolve", key)  # if this process ends before the answer is stored
         info = await who.app.agents.resolve(
-            agent, id, body.approved, message=body.message, action=body.action, request_id=once
+            agent, id, body.approved, message=body.message, action=body.action, request_id=change_id("resolve", key)
         )
         return EscalationShown.model_validate((await _named(who, [info]))[0])
 
@@ -324,15 +321,11 @@ async def _named(who: Who, infos: Sequence[V]) -> Sequence[dict[str, Any]]:
     return [{**asdict(info), "user": users.get(info.user_id)} for info in infos]
 
 
-async def _session(who: Who, agent: str, id: str) -> SessionInfo:
-    info: SessionInfo = await who.app.agents.session(id)
-    if info.agent != agent:
-        raise NotFound(f"agent {agent!r} has no session {id!r}")
-    return info
-
-
 async def _turn(who: Who, agent: str, id: str) -> TurnView:
     view: TurnView = await who.app.agents.turn(id)
     if view.agent != agent:
         raise NotFound(f"agent {agent!r} has no turn {id!r}")
     return view
+
+
+router.include(agent_schedules.router, agent_campaigns.router, agent_tokens.router)

@@ -10,10 +10,11 @@ from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.etags import Match, token_of
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import Before, Limit
 from ostinato.faces.http.routing import Body, Router
-from ostinato.faces.http.schedules import Match, Name, change_answer, token_of
+from ostinato.faces.http.schedules import Name, change_answer
 from ostinato.faces.http.shapes.common import Stop
 from ostinato.faces.http.shapes.schedules import Backfills, BackfillShown, Bulk, BulkDone, ChangedShown, Fill
 from ostinato.schedules.api.changes import Changed

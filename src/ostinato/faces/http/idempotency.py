@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel
 
 from ostinato.app import Ostinato
-from ostinato.engine.idempotency import begin, finish
+from ostinato.engine.idempotency import begin, digest, finish
 from ostinato.faces.http.routing import Header
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -38,3 +38,9 @@ async def answer_once(
     answer = await work()
     kept = await app.store.run(lambda _: finish(app.namespace, key, what, answer.model_dump(mode="json")))
     return shape.model_validate(kept)
+
+
+def change_id(verb: str, key: str | None) -> str | None:
+    """Return the request id of the change that `answer_once` makes under a key. The change stores it in its own
+    transaction, and so is made once also if this process ends before the answer is stored."""
+    return None if key is None else digest(verb, key)

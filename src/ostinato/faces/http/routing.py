@@ -72,6 +72,11 @@ class Router:
         self.install = install
         self.calls: list[Call] = []
 
+    def include(self, *routers: Router) -> None:
+        """Add the calls of other routers after its own: a way has one router for each first word of a path."""
+        for router in routers:
+            self.calls += router.calls
+
     def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[F], F]:
         def register(function: F) -> F:
             self.calls.append(Call(method, path, function, options))

@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.faces.auth import Refused
 from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Before, Limit, listing
 from ostinato.faces.http.placing import naming_places
 from ostinato.faces.http.read_guard import visible_occurrences, visible_schedules
-from ostinato.faces.http.routing import Answer, Body, Header, Path, Query, Router
+from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.common import Moment
 from ostinato.faces.http.shapes.schedules import (
     ChangedShown,
@@ -46,24 +46,6 @@ router = Router(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=512)]
 Each = Annotated[int | None, Query(ge=1, le=1000, description="The most times of one schedule.")]
-_TOKEN = 18  # digits
-Match = Annotated[
-    str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
-]
-
-
-def token_of(match: str | None) -> int | None:
-    """Return the conflict token in an If-Match header."""
-    if match is None or match.strip() == "*":
-        return None
-    text = match.strip().removeprefix("W/").strip('"')
-    if not text.isascii() or not text.isdigit() or len(text) > _TOKEN:
-        raise Refused(412, "conflict token mismatch", f"If-Match {match!r} is not an ETag of this schedule")
-    return int(text)
-
-
-def set_etag(response: Response, token: int) -> None:
-    response.headers["ETag"] = f'"{token}"'
 
 
 def change_answer(response: Response, done: Changed, note: str | None = None) -> ChangedShown:

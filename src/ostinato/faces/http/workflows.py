@@ -10,13 +10,12 @@ from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Before, Limit, listing
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
-from ostinato.faces.http.shapes.common import NO_NUL
+from ostinato.faces.http.shapes.common import NO_NUL, NoFields
 from ostinato.faces.http.shapes.workflows import (
     HandlerRunShown,
     HandlerRunsShown,
     InputShown,
     InputsShown,
-    NoFields,
     OutputShown,
     OutputsShown,
     Resolve,

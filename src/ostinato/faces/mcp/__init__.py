@@ -8,12 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ostinato.faces.mcp.agent_tools import agent_tools_server, mint_session_token
+    from ostinato.faces.mcp.agent_tools import agent_tools_server
     from ostinato.faces.mcp.operators import operator_server
+    from ostinato.faces.session_tokens import mint_session_token
 
 _WHERE = {
     "agent_tools_server": "ostinato.faces.mcp.agent_tools",
-    "mint_session_token": "ostinato.faces.mcp.agent_tools",
+    "mint_session_token": "ostinato.faces.session_tokens",
     "operator_server": "ostinato.faces.mcp.operators",
 }
 __all__ = ["agent_tools_server", "mint_session_token", "operator_server"]

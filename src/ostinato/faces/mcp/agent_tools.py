@@ -24,7 +24,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.engine.context import to_json
 from ostinato.engine.rows import audit
-from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, short_repr
+from ostinato.errors import NotFound, OstinatoError, did_you_mean, short_repr
 from ostinato.faces.auth import Door, Refused, Who
 from ostinato.faces.mcp.results import WrongArguments, failure, read_arguments, success
 from ostinato.faces.mcp.serving import http_app, serve_stdio, token_of
@@ -32,48 +32,11 @@ from ostinato.flows.definition import Agent, Tool
 from ostinato.flows.hooks import TurnInfo
 from ostinato.flows.tool_context import ToolContext
 from ostinato.flows.views import SessionInfo, TurnView
-from ostinato.model import read_length
 from ostinato.store.contract import Operation, sql
 from ostinato.version import __version__
-from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, to_datetime
 
-_LONGEST = 3600 * SECOND  # that a token of a session lasts
 _CALLED, _DENIED = "flow:tool_called", "flow:tool_denied"
-
-
-async def mint_session_token(
-    app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
-) -> str:
-    """Mint a token with which the agent's tools act for the user of a session, for at most an hour.
-
-    It is bound to the session and to a turn of it, the newest one if none is named: a tool sees what began that turn.
-    It is worth nothing when the session has ended. Call this on the app of the session's namespace. Raises `NotFound`
-    or `Conflict`.
-    """
-    lasts = read_length(expires_in, "expires_in")
-    if not 0 < lasts <= _LONGEST:
-        raise OstinatoError(f"expires_in {expires_in!r} is not more than zero and at most 1h")
-    session = await app.agents.session(session_id)
-    if session.ended is not None:
-        raise Conflict(f"session {session_id!r} has ended")
-    if turn_id is None:
-        turn = (await app.agents.turns(session_id, limit=1))[0]
-    else:
-        turn = await app.agents.turn(turn_id)
-        if turn.session_id != session_id:
-            raise NotFound(f"session {session_id!r} has no turn {turn_id!r}")
-    now = app.engine.clock.now()
-
-    def forget_expired(_: int) -> Operation[None]:
-        yield sql("drop_expired_agent_tokens", now=now)
-
-    await app.store.run(forget_expired)
-    bound = {"agent": session.agent, "session": session.id, "turn": turn.id}
-    token, _ = await app.create_token(
-        Role.AGENT.value, namespace=app.namespace, label=f"agent:{session.agent}", expires_in=expires_in, bound=bound
-    )
-    return token
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.ways import Host
@@ -36,6 +37,7 @@ from ostinato.schedules.actions import ActionKind, Maker
 from ostinato.schedules.rows import key_range
 from ostinato.schedules.validation import read_notes
 from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import from_datetime
 
 T = TypeVar("T")
 STATUSES = ("active", "paused", "canceled", "completed")
@@ -94,12 +96,14 @@ class AgentSchedules:
         input: Mapping[str, Any] | None = None,
         on_active_flow: str = "skip",
         id: str | None = None,
+        request_id: str | None = None,
     ) -> CreatedSchedule:
         """Create a schedule: `trigger={"type": "cron", "expr": "0 9 * * *"}` or `{"type": "once", "run_at": …}`, in the
         agent's zone; `target={"kind": "user", "user_external_id": …}` or `{"kind": "segment", "segment": {…}}`.
 
-        With an `id`, the same call again creates nothing. Raises `NotFound` for a flow or a user that the agent does
-        not have, and `OstinatoError` for anything else that is wrong."""
+        With an `id`, the same call again creates nothing. As for all changes, the same `request_id` does it once, for a
+        day. Raises `NotFound` for a flow or a user that the agent does not have, and `OstinatoError` for anything else
+        that is wrong."""
         scheduler, declared = await self._scheduler()
         document = {
             "flow": flow,
@@ -112,9 +116,10 @@ class AgentSchedules:
             "on_active_flow": on_active_flow,
         }
         definition = read_definition(document, scheduler.zone)
+        what = f"create agent schedule {digest(self._agent, id, document)}"
         id = read_id(id, scheduler)
-        stored = await self.create_as(scheduler, declared, id, "api", definition)
-        return await self._created(stored, definition)
+        id = await self.create_as(scheduler, declared, id, "api", definition, request=(request_id, what))
+        return await self._created(id, definition)
 
     async def create_as(
         self,
@@ -124,25 +129,29 @@ class AgentSchedules:
         origin: str,
         definition: Definition,
         first: Callable[[], Operation[None]] | None = None,
-    ) -> StoredSchedule:
-        """Check and create a schedule. `first` is done in the same transaction, and may raise."""
+        request: tuple[str | None, str] = (None, "create agent schedule"),
+    ) -> str:
+        """Check and create a schedule, and return its id. `first` is done in the same transaction, and may raise.
+        `request` is a request id, and what it is for."""
         self.check_flow(declared, definition)
 
-        def write() -> Operation[StoredSchedule]:
+        def write() -> Operation[str]:
             if first is not None:
                 yield from first()
             yield from _check_user(scheduler.place, definition)
             if not (yield from _exists(scheduler.place, id)):
                 operations.check_run_at(scheduler, definition)
-            return (yield from operations.create(scheduler, id, origin, definition))
+            return (yield from operations.create(scheduler, id, origin, definition)).id
 
-        return await self._write(write)
+        return await self._write(scheduler, *request, write)
 
-    async def _created(self, stored: StoredSchedule, definition: Definition) -> CreatedSchedule:
+    async def _created(self, id: str, definition: Definition) -> CreatedSchedule:
         warnings = () if definition.allow_session_bootstrap or definition.target_kind == "segment" else (NO_BOOTSTRAP,)
-        return CreatedSchedule(stored.id, warnings, await self.get(stored.id))
+        return CreatedSchedule(id, warnings, await self.get(id))
 
-    async def update(self, id: str, *, version: int | None = None, **patch: Any) -> ScheduleRecord:
+    async def update(
+        self, id: str, *, version: int | None = None, request_id: str | None = None, **patch: Any
+    ) -> ScheduleRecord:
         """Change these fields of a schedule, and leave the others. With a `version`, raises `Conflict` if the schedule
         has another. An update neither repeats nor loses a time."""
         scheduler, declared = await self._scheduler()
@@ -157,40 +166,54 @@ class AgentSchedules:
                 operations.check_to_come(scheduler, definition)
             yield from operations.update(scheduler, stored, definition)
 
-        await self._write(write)
+        await self._write(
+            scheduler, request_id, f"update agent schedule {digest(self._agent, id, version, patch)}", write
+        )
         return await self.get(id)
 
-    async def cancel(self, id: str, reason: str = "") -> ScheduleRecord:
+    async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> ScheduleRecord:
         """Cancel a schedule: it never fires again. Doing it again changes nothing."""
         read_notes(reason)
 
         def write(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Any]:
             return (yield from operations.cancel(scheduler, stored, reason))
 
-        return await self._change(id, write, open=False)
+        what = f"cancel agent schedule {digest(self._agent, id, reason)}"
+        return await self._change(id, (request_id, what), write, open=False)
 
-    async def pause(self, id: str, note: str = "") -> ScheduleRecord:
+    async def pause(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
         """Let a schedule rest. Times within the pause do not run."""
         read_notes(note)
-        return await self._change(id, lambda scheduler, stored: operations.pause(scheduler, stored, note))
+        what = f"pause agent schedule {digest(self._agent, id, note)}"
+        return await self._change(
+            id, (request_id, what), lambda scheduler, stored: operations.pause(scheduler, stored, note)
+        )
 
-    async def resume(self, id: str, note: str = "") -> ScheduleRecord:
+    async def resume(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
         """Let it go on. Times within the pause run only if its `on_missed` catches up with them."""
         read_notes(note)
-        return await self._change(id, lambda scheduler, stored: operations.resume(scheduler, stored, note))
+        what = f"resume agent schedule {digest(self._agent, id, note)}"
+        return await self._change(
+            id, (request_id, what), lambda scheduler, stored: operations.resume(scheduler, stored, note)
+        )
 
-    async def trigger(self, id: str) -> str:
+    async def trigger(self, id: str, *, request_id: str | None = None) -> str:
         """Run a schedule now. Returns the id of the run."""
         scheduler, _ = await self._scheduler()
 
-        def write() -> Operation[Mapping[str, Any]]:
+        def write() -> Operation[str]:
             stored = yield from operations.load_open(scheduler, id)
-            return (yield from operations.trigger(scheduler, stored))
+            return str((yield from operations.trigger(scheduler, stored))["id"])
 
-        return str((await self._write(write))["id"])
+        return await self._write(scheduler, request_id, f"trigger agent schedule {digest(self._agent, id)}", write)
 
     async def _change(
-        self, id: str, change: Callable[[Scheduler, StoredSchedule], Operation[Any]], *, open: bool = True
+        self,
+        id: str,
+        request: tuple[str | None, str],
+        change: Callable[[Scheduler, StoredSchedule], Operation[Any]],
+        *,
+        open: bool = True,
     ) -> ScheduleRecord:
         scheduler, _ = await self._scheduler()
 
@@ -200,7 +223,7 @@ class AgentSchedules:
             check_changeable(stored)
             yield from change(scheduler, stored)
 
-        await self._write(write)
+        await self._write(scheduler, *request, write)
         return await self.get(id)
 
     # Reading
@@ -254,9 +277,11 @@ class AgentSchedules:
 
         return [record_of(row, scheduler.settings) for row in await self._host().store.read(read)]
 
-    async def runs(self, id: str, *, before: datetime | None = None, limit: int = 100) -> Sequence[ScheduleRunRecord]:
-        """What became of the times of a schedule, the newest first. `before` is the `scheduled_for` of the last one of
-        the page before."""
+    async def runs(
+        self, id: str, *, before: datetime | str | None = None, limit: int = 100
+    ) -> Sequence[ScheduleRunRecord]:
+        """What became of the times of a schedule, the newest first. `before` is the `cursor` of the last one of the
+        page before, or a time."""
         check_limit(limit)
         scheduler, _ = await self._scheduler()
         place = scheduler.place
@@ -268,8 +293,10 @@ class AgentSchedules:
                 raise operations.unknown(place.agent, id)
             stored = read_stored(rows[0])
             low, high = key_range(stored.engine_id)
-            if before is not None:
-                high = f"{stored.engine_id}/{int(before.timestamp() * 1_000_000):016d}/"
+            if isinstance(before, datetime):
+                high = f"{stored.engine_id}/{from_datetime(before):016d}/"
+            elif before is not None:
+                high = min(high, f"{stored.engine_id}/{before}")
             runs = yield sql("history", namespace=place.namespace, low=low, high=high, limit=limit)
             return [run_record(whole_run(row), stored) for row in runs]
 
@@ -291,9 +318,12 @@ class AgentSchedules:
     def check_flow(self, declared: Mapping[str, Any], definition: Definition) -> None:
         check_flow(self._agent, declared, self._code(self._agent), definition)
 
-    async def _write(self, make: Callable[[], Operation[T]]) -> T:
-        host = self._host()
-        written = await host.store.run(lambda _: make())
+    async def _write(
+        self, scheduler: Scheduler, request_id: str | None, what: str, make: Callable[[], Operation[T]]
+    ) -> T:
+        """Make a change once, however often its transaction is tried and the request is made. Its answer is JSON."""
+        host, place = self._host(), scheduler.place
+        written = await run_once(host.store, place.namespace, request_id, what, place.now, make)
         host.engine().attend()
         return written
 
@@ -302,12 +332,16 @@ def read_id(id: str | None, scheduler: Scheduler) -> str:
     """The id of a new schedule. Those of the code and of tools have prefixes of their own."""
     if id is None:
         return scheduler.place.new_id(scheduler.place.now)
-    check_text(id, "the schedule's id")
-    if len(id) > 200 or id.startswith(("cfg:", "tool:")):
-        raise OstinatoError(
-            f"the schedule's id {short_repr(id)} begins with 'cfg:' or 'tool:', or has more than 200 characters"
-        )
+    check_id(id, "the schedule's id")
     return id
+
+
+def check_id(id: object, place: str) -> None:
+    """Raise if a caller may not give this id to a schedule."""
+    check_text(id, place)
+    assert isinstance(id, str)
+    if len(id) > 200 or id.startswith(("cfg:", "tool:")):
+        raise OstinatoError(f"{place} {short_repr(id)} begins with 'cfg:' or 'tool:', or has more than 200 characters")
 
 
 def check_flow(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:

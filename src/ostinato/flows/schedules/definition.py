@@ -215,24 +215,33 @@ def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | No
     if parts.get(wanted) is None:
         raise OstinatoError(f"{place} of type {kind!r} needs {wanted!r}")
     if kind == "cron":
-        expr = " ".join(_text(parts["expr"], f"{place}.expr").split())
-        if len(expr.split()) != 5:
-            raise OstinatoError(
-                f"{place}.expr {short_repr(expr)} has {len(expr.split())} fields; a cron line has five: minute, hour, "
-                "day, month, weekday"
-            )
-        try:
-            spec = cron(expr, tz=zone)
-            spec.check()
-        except OstinatoError as problem:
-            raise OstinatoError(f"{place}.expr {short_repr(expr)}: {problem}") from None
-        if spec.compiled.next(0) is None:
-            raise OstinatoError(f"{place}.expr {short_repr(expr)} has no times")
-        return kind, expr, None
-    moment = parts["run_at"]
-    if not isinstance(moment, str | datetime):
-        raise OstinatoError(f"{place}.run_at {short_repr(moment)} is not a time such as '2026-03-01T09:00'")
-    return kind, None, read_moment(moment, zones.zone(zone), f"{place}.run_at")
+        return kind, read_expr(parts["expr"], zone, f"{place}.expr"), None
+    return kind, None, read_run_at(parts["run_at"], zone, f"{place}.run_at")
+
+
+def read_expr(value: object, zone: str, place: str) -> str:
+    """A cron line of five fields that has times."""
+    expr = " ".join(_text(value, place).split())
+    if len(expr.split()) != 5:
+        raise OstinatoError(
+            f"{place} {short_repr(expr)} has {len(expr.split())} fields; a cron line has five: minute, hour, "
+            "day, month, weekday"
+        )
+    try:
+        spec = cron(expr, tz=zone)
+        spec.check()
+    except OstinatoError as problem:
+        raise OstinatoError(f"{place} {short_repr(expr)}: {problem}") from None
+    if spec.compiled.next(0) is None:
+        raise OstinatoError(f"{place} {short_repr(expr)} has no times")
+    return expr
+
+
+def read_run_at(value: object, zone: str, place: str) -> Micros:
+    """An instant. A time without an offset is read in the zone."""
+    if not isinstance(value, str | datetime):
+        raise OstinatoError(f"{place} {short_repr(value)} is not a time such as '2026-03-01T09:00'")
+    return read_moment(value, zones.zone(zone), place)
 
 
 def read_target(document: object, place: str) -> dict[str, Any]:

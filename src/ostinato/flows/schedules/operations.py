@@ -36,6 +36,15 @@ DISABLED = "the agent's scheduler is not enabled"
 _BEFORE = 10  # the priority of a turn for one user, before campaigns
 
 
+class VersionMismatch(edit.TokenMismatch):
+    """Raised if the schedule of an agent has another version than the caller has read. `current` is that version."""
+
+    def __init__(self, id: str, expected: int, current: int) -> None:
+        words = f"schedule {id!r} has version {current}, not {expected}; read it again and decide again"
+        Conflict.__init__(self, words)
+        self.current = current
+
+
 @dataclass(frozen=True, slots=True)
 class Scheduler:
     """What the transactions need to know of an agent and its app."""
@@ -201,7 +210,7 @@ def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Oper
     if stored.status == "canceled":
         raise Conflict(f"schedule {id!r} of agent {stored.agent!r} is canceled; create another")
     if version is not None and version != stored.version:
-        raise Conflict(f"schedule {id!r} has version {stored.version}, not {version}; read it again and decide again")
+        raise VersionMismatch(id, version, stored.version)
     return stored
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.errors import OstinatoError
+from ostinato.errors import Conflict
 from ostinato.flows.schedules.definition import Definition, SchedulerSettings, read_definition
 from ostinato.model import Run, Status
 from ostinato.schedules.companions import Companion, InsertedRun
@@ -18,7 +18,7 @@ from ostinato.schedules.rows import read_detail, read_outcomes
 from ostinato.store.columns import getter, reader, table, writer
 from ostinato.store.contract import Operation, Row
 from ostinato.store.sql import Statements
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import Micros, from_datetime, to_datetime
 
 COMPANION_NAME = "agents"  # in `Schedule.companion`
 TABLES = {
@@ -107,7 +107,8 @@ class ScheduleRecord:
 @dataclass(frozen=True, slots=True)
 class ScheduleRunRecord:
     """One occurrence of a schedule. `outcome` is success, skipped, failed or canceled_hitl, and None while it goes on.
-    With a `count` above 1 it stands for so many times that were missed, up to `last`. `request_id` is the turn."""
+    With a `count` above 1 it stands for so many times that were missed, up to `last`. `request_id` is the turn.
+    `origin` is auto, or that of a trigger."""
 
     id: str
     schedule_id: str
@@ -123,6 +124,12 @@ class ScheduleRunRecord:
     expanded_recipients: int | None
     count: int
     last: datetime
+    origin: str
+
+    @property
+    def cursor(self) -> str:
+        """The position of the occurrence among those of its schedule, for the next page."""
+        return f"{from_datetime(self.scheduled_for):016d}/{self.origin}"
 
 
 def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
@@ -196,6 +203,7 @@ def run_record(run: Run, stored: StoredSchedule) -> ScheduleRunRecord:
         result.get("expanded_recipients"),
         detail.get("count", 1),
         to_datetime(detail["last"]) if "last" in detail else nominal,
+        detail["origin"],
     )
 
 
@@ -217,6 +225,6 @@ COMPANION = Companion(_nothing, _forget, _forget_runs)
 def check_changeable(stored: StoredSchedule) -> None:
     """Raise if the schedule belongs to the code."""
     if stored.origin == "config":
-        raise OstinatoError(
+        raise Conflict(
             f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there"
         )

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from ostinato import Conflict, NotFound, Ostinato, SyncOstinato
 from ostinato.client import Denied, SyncClient
-from ostinato.faces.cli.chat import printable
 from ostinato.faces.cli.main import app
+from ostinato.faces.cli.output import printable
 from ostinato.flows import TurnInput
 from tests.support.commands import Place
 from tests.support.face_agents import QUESTION, declare_buddy

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from ostinato.engine.runs import start
+from ostinato.faces.session_tokens import create_session_token
 from ostinato.flows import ConsoleTransport, FlowContext
 from ostinato.functions import FunctionContext
 from ostinato.model import Event
@@ -25,6 +27,13 @@ from tests.support.workflows import deploy_mailbox
 
 CRON = {"cron": ["0 9 * * *"]}
 COMING = "2099-01-01T09:00:00Z"
+ALL = {"type": "all"}
+NOBODY = {"type": "users", "users": ["nobody"]}
+ROUTINE: dict[str, Any] = {
+    "flow": "greet",
+    "trigger": {"type": "cron", "expr": "0 9 * * *"},
+    "target": {"kind": "user", "user_external_id": "ada"},
+}
 Prepare = Callable[[Api], Awaitable[dict[str, str]]]
 
 
@@ -183,12 +192,74 @@ async def taken_over(web: Api) -> dict[str, str]:
     return places
 
 
+async def session(web: Api) -> dict[str, str]:
+    """A session of an agent, and a token of it."""
+    await agent(web)
+    (info,) = await web.app.agents.sessions("buddy")
+    _, token = await create_session_token(web.app, info.id)
+    return {"name": "buddy", "session": info.id, "id": token.id}
+
+
+async def people(web: Api) -> dict[str, str]:
+    """An agent with two users to whom it has not talked."""
+    buddy = web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(str))
+
+    @buddy.flow
+    async def greet(ctx: FlowContext, word: str = "hello") -> None:
+        await ctx.say(word)
+
+    for name in ("ada", "bob"):
+        await web.app.agents.put_user("buddy", name)
+    return {"name": "buddy"}
+
+
+async def agent_schedule(web: Api) -> dict[str, str]:
+    places = await people(web)
+    created = await web.app.agents.schedules("buddy").create(**ROUTINE)
+    return {**places, "id": created.schedule_id}
+
+
+async def paused_agent_schedule(web: Api) -> dict[str, str]:
+    places = await agent_schedule(web)
+    await web.app.agents.schedules("buddy").pause(places["id"])
+    return places
+
+
+async def campaign(web: Api) -> dict[str, str]:
+    """A campaign that waits for quiet hours to end."""
+    places = await people(web)
+    later = datetime.now(UTC) + timedelta(hours=6)
+    sent = await web.app.agents.campaigns("buddy").send(ALL, flow="greet", local_time=f"{later:%H:%M}")
+    await reached_status(web, sent.id, "sending")
+    return {**places, "id": sent.id}
+
+
+async def paused_campaign(web: Api) -> dict[str, str]:
+    places = await campaign(web)
+    await web.app.agents.campaigns("buddy").pause(places["id"])
+    return places
+
+
+async def suppression(web: Api) -> dict[str, str]:
+    places = await people(web)
+    await web.app.agents.campaigns("buddy").suppress(["ada", "bob"], "complained")
+    return places
+
+
+async def reached_status(web: Api, campaign_id: str, status: str) -> None:
+    async with asyncio.timeout(20):
+        while (await web.app.agents.campaigns("buddy").get(campaign_id)).status != status:
+            await asyncio.sleep(0.01)
+
+
 async def until(web: Api, name: str, reached: Callable[[WorkflowInfo], bool]) -> None:
     async with asyncio.timeout(20):
         while not reached(await web.app.workflows.get(name)):
             await asyncio.sleep(0.01)
 
 
+# Calls after which a campaign goes on by itself, until it is done.
+GO_ON = ("/agents/{name}/campaigns", "/agents/{name}/campaigns:test", "/agents/{name}/campaigns/{id}/stop")
 # Method, path, body, another body (None: the same call of another thing is another call), and what must be there.
 CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/schedules", {"name": "n", "spec": CRON, "action": "note"}, {"overlap": "allow_all"}, nothing),
@@ -250,6 +321,21 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/agents/{name}/users/{user}/take-over", None, None, agent),
     ("POST", "/agents/{name}/users/{user}/hand-back", {"message": "a"}, {"message": "b"}, taken_over),
     ("POST", "/agents/{name}/users/{user}/say", {"text": "a", "id": "1"}, {"text": "b"}, taken_over),
+    ("POST", "/agents/{name}/schedules", ROUTINE, {"metadata": {"n": 1}}, people),
+    ("PATCH", "/agents/{name}/schedules/{id}", {"metadata": {"n": 1}}, {"metadata": {"n": 2}}, agent_schedule),
+    ("POST", "/agents/{name}/schedules/{id}/cancel", {"reason": "a"}, {"reason": "b"}, agent_schedule),
+    ("POST", "/agents/{name}/schedules/{id}/pause", {"note": "a"}, {"note": "b"}, agent_schedule),
+    ("POST", "/agents/{name}/schedules/{id}/resume", {"note": "a"}, {"note": "b"}, paused_agent_schedule),
+    ("POST", "/agents/{name}/schedules/{id}/trigger", None, None, agent_schedule),
+    ("POST", "/agents/{name}/campaigns", {"segment": NOBODY, "flow": "greet"}, {"metadata": {"n": 1}}, people),
+    ("POST", "/agents/{name}/campaigns:test", {"users": ["nobody"], "flow": "greet"}, {"users": ["none"]}, people),
+    ("POST", "/agents/{name}/campaigns/{id}/pause", {"reason": "a"}, {"reason": "b"}, campaign),
+    ("POST", "/agents/{name}/campaigns/{id}/resume", None, None, paused_campaign),
+    ("POST", "/agents/{name}/campaigns/{id}/stop", {"reason": "a"}, {"reason": "b"}, campaign),
+    ("POST", "/agents/{name}/suppressions", {"users": ["ada"], "reason": "a"}, {"reason": "b"}, people),
+    ("POST", "/agents/{name}/suppressions:remove", {"users": ["ada"]}, {"users": ["bob"]}, suppression),
+    ("POST", "/agents/{name}/sessions/{session}/tokens", {"expires_in": "5m"}, {"expires_in": "6m"}, session),
+    ("DELETE", "/agents/{name}/sessions/{session}/tokens/{id}", None, None, session),
     ("POST", "/workflows/{name}/pause", None, None, workflow),
     ("POST", "/workflows/{name}/resume", None, None, paused_workflow),
     ("POST", "/workflows/{name}/stop", None, None, workflow),
@@ -268,7 +354,15 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
 
 SIGNED = "/agents/{agent}/inbound"  # a signed message has its own id, and is handled once under it
 # An API is on no record, so it has nothing to answer a repeated call from.
-UNCHANGING = ("/simulate", "/schedules:plan", "/diagnosis", "/journey-definitions:validate", "/apis/", SIGNED)
+UNCHANGING = (
+    "/simulate",
+    "/schedules:plan",
+    "/diagnosis",
+    "/journey-definitions:validate",
+    "/apis/",
+    "/agents/{agent}/campaigns:preview",
+    SIGNED,
+)
 
 
 def filled(value: Any, places: dict[str, str]) -> Any:
@@ -321,9 +415,13 @@ def test_the_same_key_does_it_once_and_is_answered_the_same(tmp_path: Path) -> N
             assert first.status_code < 300, f"{method} {path}: {first.text}"
             if path == "/functions/{id}/cancel":  # which asks; a node cancels, and that is on record too
                 await ended(web, places["id"])
+            if path in GO_ON:
+                await reached_status(web, first.json()["id"], "done")
+            if path == "/agents/{name}/schedules/{id}/trigger":  # its turn sends a message when it is over
+                await web.app.functions.result(first.json()["run_id"], 20)
             facts = len(await facts_of(web))
             again = await call(body)
-            if path == "/tokens":  # what is shown once cannot be shown again, and there is no second one
+            if path.endswith("/tokens"):  # what is shown once cannot be shown again, and there is no second one
                 assert again.status_code == 409
                 assert "revoke it" in again.json()["detail"]
             else:
@@ -356,7 +454,7 @@ async def remove_everything(web: Api) -> None:
 def test_the_same_key_is_answered_the_same_after_the_thing_is_gone(tmp_path: Path) -> None:
     """The answer of a call may be lost, and others may delete what it was about before its caller tries again."""
     for number, (method, path, body, _, prepare) in enumerate(CHANGES):
-        if path == "/tokens":  # what is shown once cannot be shown again
+        if path.endswith("/tokens"):  # what is shown once cannot be shown again
             continue
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -389,7 +487,10 @@ async def facts_of(web: Api) -> list[str]:
     if "schedule:backfill_started" in names:  # which goes on by itself
         steps = ("schedule:backfill_progressed", "schedule:backfill_completed")
         return [one for one in names if one.startswith("schedule:backfill_") and one not in steps]
-    by_themselves = ("run:", "schedule:run_", "response:", "flow:turn_", "flow:started", "flow:ended", "hitl:escalated")
+    by_themselves = (
+        *("run:", "schedule:run_", "schedule:skipped", "response:", "campaign:completed"),
+        *("flow:turn_", "flow:started", "flow:ended", "hitl:escalated"),
+    )
     return [one for one in names if one in verbs or not one.startswith(by_themselves)]
 
 

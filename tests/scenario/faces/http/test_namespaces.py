@@ -67,6 +67,9 @@ def test_nothing_of_another_namespace_is_seen_or_touched(tmp_path: Path) -> None
             "/agents/buddy/users",
             "/agents/buddy/sessions",
             "/agents/buddy/escalations",
+            "/agents/buddy/schedules",
+            "/agents/buddy/campaigns",
+            "/agents/buddy/suppressions",
         ):
             text = (await web.get(path, token=ours)).text
             assert not [one for one in secrets if one in text], f"{path} tells of another namespace"
@@ -132,7 +135,17 @@ async def fill(web: Api, token: str) -> dict[str, str]:
     turn = (await post("/agents/buddy/messages", said))["turn_id"]
     ended = (await web.get(f"/agents/buddy/turns/{turn}/outcome?wait=20", token=token)).json()
     (question,) = (await web.get("/agents/buddy/escalations", token=token)).json()["items"]
+    target = {"kind": "user", "user_external_id": "very-private"}
+    once = {"type": "once", "run_at": "2099-01-01T00:00"}
+    await post(
+        "/agents/buddy/schedules", {"flow": "ask_people", "trigger": once, "target": target, "id": "very-private"}
+    )
+    campaign = (await post("/agents/buddy/campaigns", {"segment": {"type": "users", "users": ["very-private"]}}))["id"]
+    await post("/agents/buddy/suppressions", {"users": ["very-private"], "reason": "very-private"})
+    session_token = (await post(f"/agents/buddy/sessions/{ended['session_id']}/tokens", {}))["id"]
     return {
+        "campaign": campaign,
+        "session_token": session_token,
         "turn": turn,
         "session": ended["session_id"],
         "question": question["id"],
@@ -214,6 +227,14 @@ def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
         ("POST", f"/agents/buddy/escalations/{hidden['question']}/resolve", {"approved": True}),
         *[("POST", f"/agents/buddy/users/{name}/{verb}", {}) for verb in ("take-over", "hand-back")],
         ("POST", f"/agents/buddy/users/{name}/say", {"text": "x", "id": "1"}),
+        *[("GET", f"/agents/buddy/schedules/{name}{more}", None) for more in ("", "/runs")],
+        ("PATCH", f"/agents/buddy/schedules/{name}", {"metadata": {}}),
+        *[("POST", f"/agents/buddy/schedules/{name}/{verb}", {}) for verb in ("cancel", "pause", "resume", "trigger")],
+        *[("GET", f"/agents/buddy/campaigns/{hidden['campaign']}{more}", None) for more in ("", "/recipients")],
+        ("GET", f"/agents/buddy/campaigns/{hidden['campaign']}/explain?user={name}", None),
+        *[("POST", f"/agents/buddy/campaigns/{hidden['campaign']}/{verb}", {}) for verb in ("pause", "resume", "stop")],
+        *[(verb, f"/agents/buddy/sessions/{hidden['session']}/tokens", None) for verb in ("GET", "POST")],
+        ("DELETE", f"/agents/buddy/sessions/{hidden['session']}/tokens/{hidden['session_token']}", None),
         *[("POST", f"/workflows/{name}/{verb}", {}) for verb in ("pause", "resume", "stop", "run-now")],
         ("POST", f"/workflows/{name}/resolve", {"choice": "resume"}),
         ("POST", f"/workflows/{name}/events/skip", {"topic": "emails", "message_id": "one"}),
@@ -222,12 +243,16 @@ def touching(hidden: dict[str, str]) -> list[tuple[str, str, object]]:
 
 
 # Calls that make something in the caller's own namespace, and those that name no more than an agent, which is of all.
+AGENTS_OWN = ("schedules", "campaigns", "suppressions")
 OF_ITS_OWN = [
     ("put", f"{V1}/schedules/{{name}}"),
     ("patch", f"{V1}/agents/{{agent}}/users/{{user}}"),
     ("post", f"{V1}/agents/{{agent}}/messages"),
     ("post", f"{V1}/agents/{{agent}}/inbound"),
     *[("get", f"{V1}/agents/{{agent}}{more}") for more in ("", "/users", "/sessions", "/escalations")],
+    *[(verb, f"{V1}/agents/{{agent}}/{what}") for verb in ("get", "post") for what in AGENTS_OWN],
+    *[("post", f"{V1}/agents/{{agent}}/{what}") for what in ("campaigns:test", "campaigns:preview")],
+    ("post", f"{V1}/agents/{{agent}}/suppressions:remove"),
 ]
 
 
@@ -239,7 +264,10 @@ def test_every_call_that_names_something_is_tried(tmp_path: Path) -> None:
             (method, path.partition("?")[0])
             for method, path, _ in touching(
                 dict.fromkeys(
-                    "run backfill hook token journey binding handler_run input function session turn question".split(),
+                    (
+                        "run backfill hook token journey binding handler_run input function session turn question "
+                        "campaign session_token"
+                    ).split(),
                     "X",
                 )
             )

@@ -6,15 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, ValidationInfo, field_validator
 
-from ostinato.errors import OstinatoError
-from ostinato.faces.http.shapes.common import Object, RequestBody, Shown, Text
+from ostinato.faces.http.shapes.common import NextAfter, NextBefore, Object, RequestBody, Shown, Text, naming_the_field
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.model import MOST_TEXT
 from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
 from ostinato.when import zones
 
-_NEXT_BEFORE = "Pass as `before` for the next page; null on the last."
-_NEXT_AFTER = "Pass as `after` for the next page; null on the last."
 _USER = "The external id of the user."
 
 Said = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
@@ -50,10 +47,8 @@ class PutUser(RequestBody):
     @classmethod
     def _is_a_zone(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is not None:
-            try:
+            with naming_the_field():
                 zones.zone(value, "the user's zone")
-            except OstinatoError as problem:
-                raise ValueError(str(problem)) from None
         return value
 
     def changes(self) -> Object:
@@ -94,11 +89,14 @@ class AgentShown(BaseModel):
     flows: dict[str, FlowDeclared] = Field(description="The newest version of each flow.")
     tools: list[str]
     admins: list[str] | None = Field(description="Who may act for people; null if a function of the agent decides.")
+    segments: list[str] = Field(default_factory=list, description="Resolvers of segments, by name.")
+    campaigns: Object = Field(default_factory=dict, description="What it sets for all of its campaigns.")
+    scheduler: Object = Field(default_factory=dict, description="The settings of its schedules.")
 
 
 class AgentsShown(BaseModel):
     items: list[AgentShown]
-    next: str | None = Field(description=_NEXT_AFTER)
+    next: NextAfter
 
 
 class UserShown(Shown, view=UserInfo):
@@ -107,7 +105,7 @@ class UserShown(Shown, view=UserInfo):
 
 class UsersShown(BaseModel):
     items: list[UserShown]
-    next: str | None = Field(description=_NEXT_AFTER)
+    next: NextAfter
 
 
 class SessionShown(Shown, view=SessionInfo):
@@ -120,7 +118,7 @@ class SessionShown(Shown, view=SessionInfo):
 
 class SessionsShown(BaseModel):
     items: list[SessionShown]
-    next: str | None = Field(description=_NEXT_BEFORE)
+    next: NextBefore
 
 
 class TurnShown(Shown, view=TurnView):
@@ -132,7 +130,7 @@ class TurnShown(Shown, view=TurnView):
 
 class TurnsShown(BaseModel):
     items: list[TurnShown]
-    next: str | None = Field(description=_NEXT_BEFORE)
+    next: NextBefore
 
 
 class SaidShown(Shown, view=MessageInfo):
@@ -141,7 +139,7 @@ class SaidShown(Shown, view=MessageInfo):
 
 class SaidList(BaseModel):
     items: list[SaidShown]
-    next: str | None = Field(description=_NEXT_BEFORE)
+    next: NextBefore
 
 
 class EscalationShown(Shown, view=EscalationInfo):
@@ -152,7 +150,7 @@ class EscalationShown(Shown, view=EscalationInfo):
 
 class EscalationsShown(BaseModel):
     items: list[EscalationShown]
-    next: str | None = Field(description=_NEXT_BEFORE)
+    next: NextBefore
 
 
 class TurnAccepted(BaseModel):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from inspect import get_annotations
 from types import GenericAlias
@@ -11,6 +12,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator
 
+from ostinato.errors import OstinatoError
 from ostinato.faces.options import Kind, Option
 from ostinato.schedules.model import OverlapName
 from ostinato.when.instants import to_datetime
@@ -37,6 +39,15 @@ class RequestBody(BaseModel):
         if any(isinstance(text, str) and "\x00" in text for text in texts):
             raise ValueError("no text may have a NUL in it")
         return value
+
+
+@contextmanager
+def naming_the_field() -> Iterator[None]:
+    """Within a validator: raise what a reader of Ostinato's own finds wrong as a mistake of the field."""
+    try:
+        yield
+    except OstinatoError as problem:
+        raise ValueError(str(problem)) from None
 
 
 class Shown(BaseModel):
@@ -105,3 +116,11 @@ def _field_type(option: Option) -> Any:
 
 class Stop(RequestBody):
     reason: str = Field(default="", max_length=1000)
+
+
+class NoFields(RequestBody):
+    """The body of a request that says all by its path. It may be left out."""
+
+
+NextBefore = Annotated[str | None, Field(description="Pass as `before` for the next page; null on the last.")]
+NextAfter = Annotated[str | None, Field(description="Pass as `after` for the next page; null on the last.")]

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from ostinato.faces.http.shapes.common import RequestBody, Shown
+from ostinato.faces.http.shapes.common import NextAfter, NextBefore, RequestBody, Shown
 from ostinato.workflows.views.overview import InputGroup, WorkflowInfo
 from ostinato.workflows.views.records import Cause, EventInfo, HandlerRunInfo, InputInfo, OutputInfo, RunDetail
-
-Before = Annotated[str | None, Field(description="Pass as `before` for the next page; null on the last.")]
-After = Annotated[str | None, Field(description="Pass as `after` for the next page; null on the last.")]
-
-
-class NoFields(RequestBody):
-    """The body of a request that says all by its path. It may be left out."""
 
 
 class Resolve(RequestBody):
@@ -53,7 +46,7 @@ class WorkflowShown(WorkflowGlance):
 
 class WorkflowsShown(BaseModel):
     items: list[WorkflowGlance]
-    next: After
+    next: NextAfter
 
 
 class HandlerRunShown(Shown, view=HandlerRunInfo):
@@ -65,7 +58,7 @@ class HandlerRunShown(Shown, view=HandlerRunInfo):
 
 class HandlerRunsShown(BaseModel):
     items: list[HandlerRunShown]
-    next: Before
+    next: NextBefore
 
 
 class WorkflowEventShown(Shown, view=EventInfo):
@@ -74,7 +67,7 @@ class WorkflowEventShown(Shown, view=EventInfo):
 
 class WorkflowEventsShown(BaseModel):
     items: list[WorkflowEventShown]
-    next: After
+    next: NextAfter
 
 
 class InputShown(Shown, view=InputInfo):
@@ -88,7 +81,7 @@ class InputShown(Shown, view=InputInfo):
 
 class InputsShown(BaseModel):
     items: list[InputShown]
-    next: Before
+    next: NextBefore
 
 
 class CauseShown(Shown, view=Cause):
@@ -105,7 +98,7 @@ class OutputShown(Shown, view=OutputInfo):
 
 class OutputsShown(BaseModel):
     items: list[OutputShown]
-    next: Before
+    next: NextBefore
 
 
 class RunDetailShown(Shown, view=RunDetail):

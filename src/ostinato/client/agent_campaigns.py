@@ -1,0 +1,141 @@
+"""`client.agents.campaigns(agent)`: the calls of `app.agents.campaigns(agent)`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ostinato.client.calling import Calling, Json, part, without_none
+from ostinato.errors import OstinatoError
+
+_WAIT = 20.0  # seconds that the server waits in one call
+_PAUSE = 0.5  # seconds between two calls
+
+
+class AgentCampaigns:
+    """The campaigns of one agent. Changes take an idempotency key, `key`; without it a new one is generated."""
+
+    def __init__(self, calling: Calling, agent: str) -> None:
+        self._calling = calling
+        self._agent = agent
+
+    async def send(
+        self,
+        segment: Mapping[str, Any],
+        *,
+        flow: str | None = None,
+        input: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        campaign_id: str | None = None,
+        id: str | None = None,
+        allow_session_bootstrap: bool = False,
+        key: str | None = None,
+        **options: Any,
+    ) -> Json:
+        """Send to a segment now; the answer has `id` and `new`. The same `id` is sent once. Raises `Conflict` if the
+        segment has more than `max_recipients`, unless `confirmed=True`."""
+        asked = without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id, id=id)
+        body = {
+            "segment": dict(segment),
+            "allow_session_bootstrap": allow_session_bootstrap,
+            "options": options,
+            **asked,
+        }
+        return await self._calling.one("POST", self._path("campaigns"), body, key=key)
+
+    async def test(
+        self,
+        users: Collection[str],
+        *,
+        flow: str | None = None,
+        input: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        variants: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Json:
+        """Send to named users now, without quiet hours, caps and holdout."""
+        body = without_none(users=_names(users), flow=flow, input=input, metadata=metadata, id=id, variants=variants)
+        return await self._calling.one("POST", self._path("campaigns:test"), body, key=key)
+
+    async def preview(self, segment: Mapping[str, Any], **options: Any) -> Json:
+        """Return whom a campaign would reach. Nothing is stored and nothing is sent."""
+        body = {"segment": dict(segment), "options": options}
+        return await self._calling.one("POST", self._path("campaigns:preview"), body)
+
+    async def get(self, id: str, *, wait: float = 0) -> Json:
+        """Read a campaign, with its counts. Waits for its end for up to `wait` seconds, 20 at most."""
+        return await self._calling.one("GET", self._path("campaigns", id), wait=wait or None)
+
+    async def wait(self, id: str, timeout: float | None = None) -> Json:
+        """Return the campaign when it is over. Raises `TimeoutError` if it is not within so many seconds."""
+        try:
+            async with asyncio.timeout(timeout):
+                while (campaign := await self.get(id, wait=_WAIT))["status"] != "done":
+                    await asyncio.sleep(_PAUSE)
+                return campaign
+        except TimeoutError:
+            raise TimeoutError(f"campaign {id} is not over within {timeout} s") from None
+
+    async def list(
+        self,
+        *,
+        campaign_id: str | None = None,
+        status: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[Json]:
+        """List campaigns of the agent, the newest first. Those that are not done have no counts."""
+        filters = {"campaign_id": campaign_id, "status": status}
+        return await self._calling.pages(self._path("campaigns"), "before", before, limit, **filters)
+
+    async def recipients(
+        self, id: str, *, outcome: str | None = None, after: str | None = None, limit: int = 100
+    ) -> Sequence[Json]:
+        """List the recipients of a campaign by their external ids, all or those with an outcome."""
+        place = self._path("campaigns", id, "recipients")
+        return await self._calling.pages(place, "after", after, limit, outcome=outcome)
+
+    async def explain(self, id: str, user: str) -> Json:
+        """Return why a person was or was not messaged by a campaign."""
+        return await self._calling.one("GET", self._path("campaigns", id, "explain"), user=user)
+
+    async def pause(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
+        """Let no more turns begin, until `resume`."""
+        return await self._change(id, "pause", key, reason=reason)
+
+    async def resume(self, id: str, *, key: str | None = None) -> Json:
+        return await self._change(id, "resume", key)
+
+    async def stop(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
+        """End a campaign. What was committed for sending is sent; everybody who is left is skipped."""
+        return await self._change(id, "stop", key, reason=reason)
+
+    async def _change(self, id: str, verb: str, key: str | None, **body: Any) -> Json:
+        return await self._calling.one("POST", self._path("campaigns", id, verb), without_none(**body), key=key)
+
+    # The suppression list
+
+    async def suppress(self, users: Collection[str], reason: str, *, key: str | None = None) -> int:
+        """Put people on the suppression list, and return how many are new."""
+        body = {"users": _names(users), "reason": reason}
+        return int((await self._calling.one("POST", self._path("suppressions"), body, key=key))["changed"])
+
+    async def unsuppress(self, users: Collection[str], *, key: str | None = None) -> int:
+        """Take people from the suppression list, and return how many were on it."""
+        body = {"users": _names(users)}
+        return int((await self._calling.one("POST", self._path("suppressions:remove"), body, key=key))["changed"])
+
+    async def suppressed(self, *, after: str | None = None, limit: int = 100) -> Sequence[Json]:
+        """List the suppression list by external ids."""
+        return await self._calling.pages(self._path("suppressions"), "after", after, limit)
+
+    def _path(self, what: str, *parts: str) -> str:
+        return "/".join([f"/agents/{part(self._agent)}/{what}", *map(part, parts)])
+
+
+def _names(users: Collection[str]) -> list[str]:
+    if isinstance(users, str):
+        raise OstinatoError(f"users {users!r} is one text; write [{users!r}]")
+    return list(users)

@@ -1,0 +1,241 @@
+"""Campaigns of agents over HTTP: send to many, watch, pause and stop, explain; and the suppression list."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Annotated
+
+from ostinato.engine.access import Role
+from ostinato.engine.idempotency import digest
+from ostinato.errors import RunCancelled, RunFailed
+from ostinato.faces.auth import Who
+from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id
+from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.idempotency import Key, answer_once, change_id
+from ostinato.faces.http.pagination import After, Before, Limit, listing
+from ostinato.faces.http.placing import naming_input_places
+from ostinato.faces.http.routing import Answer, Body, Query, Router
+from ostinato.faces.http.shapes.agent_campaigns import (
+    CampaignSent,
+    CampaignShown,
+    CampaignsShown,
+    CampaignStatus,
+    ChangeCampaign,
+    ExplanationOfCampaign,
+    PreviewCampaign,
+    PreviewShown,
+    RecipientOutcome,
+    RecipientShown,
+    RecipientsShown,
+    SendCampaign,
+    SendTest,
+    Suppress,
+    SuppressionsChanged,
+    SuppressionShown,
+    SuppressionsShown,
+    Unsuppress,
+)
+from ostinato.faces.http.shapes.common import NO_NUL, NoFields
+from ostinato.flows.campaigns import CampaignHandle, CampaignInfo, Campaigns, RecipientInfo
+
+router = Router(tags=["agents"])
+READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+ChangeBody = Annotated[ChangeCampaign, Body(default_factory=ChangeCampaign)]
+
+
+def _calls(who: Who, agent: str) -> Campaigns:
+    calls: Campaigns = who.app.agents.campaigns(agent)
+    return calls
+
+
+# Sending
+
+
+@router.post("/agents/{agent}/campaigns", status_code=201, **WRITE)
+async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key: Key = None) -> CampaignSent:
+    """Send to a segment now. It is stored when this answers, and will be sent. More than `max_recipients` are a
+    conflict, unless it is `confirmed`."""
+    asked = body.arguments()
+
+    async def send() -> CampaignHandle:
+        with naming_input_places(body.input or {}):
+            return await _calls(who, agent).send(**asked, request_id=change_id("send", key))
+
+    return await _sent(who, key, f"send campaign {digest(agent, asked)}", send)
+
+
+@router.post("/agents/{agent}/campaigns:test", status_code=201, **WRITE)
+async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, key: Key = None) -> CampaignSent:
+    """Send to named users now, without quiet hours, caps and holdout. People who have opted out get nothing."""
+    asked = body.model_dump()
+
+    async def send() -> CampaignHandle:
+        with naming_input_places(body.input or {}):
+            return await _calls(who, agent).test(**asked, request_id=change_id("test", key))
+
+    return await _sent(who, key, f"send test campaign {digest(agent, asked)}", send)
+
+
+@router.post("/agents/{agent}/campaigns:preview", **WRITE)
+async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaign) -> PreviewShown:
+    """Return whom a campaign would reach as of now. Nothing is stored and nothing is sent; a resolver is called."""
+    preview = await _calls(who, agent).preview(body.segment.document(), **body.options.document())
+    return PreviewShown.model_validate(preview)
+
+
+async def _sent(who: Who, key: str | None, what: str, send: Callable[[], Awaitable[CampaignHandle]]) -> CampaignSent:
+    async def work() -> CampaignSent:
+        handle = await send()
+        return CampaignSent(id=handle.id, new=handle.new)
+
+    return await answer_once(who.app, key, what, CampaignSent, work)
+
+
+# Watching
+
+
+@router.get("/agents/{agent}/campaigns", response_model=CampaignsShown, **READ)
+async def list_campaigns(
+    who: Reader,
+    agent: AgentName,
+    campaign_id: Annotated[str | None, Query(min_length=1, max_length=512, pattern=NO_NUL)] = None,
+    status: CampaignStatus | None = None,
+    before: Before = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List campaigns of an agent, the newest first. Those that are not done have no counts."""
+    await who.app.agents.get(agent)
+
+    async def fetch(before: str | None, limit: int) -> Sequence[CampaignInfo]:
+        return await _calls(who, agent).list(
+            campaign_id=campaign_id or "", status=status or "", before=before, limit=limit
+        )
+
+    return await listing(who, before, limit, fetch, lambda campaign: campaign.id, CampaignShown.model_validate)
+
+
+@router.get("/agents/{agent}/campaigns/{id}", **READ)
+async def read_campaign(
+    who: Reader,
+    agent: AgentName,
+    id: Id,
+    wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
+) -> CampaignShown:
+    """Read a campaign: its status, and how many recipients ended how."""
+    calls = _calls(who, agent)
+    if wait:
+        with suppress(TimeoutError, RunFailed, RunCancelled):  # the answer says so
+            await calls.wait(id, wait)
+    return CampaignShown.model_validate(await calls.get(id))
+
+
+@router.get("/agents/{agent}/campaigns/{id}/recipients", response_model=RecipientsShown, **READ)
+async def list_recipients(
+    who: Reader,
+    agent: AgentName,
+    id: Id,
+    outcome: RecipientOutcome | None = None,
+    after: After = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List the recipients of a campaign by their external ids: what became of each, and why."""
+
+    async def fetch(after: str | None, limit: int) -> Sequence[RecipientInfo]:
+        return await _calls(who, agent).recipients(id, outcome=outcome or "", after=after or "", limit=limit)
+
+    return await listing(who, after, limit, fetch, lambda recipient: recipient.user, RecipientShown.model_validate)
+
+
+@router.get("/agents/{agent}/campaigns/{id}/explain", **READ)
+async def explain_campaign(
+    who: Reader,
+    agent: AgentName,
+    id: Id,
+    user: Annotated[str, Query(min_length=1, max_length=200, pattern=NO_NUL, description="Their external id.")],
+) -> ExplanationOfCampaign:
+    """Explain why a person was or was not messaged by a campaign."""
+    return ExplanationOfCampaign.model_validate(await _calls(who, agent).explain(id, user))
+
+
+# Controlling
+
+
+@router.post("/agents/{agent}/campaigns/{id}/pause", **WRITE)
+async def pause_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBody, key: Key = None) -> CampaignShown:
+    """Pause a campaign: no more turns begin. Those that have begun are finished."""
+    what = f"pause campaign {digest(agent, id, body.reason)}"
+    return await _changed(
+        who, key, what, lambda: _calls(who, agent).pause(id, body.reason, request_id=change_id("pause", key))
+    )
+
+
+@router.post("/agents/{agent}/campaigns/{id}/resume", **WRITE)
+async def resume_campaign(
+    who: Operator,
+    agent: AgentName,
+    id: Id,
+    body: Annotated[NoFields, Body(default_factory=NoFields)],
+    key: Key = None,
+) -> CampaignShown:
+    """Resume a paused campaign."""
+    what = f"resume campaign {digest(agent, id)}"
+    return await _changed(who, key, what, lambda: _calls(who, agent).resume(id, request_id=change_id("resume", key)))
+
+
+@router.post("/agents/{agent}/campaigns/{id}/stop", **WRITE)
+async def stop_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBody, key: Key = None) -> CampaignShown:
+    """Stop a campaign for good. What was committed for sending is sent; everybody who is left is skipped."""
+    what = f"stop campaign {digest(agent, id, body.reason)}"
+    return await _changed(
+        who, key, what, lambda: _calls(who, agent).stop(id, body.reason, request_id=change_id("stop", key))
+    )
+
+
+async def _changed(
+    who: Who, key: str | None, what: str, change: Callable[[], Awaitable[CampaignInfo]]
+) -> CampaignShown:
+    async def work() -> CampaignShown:
+        return CampaignShown.model_validate(await change())
+
+    return await answer_once(who.app, key, what, CampaignShown, work)
+
+
+# The suppression list
+
+
+@router.get("/agents/{agent}/suppressions", response_model=SuppressionsShown, **READ)
+async def list_suppressions(who: Reader, agent: AgentName, after: After = None, limit: Limit = 100) -> Answer:
+    """List the people to whom no campaign of an agent writes, by their external ids."""
+    await who.app.agents.get(agent)
+
+    async def fetch(after: str | None, limit: int) -> Sequence[tuple[str, str]]:
+        return await _calls(who, agent).suppressed(after=after or "", limit=limit)
+
+    def show(suppression: tuple[str, str]) -> SuppressionShown:
+        return SuppressionShown(user=suppression[0], reason=suppression[1])
+
+    return await listing(who, after, limit, fetch, lambda suppression: suppression[0], show)
+
+
+@router.post("/agents/{agent}/suppressions", **WRITE)
+async def suppress_users(who: Operator, agent: AgentName, body: Suppress, key: Key = None) -> SuppressionsChanged:
+    """Put people on the suppression list. Doing it again changes nothing."""
+    asked = body.model_dump()
+
+    async def add() -> SuppressionsChanged:
+        return SuppressionsChanged(changed=await _calls(who, agent).suppress(**asked, request_id=change_id("add", key)))
+
+    return await answer_once(who.app, key, f"suppress {digest(agent, asked)}", SuppressionsChanged, add)
+
+
+@router.post("/agents/{agent}/suppressions:remove", **WRITE)
+async def unsuppress_users(who: Operator, agent: AgentName, body: Unsuppress, key: Key = None) -> SuppressionsChanged:
+    """Take people from the suppression list. Doing it again changes nothing."""
+    asked = body.model_dump()
+
+    async def remove() -> SuppressionsChanged:
+        calls = _calls(who, agent)
+        return SuppressionsChanged(changed=await calls.unsuppress(**asked, request_id=change_id("remove", key)))
+
+    return await answer_once(who.app, key, f"unsuppress {digest(agent, asked)}", SuppressionsChanged, remove)

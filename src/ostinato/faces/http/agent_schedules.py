@@ -1,0 +1,220 @@
+"""Schedules of agents over HTTP. The version of a schedule is its ETag; `If-Match` makes an update depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from ostinato.engine.access import Role
+from ostinato.engine.idempotency import digest
+from ostinato.faces.auth import Who
+from ostinato.faces.http.agent_parameters import AgentName
+from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.etags import Match, set_etag, token_of
+from ostinato.faces.http.idempotency import Key, answer_once, change_id
+from ostinato.faces.http.pagination import After, Before, Limit, listing
+from ostinato.faces.http.placing import naming_input_places
+from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.shapes.agent_schedules import (
+    AgentScheduleCreated,
+    AgentScheduleRunShown,
+    AgentScheduleRunsShown,
+    AgentScheduleShown,
+    AgentSchedulesShown,
+    AgentScheduleTriggered,
+    ChangeAgentSchedule,
+    NewAgentSchedule,
+    ScheduleStatus,
+    TargetKind,
+)
+from ostinato.faces.http.shapes.common import NO_NUL, NoFields, Stop
+from ostinato.faces.http.shapes.schedules import Note
+from ostinato.flows.schedules.api import AgentSchedules
+from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Response
+
+router = Router(tags=["agents"])
+READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+ScheduleId = Annotated[str, Path(min_length=1, max_length=300, pattern=NO_NUL, description="The schedule's id.")]
+Filter = Annotated[str | None, Query(min_length=1, max_length=512, pattern=NO_NUL)]
+
+
+def _calls(who: Who, agent: str) -> AgentSchedules:
+    calls: AgentSchedules = who.app.agents.schedules(agent)
+    return calls
+
+
+@router.get("/agents/{agent}/schedules", response_model=AgentSchedulesShown, **READ)
+async def list_agent_schedules(
+    who: Reader,
+    agent: AgentName,
+    flow: Filter = None,
+    status: ScheduleStatus | None = None,
+    target_kind: TargetKind | None = None,
+    user: Annotated[
+        str | None, Query(min_length=1, max_length=200, pattern=NO_NUL, description="For this user, by external id.")
+    ] = None,
+    campaign_id: Filter = None,
+    after: After = None,
+    limit: Limit = 100,
+) -> Answer:
+    """List the schedules of an agent by their ids: those of its code, of the API, and those that it made for users."""
+
+    async def fetch(after: str | None, limit: int) -> Sequence[ScheduleRecord]:
+        return await _calls(who, agent).list(
+            flow=flow,
+            status=status,
+            target_kind=target_kind,
+            user_external_id=user,
+            campaign_id=campaign_id,
+            after=after or "",
+            limit=limit,
+        )
+
+    return await listing(who, after, limit, fetch, lambda record: record.id, AgentScheduleShown.model_validate)
+
+
+@router.post("/agents/{agent}/schedules", status_code=201, **WRITE)
+async def create_agent_schedule(
+    who: Operator, agent: AgentName, body: NewAgentSchedule, response: Response, key: Key = None
+) -> AgentScheduleCreated:
+    """Create a schedule that begins turns of an agent, for a user or a segment. The same `id` with the same definition
+    is created once; with another it is a conflict."""
+    asked = body.arguments()
+
+    async def create() -> AgentScheduleCreated:
+        with naming_input_places(body.input or {}):
+            done = await _calls(who, agent).create(**asked, request_id=change_id("create", key))
+        return AgentScheduleCreated.model_validate(done)
+
+    what = f"create agent schedule {digest(agent, asked)}"
+    created = await answer_once(who.app, key, what, AgentScheduleCreated, create)
+    set_etag(response, created.record.version)
+    return created
+
+
+@router.get("/agents/{agent}/schedules/{id}", **READ)
+async def read_agent_schedule(who: Reader, agent: AgentName, id: ScheduleId, response: Response) -> AgentScheduleShown:
+    """Read a schedule of an agent, with its version as the ETag."""
+    record = await _calls(who, agent).get(id)
+    set_etag(response, record.version)
+    return AgentScheduleShown.model_validate(record)
+
+
+@router.patch("/agents/{agent}/schedules/{id}", **WRITE)
+async def update_agent_schedule(
+    who: Operator,
+    agent: AgentName,
+    id: ScheduleId,
+    body: ChangeAgentSchedule,
+    response: Response,
+    key: Key = None,
+    match: Match = None,
+) -> AgentScheduleShown:
+    """Change the given fields. An update neither repeats nor loses a time. What the code declares is a conflict."""
+    patch, version = body.patch(), token_of(match)
+    what = f"update agent schedule {digest(agent, id, version, patch)}"
+
+    async def update() -> ScheduleRecord:
+        with naming_input_places(body.input or {}):
+            return await _calls(who, agent).update(id, version=version, request_id=change_id("update", key), **patch)
+
+    return await _changed(who, response, key, what, update)
+
+
+@router.post("/agents/{agent}/schedules/{id}/cancel", **WRITE)
+async def cancel_agent_schedule(
+    who: Operator,
+    agent: AgentName,
+    id: ScheduleId,
+    body: Annotated[Stop, Body(default_factory=Stop)],
+    response: Response,
+    key: Key = None,
+) -> AgentScheduleShown:
+    """Cancel a schedule: it never fires again. A turn that goes on is finished; a campaign stops before its next
+    recipient. Doing it again changes nothing."""
+    what = f"cancel agent schedule {digest(agent, id, body.reason)}"
+    return await _changed(
+        who,
+        response,
+        key,
+        what,
+        lambda: _calls(who, agent).cancel(id, body.reason, request_id=change_id("cancel", key)),
+    )
+
+
+@router.post("/agents/{agent}/schedules/{id}/pause", **WRITE)
+async def pause_agent_schedule(
+    who: Operator,
+    agent: AgentName,
+    id: ScheduleId,
+    body: Annotated[Note, Body(default_factory=Note)],
+    response: Response,
+    key: Key = None,
+) -> AgentScheduleShown:
+    """Pause a schedule: times within the pause do not run."""
+    what = f"pause agent schedule {digest(agent, id, body.note)}"
+    return await _changed(
+        who, response, key, what, lambda: _calls(who, agent).pause(id, body.note, request_id=change_id("pause", key))
+    )
+
+
+@router.post("/agents/{agent}/schedules/{id}/resume", **WRITE)
+async def resume_agent_schedule(
+    who: Operator,
+    agent: AgentName,
+    id: ScheduleId,
+    body: Annotated[Note, Body(default_factory=Note)],
+    response: Response,
+    key: Key = None,
+) -> AgentScheduleShown:
+    """Resume a schedule. Times within the pause run only if its `on_missed` catches up with them."""
+    what = f"resume agent schedule {digest(agent, id, body.note)}"
+    return await _changed(
+        who, response, key, what, lambda: _calls(who, agent).resume(id, body.note, request_id=change_id("resume", key))
+    )
+
+
+@router.post("/agents/{agent}/schedules/{id}/trigger", **WRITE)
+async def trigger_agent_schedule(
+    who: Operator,
+    agent: AgentName,
+    id: ScheduleId,
+    body: Annotated[NoFields, Body(default_factory=NoFields)],
+    key: Key = None,
+) -> AgentScheduleTriggered:
+    """Run a schedule now, also one that the code declares."""
+
+    async def trigger() -> AgentScheduleTriggered:
+        run_id = await _calls(who, agent).trigger(id, request_id=change_id("trigger", key))
+        return AgentScheduleTriggered(run_id=run_id)
+
+    what = f"trigger agent schedule {digest(agent, id)}"
+    return await answer_once(who.app, key, what, AgentScheduleTriggered, trigger)
+
+
+@router.get("/agents/{agent}/schedules/{id}/runs", response_model=AgentScheduleRunsShown, **READ)
+async def list_agent_schedule_runs(
+    who: Reader, agent: AgentName, id: ScheduleId, before: Before = None, limit: Limit = 100
+) -> Answer:
+    """List what became of the times of a schedule, the newest first."""
+
+    async def fetch(before: str | None, limit: int) -> Sequence[ScheduleRunRecord]:
+        return await _calls(who, agent).runs(id, before=before, limit=limit)
+
+    return await listing(who, before, limit, fetch, lambda run: run.cursor, AgentScheduleRunShown.model_validate)
+
+
+async def _changed(
+    who: Who, response: Response, key: str | None, what: str, change: Callable[[], Awaitable[ScheduleRecord]]
+) -> AgentScheduleShown:
+    """Make a change, once for a key, and return the schedule after it."""
+
+    async def work() -> AgentScheduleShown:
+        return AgentScheduleShown.model_validate(await change())
+
+    shown = await answer_once(who.app, key, what, AgentScheduleShown, work)
+    set_etag(response, shown.version)
+    return shown

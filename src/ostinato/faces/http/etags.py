@@ -1,0 +1,30 @@
+"""ETags: the conflict token of what a change depends on, in the headers `ETag` and `If-Match`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ostinato.faces.auth import Refused
+from ostinato.faces.http.routing import Header
+
+if TYPE_CHECKING:  # named in signatures; loaded by what serves
+    from fastapi import Response
+
+_DIGITS = 18
+Match = Annotated[
+    str | None, Header(alias="If-Match", description="The ETag the change depends on; without it, it does not.")
+]
+
+
+def token_of(match: str | None) -> int | None:
+    """Return the conflict token in an If-Match header."""
+    if match is None or match.strip() == "*":
+        return None
+    text = match.strip().removeprefix("W/").strip('"')
+    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
+        raise Refused(412, "conflict token mismatch", f"If-Match {match!r} is not an ETag of this schedule")
+    return int(text)
+
+
+def set_etag(response: Response, token: int) -> None:
+    response.headers["ETag"] = f'"{token}"'

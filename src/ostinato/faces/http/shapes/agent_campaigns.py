@@ -1,0 +1,205 @@
+"""Campaigns of agents, their segments and options: bodies and answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, Field, StrictBool, StrictInt, ValidationInfo, field_validator, model_validator
+
+from ostinato.faces.http.shapes.common import (
+    Length,
+    NextAfter,
+    NextBefore,
+    Object,
+    RequestBody,
+    Shown,
+    Text,
+    naming_the_field,
+)
+from ostinato.flows.campaign_model import read_option
+from ostinato.flows.campaigns import CampaignInfo, Explanation, Preview, RecipientInfo
+from ostinato.flows.segments import MOST_DAYS, MOST_QUERY, MOST_USERS, check_segment
+
+CampaignStatus = Literal["resolving", "sending", "paused", "stopping", "done"]
+RecipientOutcome = Literal["success", "skipped", "failed", "canceled_hitl"]
+OnActiveFlow = Literal["skip", "defer", "replace"]
+ExternalIds = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1000)]
+Reason = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class AgentSegment(RequestBody):
+    """Who a campaign is for: all users, those who have written in the last days, those with a tag, those who fit a
+    query or whom a resolver of the agent returns, or named users."""
+
+    type: Literal["all", "active_since", "tag", "custom_query", "users"]
+    active_since_days: Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)] | None = None
+    tag: Text | None = None
+    query: Annotated[str, Field(max_length=MOST_QUERY, examples=['locale = "pt" and tags has "vip"'])] | None = None
+    resolver: Text | None = Field(default=None, description="The name of a segment of the agent's code.")
+    params: Object | None = Field(default=None, description="For the resolver.")
+    users: Annotated[list[str], Field(max_length=MOST_USERS)] | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        with naming_the_field():
+            check_segment(self.document(), "segment")
+        return self
+
+    def document(self) -> Object:
+        return self.model_dump(exclude_none=True)
+
+
+class CampaignSettings(RequestBody):
+    """How a campaign is sent. What is left out is as the agent sets it; null overrides the agent's."""
+
+    max_recipients: int = Field(default=0, description="A larger audience is refused, unless `confirmed`.")
+    confirmed: StrictBool = False
+    in_flight: int = Field(default=0, description="How many turns go on at once, 1 to 1,000.")
+    rate: str | None = Field(default=None, examples=["20/s", "600/m"])
+    quiet_hours: dict[str, str] | None = Field(default=None, examples=[{"from": "21:00", "to": "09:00"}])
+    local_time: str | None = Field(default=None, examples=["09:30"])
+    frequency_cap: Object | None = Field(default=None, examples=[{"messages": 2, "per": "7d"}])
+    cancel_on_reply: StrictBool = False
+    require_opt_in: StrictBool = False
+    expires_after: Length = "7d"
+    holdout: float = Field(default=0, description="Per cent that get nothing.")
+    variants: dict[str, Object] = Field(
+        default_factory=dict, examples=[{"a": {"weight": 2, "input": {"text": "hello"}}, "b": {"flow": "other"}}]
+    )
+    on_active_flow: OnActiveFlow = "skip"
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _fits(cls, value: Any, info: ValidationInfo) -> Any:
+        assert info.field_name is not None
+        with naming_the_field():
+            read_option(info.field_name, value, info.field_name)
+        return value
+
+    def document(self) -> Object:
+        return self.model_dump(exclude_unset=True)
+
+
+class SendCampaign(RequestBody):
+    """Send to a segment now. The same `id` is sent once. Without a `flow` the model writes each message;
+    `metadata.prompt` tells it what about."""
+
+    segment: AgentSegment
+    flow: Text | None = None
+    input: Object | None = Field(default=None, description="The arguments of the flow.")
+    metadata: Object | None = None
+    campaign_id: Text | None = Field(default=None, description="A name that several campaigns may share.")
+    id: Text | None = None
+    allow_session_bootstrap: StrictBool = Field(
+        default=False, description="Whether it writes to people who have no active session."
+    )
+    options: CampaignSettings = Field(default_factory=CampaignSettings)
+
+    def arguments(self) -> Object:
+        """The keywords of `app.agents.campaigns(agent).send`."""
+        asked = self.model_dump(exclude={"segment", "options"})
+        return {"segment": self.segment.document(), **asked, **self.options.document()}
+
+
+class SendTest(RequestBody):
+    """Send to named users now, without quiet hours, caps and holdout."""
+
+    users: ExternalIds
+    flow: Text | None = None
+    input: Object | None = None
+    metadata: Object | None = None
+    id: Text | None = None
+    variants: dict[str, Object] | None = None
+
+    @field_validator("variants", mode="before")
+    @classmethod
+    def _fits(cls, value: Any) -> Any:
+        if value is not None:
+            with naming_the_field():
+                read_option("variants", value, "variants")
+        return value
+
+
+class PreviewCampaign(RequestBody):
+    """Whom a campaign would reach."""
+
+    segment: AgentSegment
+    options: CampaignSettings = Field(default_factory=CampaignSettings)
+
+
+class ChangeCampaign(RequestBody):
+    reason: Reason | None = None
+
+
+class Suppress(RequestBody):
+    """Put people on the suppression list: no campaign of the agent writes to them."""
+
+    users: ExternalIds
+    reason: Reason
+
+
+class Unsuppress(RequestBody):
+    users: ExternalIds
+
+
+class CampaignSent(BaseModel):
+    id: str
+    new: bool = Field(description="False where the same `id` was sent before.")
+
+
+class CampaignShown(Shown, view=CampaignInfo):
+    """A campaign. A list has counts of those that are done."""
+
+    counts: dict[str, int] = Field(description="Recipients by outcome; `pending` and `started` are not over.")
+    reasons: dict[str, int] = Field(description="Recipients by reason; `delivery_unknown` is a part of `failed`.")
+    variants: dict[str, int] = Field(description="Recipients by variant.")
+    partial: bool = Field(description="Some succeeded and some failed.")
+
+
+class CampaignsShown(BaseModel):
+    items: list[CampaignShown]
+    next: NextBefore
+
+
+class RecipientShown(Shown, view=RecipientInfo):
+    """A recipient of a campaign."""
+
+    reason: str | None = Field(description="Why it ended so; of a pending one, why they wait.")
+    due: datetime = Field(description="When their turn may begin.")
+    delivered: int = Field(description="How many messages they got.")
+
+
+class RecipientsShown(BaseModel):
+    items: list[RecipientShown]
+    next: NextAfter
+
+
+class PreviewShown(Shown, view=Preview):
+    """Whom a campaign would reach as of now."""
+
+    recipients: int = Field(description="The size of the segment.")
+    reachable: int = Field(description="How many of them would get a message.")
+    skipped: dict[str, int] = Field(description="The others, by reason.")
+    sample: list[str] = Field(description="External ids of the first who would get one.")
+    refused: bool = Field(description="It exceeds `max_recipients`.")
+
+
+class ExplanationOfCampaign(Shown, view=Explanation):
+    """Why a person was or was not messaged by a campaign."""
+
+    words: str = Field(description="In words.")
+
+
+class SuppressionShown(BaseModel):
+    user: str
+    reason: str
+
+
+class SuppressionsShown(BaseModel):
+    items: list[SuppressionShown]
+    next: NextAfter
+
+
+class SuppressionsChanged(BaseModel):
+    changed: int = Field(description="How many were put on the list, or taken from it.")

@@ -1,0 +1,39 @@
+"""Tokens of sessions of agents: bodies and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, field_validator
+
+from ostinato.faces.http.shapes.common import Length, NextAfter, RequestBody, Shown, naming_the_field
+from ostinato.faces.session_tokens import SessionToken, check_lifetime
+
+
+class MintToken(RequestBody):
+    """A token for a session. It is bound to a turn of it, the newest one if none is named."""
+
+    turn_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    expires_in: Length = Field(default="15m", description="How long it is valid, an hour at most.")
+
+    @field_validator("expires_in")
+    @classmethod
+    def _is_short(cls, value: Any) -> Any:
+        with naming_the_field():
+            check_lifetime(value, "expires_in")
+        return value
+
+
+class SessionTokenShown(Shown, view=SessionToken):
+    """A token of a session, without its secret."""
+
+    turn_id: str = Field(description="A tool that is called with the token sees what began this turn.")
+
+
+class SessionTokens(BaseModel):
+    items: list[SessionTokenShown]
+    next: NextAfter
+
+
+class SessionTokenMade(SessionTokenShown):
+    token: str = Field(description="Shown only in this answer.")

@@ -1,0 +1,134 @@
+"""Tokens of sessions: with one, the tools of an agent act for the user of a session, and for nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ostinato.app import Ostinato
+from ostinato.engine.access import Role, TokenInfo
+from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.flows.views import SessionInfo
+from ostinato.model import read_length
+from ostinato.store.contract import Operation, sql
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND, Micros, to_datetime
+
+_LONGEST = 3600 * SECOND  # that a token of a session lasts
+
+
+@dataclass(frozen=True, slots=True)
+class SessionToken:
+    """A token of a session, without its secret. A tool that is called with it sees what began `turn_id`."""
+
+    id: str
+    agent: str
+    session_id: str
+    turn_id: str
+    created: datetime
+    expires: datetime | None
+    used: datetime | None
+    revoked: datetime | None
+    actor: str | None
+
+
+async def mint_session_token(
+    app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
+) -> str:
+    """Mint a token with which the agent's tools act for the user of a session, for at most an hour.
+
+    It is bound to the session and to a turn of it, the newest one if none is named: a tool sees what began that turn.
+    It is worth nothing when the session has ended. Call this on the app of the session's namespace. Raises `NotFound`
+    or `Conflict`.
+    """
+    token, _ = await create_session_token(app, session_id, turn_id=turn_id, expires_in=expires_in)
+    return token
+
+
+async def create_session_token(
+    app: Ostinato,
+    session_id: str,
+    *,
+    turn_id: str | None = None,
+    expires_in: Length = "15m",
+    request_id: str | None = None,
+) -> tuple[str, SessionToken]:
+    """The same, with a description of the token. A `request_id` that was used before raises `Conflict`: the token
+    cannot be shown again."""
+    check_lifetime(expires_in, "expires_in")
+    session = await app.agents.session(session_id)
+    if session.ended is not None:
+        raise Conflict(f"session {session_id!r} has ended")
+    now = app.engine.clock.now()
+
+    def forget_expired(_: int) -> Operation[None]:
+        yield sql("drop_expired_agent_tokens", now=now)
+
+    bound = {"agent": session.agent, "session": session.id, "turn": await _turn(app, session, turn_id)}
+    await app.store.run(forget_expired)
+    token, info = await app.create_token(
+        Role.AGENT.value,
+        namespace=app.namespace,
+        label=f"agent:{session.agent}",
+        expires_in=expires_in,
+        bound=bound,
+        request_id=request_id,
+    )
+    return token, _described(info)
+
+
+def check_lifetime(expires_in: Length, place: str) -> None:
+    """Raise if a token of a session cannot last that long."""
+    if not 0 < read_length(expires_in, place) <= _LONGEST:
+        raise OstinatoError(f"{place} {expires_in!r} is not more than zero and at most 1h")
+
+
+async def _turn(app: Ostinato, session: SessionInfo, turn_id: str | None) -> str:
+    """The turn that a token is bound to. Raises `NotFound` or `Conflict`."""
+    if turn_id is None:
+        turns = await app.agents.turns(session.id, limit=1)
+        if not turns:
+            raise Conflict(f"session {session.id!r} has no turn yet, and a token is for a turn")
+        return str(turns[0].id)
+    turn = await app.agents.turn(turn_id)
+    if turn.session_id != session.id:
+        raise NotFound(f"session {session.id!r} has no turn {turn_id!r}")
+    return str(turn.id)
+
+
+async def list_session_tokens(app: Ostinato, session_id: str) -> Sequence[SessionToken]:
+    """The tokens of a session that are on record, the oldest first. Expired ones are forgotten when another is
+    minted."""
+    return [_described(token) for token in await app.tokens() if _is_of(token, app.namespace, session_id)]
+
+
+async def revoke_session_token(app: Ostinato, session_id: str, id: str, *, request_id: str | None = None) -> None:
+    """Revoke a token of a session. Raises `NotFound` for any other token."""
+    if not any(token.id == id and _is_of(token, app.namespace, session_id) for token in await app.tokens()):
+        raise NotFound(f"session {session_id!r} has no token {id!r}")
+    await app.revoke_token(id, namespace=app.namespace, request_id=request_id)
+
+
+def _is_of(token: TokenInfo, namespace: str, session_id: str) -> bool:
+    bound = token.bound or {}
+    return token.role is Role.AGENT and token.namespace == namespace and bound.get("session") == session_id
+
+
+def _described(token: TokenInfo) -> SessionToken:
+    bound = token.bound or {}
+    return SessionToken(
+        token.id,
+        bound["agent"],
+        bound["session"],
+        bound["turn"],
+        to_datetime(token.created),
+        _moment(token.expires),
+        _moment(token.used),
+        _moment(token.revoked),
+        token.actor,
+    )
+
+
+def _moment(instant: Micros | None) -> datetime | None:
+    return None if instant is None else to_datetime(instant)
