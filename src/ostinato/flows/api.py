@@ -18,10 +18,11 @@ from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import people
 from ostinato.flows.consent import accept_message
+from ostinato.flows.content import check_flow
 from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
-from ostinato.flows.model import CLASSIC, MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
+from ostinato.flows.model import MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
 from ostinato.flows.runner import check_turn, look_at_turn
 from ostinato.flows.schedules.api import AgentSchedules
 from ostinato.flows.store import (
@@ -536,13 +537,6 @@ class Agents:
         written = await host.store.run(lambda _: make())
         host.engine().nudge()
         return written
-
-
-def check_flow(agent: str, flow: str | None, declared: Mapping[str, Any]) -> None:
-    """Raise `NotFound` if the agent has no such flow."""
-    if flow is not None and flow != CLASSIC and flow not in declared["flows"]:
-        hint = did_you_mean(flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
-        raise NotFound(f"agent {agent!r} has no flow {flow!r}; {hint}")
 
 
 def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:

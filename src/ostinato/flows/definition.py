@@ -26,7 +26,7 @@ from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
 
 if TYPE_CHECKING:  # loaded when the first agent is declared
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HOOKS = ("before_llm", "before_response", "on_response")
@@ -383,6 +383,11 @@ class Agent:
                 "segments": sorted(self.segments),
                 "campaigns": dict(settings.campaigns),
                 "scheduler": settings.scheduler.as_json(),
+                "writes": {
+                    "model": settings.model is not None,
+                    "prompt": bool(settings.prompt),
+                    "hook": "before_llm" in self.hooks,
+                },
                 "admins": None if callable(settings.admins) else sorted(settings.admins),
             }
         ).decode()
@@ -430,6 +435,19 @@ def make_agent(
         )
     if isinstance(admins, str):
         raise OstinatoError(f"{where}: admins {admins!r} is one text; write [{admins!r}]")
+    if not callable(admins):
+        if not isinstance(admins, Collection):
+            raise OstinatoError(f"{where}: admins {short_repr(admins)} is neither a list of actors nor a function")
+        for actor in admins:
+            check_text(actor, f"{where}: admins: an actor")
+    if not callable(prompt) and prompt != "":
+        if not isinstance(prompt, str):
+            raise OstinatoError(f"{where}: prompt {short_repr(prompt)} is neither a text nor a function")
+        check_text(prompt, f"{where}: the prompt")
+    if fallback is not None:
+        check_text(fallback, f"{where}: the fallback")
+    if not isinstance(structured, bool):
+        raise OstinatoError(f"{where}: structured {short_repr(structured)} is neither True nor False")
     idle_for = read_length(idle, "idle")
     ends_after = read_length(end_after, "end_after")
     if not 0 < idle_for < ends_after <= 366 * DAY:
@@ -479,9 +497,38 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
     try:
         checked = model.model_validate(dict(input or {}))
     except ValidationError as problem:
-        places = [f"{'.'.join(map(str, error['loc'])) or 'input'}: {error['msg']}" for error in problem.errors()]
-        raise OstinatoError(f"{where}: {'; '.join(places)}") from None
+        raise OstinatoError(f"{where}: {'; '.join(describe_faults(model, problem))}") from None
     return {name: getattr(checked, name) for name in model.model_fields}
+
+
+def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[str]:
+    """What is wrong with each argument, in words. An unknown one comes with those that there are."""
+    words = []
+    for error in problem.errors():
+        place = ".".join(map(str, error["loc"])) or "input"
+        if error["type"] != "extra_forbidden":
+            words.append(f"{place}: {error['msg']}")
+            continue
+        names = _names_at(model, error["loc"][:-1])
+        unknown = str(error["loc"][-1])
+        hint = did_you_mean(unknown, names) or (f"there is {', '.join(names)}" if names else "there are no arguments")
+        words.append(f"{place}: there is no such argument; {hint}")
+    return words
+
+
+def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
+    """The fields of the model at a place inside of another model."""
+    from pydantic import BaseModel
+
+    for part in place:
+        field = model.model_fields.get(str(part))
+        inner = None if field is None else field.annotation
+        models = [one for one in (inner, *getattr(inner, "__args__", ())) if isinstance(one, type)]
+        inside = [one for one in models if issubclass(one, BaseModel)]
+        if not inside:
+            return []
+        model = inside[0]
+    return list(model.model_fields)
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:

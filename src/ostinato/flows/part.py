@@ -14,8 +14,9 @@ from ostinato.errors import OstinatoError, short_repr
 from ostinato.flows.api import Agents, Around
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaign_run import Surroundings, campaign_function
+from ostinato.flows.campaign_sends import end_lost_campaign
 from ostinato.flows.definition import Agent, AgentCodes
-from ostinato.flows.lost import lost_turns, scan
+from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.runner import look_at_turn, turn_function
 from ostinato.flows.schedules.api import AgentSchedules, apply_schedules, check_agreement
@@ -117,19 +118,26 @@ class AgentsPart(Part):
             await apply_schedules(self.host, agent, place, declared)
 
     def loops(self) -> Mapping[str, Loop]:
-        return {"lost sessions": self._end_lost_sessions} if self._around.codes.by_name else {}
+        return {"lost sessions": self._end_lost} if self._around.codes.by_name else {}
 
     async def close(self) -> None:
         await close_group(self.host.store)
 
-    async def _end_lost_sessions(self) -> None:
-        """End sessions whose runs have failed or were stopped, soon after that: their turns have failed."""
+    async def _end_lost(self) -> None:
+        """End sessions and campaigns whose runs have failed or were stopped, soon after that. Turns of such sessions
+        have failed."""
         host = self.host
         with host.engine().listeners.watching() as news:
             while True:
                 for _, turn_id in await host.store.read(lambda _: lost_turns()):
                     place = Place("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
+                now = host.engine().clock.now()
+                for id, namespace, agent, status in await host.store.read(lambda _, now=now: lost_campaigns(now)):  # type: ignore[misc]
+                    place, reason = Place(namespace, agent, "", now, host.new_id), lost_reason(status)
+                    await host.store.run(
+                        lambda _, place=place, id=id, reason=reason: end_lost_campaign(place, id, reason)  # type: ignore[misc]
+                    )
                 await wait_for_event(news, _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # many events in a row are one reason to look

@@ -832,7 +832,7 @@ async def test_18_a_canceled_schedule_stops_its_campaign(world: World) -> None:
     await world.advance("2h")
     assert len(outbox.sent) == sent
     (campaign,) = await world.app.agents.campaigns("buddy").list()
-    assert campaign.status in ("stopped", "done")
+    assert (campaign.status, campaign.reason) == ("stopped", "canceled")
     assert campaign.counts["success"] == sent
     assert sum(campaign.counts.values()) == 6
     assert await world.app.check(repair=False) == []

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, short_repr
+from ostinato.flows.campaign_model import read_options
+from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
-from ostinato.flows.model import CLASSIC
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
@@ -30,6 +31,7 @@ from ostinato.flows.schedules.rows import (
     statement,
 )
 from ostinato.flows.schedules.scheduler_store import SchedulerStore
+from ostinato.flows.segments import check_segment
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.turns import Place
 from ostinato.schedules.actions import ActionKind, Maker
@@ -126,7 +128,7 @@ class AgentSchedules:
         first: Callable[[], Operation[None]] | None = None,
     ) -> StoredSchedule:
         """Check and create a schedule. `first` is done in the same transaction, and may raise."""
-        self.check_flow(declared, definition)
+        self.check_definition(declared, definition)
 
         def write() -> Operation[StoredSchedule]:
             if first is not None:
@@ -151,7 +153,7 @@ class AgentSchedules:
             stored = yield from operations.load_open(scheduler, id, version)
             check_changeable(stored)
             definition = patched(stored.read(), patch, scheduler.zone, "the schedule")
-            self.check_flow(declared, definition)
+            self.check_definition(declared, definition)
             yield from _check_user(scheduler.place, definition)
             if "trigger" in patch:
                 operations.check_to_come(scheduler, definition)
@@ -288,8 +290,8 @@ class AgentSchedules:
         place, declared = await self._place_of(self._agent)
         return make_scheduler(self._host(), place, declared), declared
 
-    def check_flow(self, declared: Mapping[str, Any], definition: Definition) -> None:
-        check_flow(self._agent, declared, self._code(self._agent), definition)
+    def check_definition(self, declared: Mapping[str, Any], definition: Definition) -> None:
+        check_definition(self._agent, declared, self._code(self._agent), definition)
 
     async def _write(self, make: Callable[[], Operation[T]]) -> T:
         host = self._host()
@@ -310,16 +312,13 @@ def read_id(id: str | None, scheduler: Scheduler) -> str:
     return id
 
 
-def check_flow(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
-    """Raise if the agent has no such flow, or the flow does not take this input."""
-    if definition.flow == CLASSIC:
-        return
-    if definition.flow not in declared["flows"]:
-        flows = declared["flows"]
-        hint = did_you_mean(definition.flow, flows) or f"there is {', '.join(flows) or 'none'}"
-        raise NotFound(f"agent {agent!r} has no flow {definition.flow!r}; {hint}")
-    if code is not None and definition.flow in code.flows:
-        code.find_flow(definition.flow).check(definition.input)
+def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
+    """Raise if a turn of the schedule could not begin: no such flow, a wrong input, nothing to say, no resolver."""
+    options = None
+    if definition.target_kind == "segment":
+        options = read_options(definition.target.get("options"), "the schedule.target.options")
+        check_resolver(agent, declared, code, check_segment(definition.target["segment"]))
+    check_content(agent, declared, code, definition.flow, definition.input, definition.metadata, options)
 
 
 def _check_user(place: Place, definition: Definition) -> Operation[None]:
@@ -367,7 +366,7 @@ async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapp
     def apply(_: int) -> Operation[operations.Done]:
         return (
             yield from operations.apply_declared(
-                scheduler, wanted, lambda definition: check_flow(agent.name, declared, agent, definition)
+                scheduler, wanted, lambda definition: check_definition(agent.name, declared, agent, definition)
             )
         )
 
