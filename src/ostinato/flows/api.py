@@ -15,7 +15,17 @@ from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.rows import audit
 from ostinato.engine.ways import Host
-from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import (
+    Conflict,
+    NotFound,
+    OstinatoError,
+    check_keywords,
+    check_limit,
+    check_text,
+    did_you_mean,
+    naming_keywords,
+    short_repr,
+)
 from ostinato.flows import people
 from ostinato.flows.consent import accept_message
 from ostinato.flows.content import check_flow
@@ -115,6 +125,7 @@ class Agents:
 
     def declare(self, name: str, **options: Any) -> Agent:
         """Declare an agent, with the keywords of `app.agent`."""
+        check_keywords(make_agent, options, "app.agent")
         agent = make_agent(name, **options)
         self._around.codes.add(agent)
         self._around.declare_function(agent)
@@ -157,6 +168,7 @@ class Agents:
 
     # Turns
 
+    @naming_keywords("agents.receive")
     async def receive(
         self,
         agent: str,
@@ -314,6 +326,7 @@ class Agents:
 
         return dict(await self._around.host.store.read(look)) if rows else {}
 
+    @naming_keywords("agents.put_user")
     async def put_user(
         self,
         agent: str,

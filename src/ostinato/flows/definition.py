@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.calling import call
 from ostinato.flows.campaign_model import check_defaults
 from ostinato.flows.model import CLASSIC, DAY
@@ -494,6 +494,7 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
     """The arguments as the function takes them. Raises `OstinatoError` naming each field that is wrong or unknown."""
     from pydantic import ValidationError
 
+    refuse_nul(dict(input or {}), where)
     try:
         checked = model.model_validate(dict(input or {}))
     except ValidationError as problem:

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import orjson
 
+from ostinato.engine.context import to_json
 from ostinato.engine.http.egress import Egress, EgressRefused
 from ostinato.engine.http.secrets import redact, resolve
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.errors import OstinatoError, check_text, is_text, short_repr
 from ostinato.flows.errors import ModelFailed, ModelRefused
 
 _TIMEOUT = 30.0
@@ -59,6 +60,35 @@ class ModelReply:
             "tokens_out": self.tokens_out,
             "cost": self.cost,
         }
+
+
+def checked_reply(reply: object) -> ModelReply:
+    """The answer of a model, if it is one. Raises `ModelRefused` naming what is wrong: asking again would not help."""
+    if not isinstance(reply, ModelReply):
+        raise ModelRefused(f"the model returned {short_repr(reply)}, which is not a ModelReply")
+    if not isinstance(reply.text, str):
+        raise ModelRefused(f"the model's answer has the text {short_repr(reply.text)}, which is no text")
+    if reply.text and not is_text(reply.text):
+        raise ModelFailed("the model's answer has a character that cannot be stored, such as a NUL")
+    if isinstance(reply.tool_calls, str) or not isinstance(reply.tool_calls, Sequence):
+        raise ModelRefused(f"the model's tool_calls {short_repr(reply.tool_calls)} are not a list of ToolCall")
+    for number, call in enumerate(reply.tool_calls):
+        where = f"the model's tool_calls[{number}]"
+        if not isinstance(call, ToolCall):
+            raise ModelRefused(f"{where} {short_repr(call)} is not a ToolCall")
+        for name in ("id", "name"):
+            if not is_text(getattr(call, name)):
+                raise ModelRefused(f"{where}: the {name} {short_repr(getattr(call, name))} is not a text")
+        if not isinstance(call.arguments, Mapping):
+            raise ModelRefused(f"{where}: the arguments {short_repr(call.arguments)} are not an object")
+        try:
+            to_json(dict(call.arguments), f"{where}: the arguments")
+        except OstinatoError as problem:
+            raise ModelRefused(str(problem)) from None
+    for name in ("tokens_in", "tokens_out", "cost"):
+        if type(getattr(reply, name)) is not int or not 0 <= getattr(reply, name) < 1 << 53:
+            raise ModelRefused(f"the model's {name} {short_repr(getattr(reply, name))} is not a whole number")
+    return reply
 
 
 class Model(Protocol):

@@ -22,7 +22,7 @@ from ostinato.flows.runner import look_at_turn, turn_function
 from ostinato.flows.schedules.api import AgentSchedules, apply_schedules, check_agreement
 from ostinato.flows.schedules.occurrence import occurrence_function
 from ostinato.flows.schedules.operations import OCCURRENCE
-from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools
+from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools, check_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
@@ -102,6 +102,7 @@ class AgentsPart(Part):
         now = self.host.engine().clock.now()
         for agent in self._around.codes.by_name.values():
             agent.check()
+            check_schedule_tools(agent)
         rows: list[Any] = [(agent.name, agent.declaration(), now) for agent in self._around.codes.by_name.values()]
 
         def declare(_: int) -> Operation[None]:

@@ -555,6 +555,26 @@ async def test_stop_is_confirmed_once_and_ends_campaigns_for_a_user(world: World
     assert (log.count("flow:opted_out"), log.count("flow:opted_in")) == (1, 1)
 
 
+async def test_stop_is_confirmed_also_while_a_person_has_the_conversation(world: World) -> None:
+    """The consent changes, the person sees the message, and the user is told that it worked."""
+    agent, outbox = make_hello(world, admins=["root"], campaigns={"stop_reply": "Bye.", "start_reply": "Welcome."})
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    chat = Chat(world)
+    await chat.say("hi")
+    await world.app.within("default", "root").agents.take_over("buddy", "ada")
+    assert await chat.say("STOP") == ("success", None)
+    assert outbox.texts == ["Bye."]
+    assert (await world.app.agents.user("buddy", "ada")).consent == "opted_out"
+    assert await chat.say("STOP") == ("success", "forwarded")  # it is confirmed once
+    assert await chat.say("really") == ("success", "forwarded")
+    assert await chat.say("start") == ("success", None)
+    assert outbox.texts == ["Bye.", "Welcome."]
+    forwarded = [event.data["text"] for event in await all_events(world) if event.name == "hitl:forwarded"]
+    assert forwarded == ["STOP", "STOP", "really", "start"]
+    (session,) = await world.app.agents.sessions("buddy")
+    assert session.takeover == "root"
+
+
 async def test_stop_takes_effect_when_it_is_accepted(world: World) -> None:
     """Also for a message that is being prepared, and while a person has the conversation."""
     agent, outbox = make_hello(world, admins=["root"])

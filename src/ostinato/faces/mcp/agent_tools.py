@@ -24,7 +24,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.engine.context import to_json
 from ostinato.engine.rows import audit
-from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, short_repr
+from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, refuse_nul, short_repr
 from ostinato.faces.auth import Door, Refused, Who
 from ostinato.faces.mcp.results import WrongArguments, failure, read_arguments, success
 from ostinato.faces.mcp.serving import http_app, serve_stdio, token_of
@@ -45,7 +45,9 @@ _CALLED, _DENIED = "flow:tool_called", "flow:tool_denied"
 async def mint_session_token(
     app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
 ) -> str:
-    """Mint a token with which the agent's tools act for the user of a session, for at most an hour.
+    """Mint a token with which the agent's tools act for the user of a session.
+
+    `expires_in` is a length of time, at most an hour: `"5m"`, or a number of seconds.
 
     It is bound to the session and to a turn of it, the newest one if none is named: a tool sees what began that turn.
     It is worth nothing when the session has ended. Call this on the app of the session's namespace. Raises `NotFound`
@@ -168,6 +170,7 @@ class AgentToolsServer:
             await self._note(scope, _DENIED, name, reason="unknown tool")
             hint = did_you_mean(name, self._agent.tools)
             raise _Denied(f"there is no tool {short_repr(name)}{'; ' + hint if hint else ''}")
+        refuse_nul(dict(arguments or {}), f"tool {name!r}")
         try:
             checked = read_arguments(tool.arguments, arguments)
         except WrongArguments as problem:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, short_repr
+from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, naming_keywords, short_repr
 from ostinato.flows.campaign_model import read_options
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
@@ -32,6 +32,7 @@ from ostinato.flows.schedules.rows import (
 )
 from ostinato.flows.schedules.scheduler_store import SchedulerStore
 from ostinato.flows.segments import check_segment
+from ostinato.flows.store import read_session, read_user
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.turns import Place
 from ostinato.schedules.actions import ActionKind, Maker
@@ -84,6 +85,7 @@ class AgentSchedules:
         self._place_of = place_of
         self._code = code
 
+    @naming_keywords("agents.schedules(…).create")
     async def create(
         self,
         *,
@@ -133,7 +135,7 @@ class AgentSchedules:
         def write() -> Operation[StoredSchedule]:
             if first is not None:
                 yield from first()
-            yield from _check_user(scheduler.place, definition)
+            yield from _check_target(scheduler.place, definition)
             if not (yield from _exists(scheduler.place, id)):
                 operations.check_run_at(scheduler, definition)
             return (yield from operations.create(scheduler, id, origin, definition))
@@ -154,7 +156,7 @@ class AgentSchedules:
             check_changeable(stored)
             definition = patched(stored.read(), patch, scheduler.zone, "the schedule")
             self.check_definition(declared, definition)
-            yield from _check_user(scheduler.place, definition)
+            yield from _check_target(scheduler.place, definition)
             if "trigger" in patch:
                 operations.check_to_come(scheduler, definition)
             yield from operations.update(scheduler, stored, definition)
@@ -163,16 +165,17 @@ class AgentSchedules:
         return await self.get(id)
 
     async def cancel(self, id: str, reason: str = "") -> ScheduleRecord:
-        """Cancel a schedule: it never fires again. Doing it again changes nothing."""
+        """Cancel a schedule: it never fires again. One that is canceled or completed stays so: the status of the record
+        says which."""
         read_notes(reason)
 
         def write(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Any]:
             return (yield from operations.cancel(scheduler, stored, reason))
 
-        return await self._change(id, write, open=False)
+        return await self._change(id, write, canceling=True)
 
     async def pause(self, id: str, note: str = "") -> ScheduleRecord:
-        """Let a schedule rest. Times within the pause do not run."""
+        """Let a schedule rest, also one of the code. Times within the pause do not run. A restart leaves the pause."""
         read_notes(note)
         return await self._change(id, lambda scheduler, stored: operations.pause(scheduler, stored, note))
 
@@ -182,7 +185,7 @@ class AgentSchedules:
         return await self._change(id, lambda scheduler, stored: operations.resume(scheduler, stored, note))
 
     async def trigger(self, id: str) -> str:
-        """Run a schedule now. Returns the id of the run."""
+        """Run a schedule now, also one that is paused or completed. Returns the id of the run."""
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[Mapping[str, Any]]:
@@ -192,14 +195,15 @@ class AgentSchedules:
         return str((await self._write(write))["id"])
 
     async def _change(
-        self, id: str, change: Callable[[Scheduler, StoredSchedule], Operation[Any]], *, open: bool = True
+        self, id: str, change: Callable[[Scheduler, StoredSchedule], Operation[Any]], *, canceling: bool = False
     ) -> ScheduleRecord:
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[None]:
-            load = operations.load_open if open else operations.load
+            load = operations.load if canceling else operations.load_open
             stored = yield from load(scheduler, id)
-            check_changeable(stored)
+            if canceling:
+                check_changeable(stored)
             yield from change(scheduler, stored)
 
         await self._write(write)
@@ -321,15 +325,25 @@ def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None
     check_content(agent, declared, code, definition.flow, definition.input, definition.metadata, options)
 
 
-def _check_user(place: Place, definition: Definition) -> Operation[None]:
+def _check_target(place: Place, definition: Definition) -> Operation[None]:
+    """Raise `NotFound` if the agent has no such user, or the user no such session."""
     if definition.user is None:
         return
     names = {"namespace": place.namespace, "agent": place.agent, "user": definition.user}
-    if not (yield agent_statement("agent_user", **names)):
+    users = yield agent_statement("agent_user", **names)
+    if not users:
         raise NotFound(
             f"agent {place.agent!r} has no user {definition.user!r}; write app.agents.put_user(…), or wait for their "
             "first message"
         )
+    session_id = definition.target.get("session_id")
+    if session_id is not None:
+        rows = yield agent_statement("session_by_id", id=session_id)
+        if not rows or read_session(rows[0]).user_id != read_user(users[0]).id:
+            raise NotFound(
+                f"the schedule.target.session_id: user {definition.user!r} of agent {place.agent!r} has no session "
+                f"{session_id!r}; app.agents.sessions({place.agent!r}, user=…) lists them"
+            )
 
 
 def _exists(place: Place, id: str) -> Operation[bool]:
