@@ -233,10 +233,10 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     return f"did you mean {str(near)!r}?" if near else ""
 
 
-def check_keywords(function: Callable[..., Any], given: Iterable[str], where: str) -> None:
+def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where: str) -> None:
     """Raise TypeError for a keyword that a function does not take, naming those that it does."""
     names = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
-    for name in given:
+    for name in keywords:
         if name not in names:
             raise TypeError(f"{where} has no keyword {name!r}; {did_you_mean(name, names) or list_choices(names)}")
 

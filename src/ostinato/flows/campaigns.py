@@ -175,9 +175,9 @@ class Campaigns:
         if id is not None:
             check_text(id, "the campaign's id")
         key = None if id is None else f"campaign/{self._agent}/{id}"
-        known = None if key is None else await self._find(key)
-        if id is not None and known is not None:
-            return self._same(known, definition, id)
+        earlier = None if key is None else await self._find(key)
+        if id is not None and earlier is not None:
+            return self._same(earlier, definition, id)
         await self._refuse_large(definition)
         return await self._start(definition, key, id)
 

@@ -116,6 +116,8 @@ class OpenAIModel:
         check_text(self.model, "the model's name")
         if not 0 < self.timeout <= 600:
             raise OstinatoError(f"the model's timeout {self.timeout!r} is not from 0 to 600 seconds")
+        if not isinstance(self.prices, Sequence) or len(self.prices) != 2 or not all(map(_is_price, self.prices)):
+            raise OstinatoError(f"the model's prices {short_repr(self.prices)} are not two numbers, in and out")
 
     async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply:
         body: dict[str, Any] = {"model": self.model, "messages": list(request.messages), **self.options}
@@ -163,6 +165,10 @@ class OpenAIModel:
         return ModelReply(
             reply.text, reply.tool_calls, reply.model or self.model, reply.tokens_in, reply.tokens_out, cost
         )
+
+
+def _is_price(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
 
 
 def read_completion(answer: Mapping[str, Any]) -> ModelReply:

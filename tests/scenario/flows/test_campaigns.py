@@ -556,7 +556,7 @@ async def test_stop_is_confirmed_once_and_ends_campaigns_for_a_user(world: World
 
 
 async def test_stop_is_confirmed_also_while_a_person_has_the_conversation(world: World) -> None:
-    """The consent changes, the person sees the message, and the user is told that it worked."""
+    """The consent changes, the person sees the message, and the user gets the confirmation."""
     agent, outbox = make_hello(world, admins=["root"], campaigns={"stop_reply": "Bye.", "start_reply": "Welcome."})
     agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
     chat = Chat(world)

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from ostinato import NotFound, OstinatoError
-from ostinato.flows import BeforeLLMInput, FlowContext, ModelReply, ToolCall, schedule_tools
+from ostinato.flows import (
+    BeforeLLMInput,
+    FlowContext,
+    ModelReply,
+    OpenAIModel,
+    ToolCall,
+    WebhookTransport,
+    schedule_tools,
+)
 from ostinato.testing import World
 from tests.support.agents import Chat, Outbox, make_buddy
 
@@ -28,6 +36,15 @@ def test_values_of_a_declaration(world: World, options: Any, words: str) -> None
     with pytest.raises(OstinatoError) as refused:
         world.app.agent("x", timezone="UTC", transport=Outbox(), **options)
     assert words in str(refused.value)
+
+
+def test_values_of_models_and_transports() -> None:
+    for prices in ((float("nan"), 1.0), (1.0,), (-1.0, 1.0), ("a", "b"), None):
+        with pytest.raises(OstinatoError, match=r"the model's prices .* are not two numbers"):
+            OpenAIModel("gpt", prices=prices)  # type: ignore[arg-type]
+    for timeout in (float("nan"), 0, 61, "5s"):
+        with pytest.raises(OstinatoError, match=r"the transport's timeout .* is not from 0 to 60 seconds"):
+            WebhookTransport("https://a.b", ["x"], timeout=timeout)  # type: ignore[arg-type]
 
 
 async def test_unknown_keywords_come_with_those_that_there_are(world: World) -> None:

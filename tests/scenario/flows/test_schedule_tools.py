@@ -177,16 +177,16 @@ async def test_07_18_wrong_values_are_refused_in_words_and_are_no_denials(world:
     ):
         answer = await stage.call(CREATE, **{**good, **change})
         assert words in answer["error"], answer
-    made = (await stage.call(CREATE, **good))["schedule_id"]
-    answer = await stage.call(UPDATE, schedule_id=made)
+    new_id = (await stage.call(CREATE, **good))["schedule_id"]
+    answer = await stage.call(UPDATE, schedule_id=new_id)
     words = "the update changes nothing; give trigger, allow_session_bootstrap, on_missed, metadata"
     assert words in answer["error"]
-    answer = await stage.call(UPDATE, schedule_id=made, triger=SOON)
+    answer = await stage.call(UPDATE, schedule_id=new_id, triger=SOON)
     assert "triger: there is no such argument; did you mean 'trigger'?" in answer["error"]
     assert len(await stage.denials()) == 1  # undeclared arguments are
     for id in ("", "x" * 10_000, "tool:\x00", {"id": 1}, None):
         assert "error" in await stage.call(CANCEL, schedule_id=id)
-    assert [record.id for record in await stage.records()] == [made]
+    assert [record.id for record in await stage.records()] == [new_id]
     assert len(await stage.denials()) == 1
 
 

@@ -875,7 +875,7 @@ async def test_17_the_attempt_is_that_in_which_the_turn_began(world: World) -> N
     async def lost_at_the_turn(make: Any) -> Any:
         """Let the firing through, and nothing of the turn."""
         nonlocal blocked
-        if [one async for one in _running(world)]:
+        if await world.app.runs(name="agent-schedule", status="active", limit=1):
             blocked = True
             await asyncio.Event().wait()
         return await run(make)
@@ -895,13 +895,10 @@ async def test_17_the_attempt_is_that_in_which_the_turn_began(world: World) -> N
     assert turn.metadata["run_attempt"] == 2
     sent = [event for event in await events(world, "response") if event.name == "response:sent"]
     assert [event.data["run_attempt"] for event in sent] == [2]
+    (completed,) = [event for event in await of_schedule(world, "x") if event.name == "schedule:run_completed"]
+    assert completed.data["attempt"] == 2
     await world.advance("1d")
     assert [record.attempt for record in await schedules.runs("x")] == [1, 2]
-
-
-async def _running(world: World) -> Any:
-    for one in await world.app.runs(name="agent-schedule", status="active", limit=10):
-        yield one
 
 
 async def test_67_68_a_run_that_ends_says_how(world: World) -> None:
