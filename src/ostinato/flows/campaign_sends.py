@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -686,12 +686,12 @@ def stop_for_cancel(place: Place, campaign_id: str) -> Operation[None]:
         yield from change_campaign(place, campaign_id, "stop", "canceled")
 
 
-def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[bool]:
-    """Stop a campaign whose run has ended without it, as a call of `stop` would. Returns whether that is done; until
-    then it is to be called again. Turns that go on have a while to end."""
+def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Literal["over", "again", "wait"]]:
+    """Stop a campaign whose run has ended without it, as a call of `stop` would. Returns `over`; `again` if there is
+    more to do at once; or `wait` if turns go on, which have a while to end."""
     campaign = yield from _locked(campaign_id)
     if campaign.over:
-        return True
+        return "over"
     if campaign.status != "stopping":
         campaign = yield from change_campaign(place, campaign_id, "stop", reason)
     definition = definition_of(campaign)
@@ -699,9 +699,9 @@ def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[
     changed += yield from _skip_rest(place, campaign, definition)
     ((_, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - _SLOW)
     if changed or fresh:
-        return False
+        return "again" if changed else "wait"
     yield from abandon_campaign(place, campaign_id)
-    return True
+    return "over"
 
 
 def _locked(campaign_id: str) -> Operation[CampaignRecord]:

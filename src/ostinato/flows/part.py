@@ -28,10 +28,11 @@ from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
 from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
-from ostinato.store.contract import Operation
+from ostinato.store.contract import Operation, Rows
 
 _PAUSE = 1.0  # seconds at least between two looks for lost sessions
 _SELDOM = 300.0  # seconds at most
+_SOON = 5.0  # seconds at most while turns of a lost campaign go on
 
 
 class AgentsPart(Part):
@@ -128,20 +129,31 @@ class AgentsPart(Part):
         """End sessions and campaigns whose runs have failed or were stopped, soon after that. Turns of such sessions
         have failed."""
         host = self.host
+
+        def lost_campaigns_now(_: int) -> Operation[Rows]:
+            return lost_campaigns(host.engine().clock.now())
+
         with host.engine().listeners.watching() as news:
             while True:
                 for _, turn_id in await host.store.read(lambda _: lost_turns()):
                     place = Place("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
-                now = host.engine().clock.now()
-                for id, namespace, agent, status in await host.store.read(lambda _, now=now: lost_campaigns(now)):  # type: ignore[misc]
-                    place, reason = Place(namespace, agent, "", now, host.new_id), lost_reason(status)
-                    await host.store.run(
-                        lambda _, place=place, id=id, reason=reason: end_lost_campaign(place, id, reason)  # type: ignore[misc]
-                    )
-                await wait_for_event(news, _SELDOM)
+                waits = [await self._end_lost_campaign(*row) for row in await host.store.read(lost_campaigns_now)]
+                await wait_for_event(news, _SOON if any(waits) else _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # many events in a row are one reason to look
+
+    async def _end_lost_campaign(self, id: str, namespace: str, agent: str, status: str) -> bool:
+        """End a campaign whose run is over. Returns whether turns of it go on, so that it is to be looked at again."""
+        host = self.host
+        answer = "again"
+        while answer == "again":
+            place = Place(namespace, agent, "", host.engine().clock.now(), host.new_id)
+            answer = await host.store.run(
+                lambda _, place=place: end_lost_campaign(place, id, lost_reason(status))  # type: ignore[misc]
+            )
+        host.engine().nudge()
+        return answer == "wait"
 
 
 class _ForTools:
