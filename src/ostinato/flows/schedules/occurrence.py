@@ -75,6 +75,9 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
             return await write_patiently(host_of(), begin_turn)
 
+        async def hold() -> dict[str, Any] | None:
+            return await holding.hold(host_of(), begun["turn"])
+
         begun: dict[str, Any] = await ctx.step(step(begin, name="begin"))
         if "refused" in begun:
             return {"outcome": "skipped", "reason": begun["refused"]}
@@ -82,7 +85,7 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
             return await _run_campaign(ctx, agent, schedule, scheduled_for, begun.get("attempt", 1), definition)
         outcome = begun["outcome"]
         if outcome is None and bounded:
-            outcome = await ctx.step(step(lambda: holding.hold(host_of(), begun["turn"]), name="hold"))
+            outcome = await ctx.step(step(hold, name="hold"))
         if outcome is None:
             outcome = await wait_for_outcome(ctx, host_of, agent, begun["turn"])
         said = {name: outcome[name] for name in ("outcome", "reason", "session_id", "delivered")}
