@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
 from itertools import islice
 from reprlib import Repr
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
@@ -184,6 +189,23 @@ def check_text(value: object, what: str) -> None:
         raise OstinatoError(f"{what} {value!r} is not a text that can be stored, of at least one character")
 
 
+def refuse_nul(value: object, where: str) -> None:
+    """Raise OstinatoError if a text in a JSON value, or a name of a field, has a NUL or half of a surrogate pair."""
+    left: list[tuple[str, object]] = [("", value)]
+    while left:
+        place, part = left.pop()
+        if isinstance(part, str):
+            if _NOT_STORABLE.search(part):
+                raise OstinatoError(
+                    f"{where}: {place or 'it'} {short_repr(part)} has a character that cannot be stored"
+                )
+        elif isinstance(part, Mapping):
+            for name, inner in part.items():
+                left += [(f"{place}.{name}".strip("."), inner), ("the name", name)]
+        elif isinstance(part, list | tuple):
+            left += [(f"{place}[{number}]", inner) for number, inner in enumerate(part)]
+
+
 MOST_LISTED = 100_000
 
 
@@ -209,6 +231,31 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return a hint with the choice that was probably meant, or an empty text."""
     near = nearest(word, choices)
     return f"did you mean {str(near)!r}?" if near else ""
+
+
+def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where: str) -> None:
+    """Raise TypeError for a keyword that a function does not take, naming those that it does."""
+    names = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    for name in keywords:
+        if name not in names:
+            raise TypeError(f"{where} has no keyword {name!r}; {did_you_mean(name, names) or list_choices(names)}")
+
+
+def naming_keywords(where: str) -> Callable[[F], F]:
+    """Let a coroutine function, called with an unknown keyword, name those that it takes."""
+
+    def decorate(function: F) -> F:
+        takes = set(signature(function).parameters)
+
+        @wraps(function)
+        async def called(*args: Any, **keywords: Any) -> Any:
+            if not takes.issuperset(keywords):
+                check_keywords(function, keywords.keys() - takes, where)
+            return await function(*args, **keywords)
+
+        return called  # type: ignore[return-value]
+
+    return decorate
 
 
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:

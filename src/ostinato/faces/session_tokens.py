@@ -36,7 +36,9 @@ class SessionToken:
 async def mint_session_token(
     app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
 ) -> str:
-    """Mint a token with which the agent's tools act for the user of a session, for at most an hour.
+    """Mint a token with which the agent's tools act for the user of a session.
+
+    `expires_in` is a length of time, at most an hour: `"5m"`, or a number of seconds.
 
     It is bound to the session and to a turn of it, the newest one if none is named: a tool sees what began that turn.
     It is worth nothing when the session has ended. Call this on the app of the session's namespace. Raises `NotFound`

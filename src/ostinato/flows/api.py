@@ -15,13 +15,24 @@ from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.rows import audit
 from ostinato.engine.ways import Host
-from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import (
+    Conflict,
+    NotFound,
+    OstinatoError,
+    check_keywords,
+    check_limit,
+    check_text,
+    did_you_mean,
+    naming_keywords,
+    short_repr,
+)
 from ostinato.flows import people
 from ostinato.flows.consent import accept_message
+from ostinato.flows.content import check_flow
 from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
-from ostinato.flows.model import CLASSIC, MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
+from ostinato.flows.model import MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
 from ostinato.flows.runner import check_turn, look_at_turn
 from ostinato.flows.schedules.api import AgentSchedules
 from ostinato.flows.store import (
@@ -114,6 +125,7 @@ class Agents:
 
     def declare(self, name: str, **options: Any) -> Agent:
         """Declare an agent, with the keywords of `app.agent`."""
+        check_keywords(make_agent, options, "app.agent")
         agent = make_agent(name, **options)
         self._around.codes.add(agent)
         self._around.declare_function(agent)
@@ -156,6 +168,7 @@ class Agents:
 
     # Turns
 
+    @naming_keywords("agents.receive")
     async def receive(
         self,
         agent: str,
@@ -313,6 +326,7 @@ class Agents:
 
         return dict(await self._around.host.store.read(look)) if rows else {}
 
+    @naming_keywords("agents.put_user")
     async def put_user(
         self,
         agent: str,
@@ -536,13 +550,6 @@ class Agents:
         written = await host.store.run(lambda _: make())
         host.engine().nudge()
         return written
-
-
-def check_flow(agent: str, flow: str | None, declared: Mapping[str, Any]) -> None:
-    """Raise `NotFound` if the agent has no such flow."""
-    if flow is not None and flow != CLASSIC and flow not in declared["flows"]:
-        hint = did_you_mean(flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
-        raise NotFound(f"agent {agent!r} has no flow {flow!r}; {hint}")
 
 
 def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:

@@ -30,6 +30,10 @@ _RATE = re.compile(r"(?P<count>\d{1,7})/(?P<unit>s|m|h|d)")
 _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}
 _CLOCK = re.compile(r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)")
 
+STATUSES = ("resolving", "sending", "paused", "stopping", "stopped", "done")
+OVER = ("stopped", "done")  # statuses of campaigns that have ended
+UNKNOWN = ("delivery_unknown", "campaign_lost")  # reasons of recipients who may have been messaged
+
 # Why a recipient was not messaged, for `explain`.
 REASONS: Mapping[str, str] = {
     "holdout": "they are in the holdout group, which gets no message",
@@ -47,6 +51,7 @@ REASONS: Mapping[str, str] = {
     "policy_cancel": "the hook before_response has canceled the message",
     "quiet_hours": "it is night where they are; their turn comes when quiet hours are over",
     "delivery_failed": "the transport did not deliver the message",
+    "campaign_lost": "their turn was going on when the run of the campaign was stopped",
     "delivery_unknown": "nobody knows whether the message was delivered; it is not sent again",
 }
 
@@ -417,8 +422,8 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
 
 @dataclass(slots=True)
 class CampaignRecord:
-    """A campaign, a row. Its id is that of its run. `status`: resolving, sending, paused, stopping or done. `arrival`:
-    the bucket of its rate. `as_of`: the instant at which its audience is resolved. `definition` is JSON."""
+    """A campaign, a row. Its id is that of its run. `status`: one of `STATUSES`. `arrival`: the bucket of its rate.
+    `as_of`: the instant at which its audience is resolved. `definition` is JSON."""
 
     id: str
     namespace: str
@@ -439,6 +444,15 @@ class CampaignRecord:
     outcome: str | None = None
     counts: str = "{}"
     actor: str | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.status in OVER
+
+    @property
+    def salt(self) -> str:
+        """What holdout and variants depend on, beside the user."""
+        return self.campaign_id or self.schedule_id or self.id
 
 
 @dataclass(slots=True)

@@ -165,7 +165,7 @@ class CampaignRun:
         if count is None:
             return "stopping"
         campaign = await self._write(lambda place: sends.end_resolution(place, self.id, count))
-        if campaign.status == "done":
+        if campaign.over:
             await self._drop()
         return str(campaign.status)
 
@@ -311,7 +311,7 @@ def outcome_json(campaign: CampaignRecord) -> dict[str, Any]:
     return {
         "outcome": campaign.outcome,
         "reason": campaign.reason,
-        "partial": campaign.reason == "partial",
+        "partial": campaign.outcome == "success" and bool(counts.get("failed")),
         "campaign": campaign.id,
         "recipients": campaign.total,
         "counts": counts,

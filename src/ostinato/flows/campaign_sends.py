@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -19,6 +19,7 @@ from ostinato.errors import Conflict, NotFound
 from ostinato.flows.campaign_model import (
     HOLDOUT,
     KEY,
+    OVER,
     PRIORITY,
     CampaignRecord,
     Definition,
@@ -87,7 +88,7 @@ class Progress:
 
     @property
     def over(self) -> bool:
-        return self.status == "done" or (self.next is None and not self.flying)
+        return self.status in OVER or (self.next is None and not self.flying)
 
 
 # Beginning and resolving
@@ -188,9 +189,8 @@ def _store_recipients(
 ) -> Operation[int]:
     options = definition.options
     recipients, events = [], []
-    salt = campaign.campaign_id or campaign.schedule_id or campaign.id
     for external_id, user in audience:
-        variant = options.assign(salt, external_id)
+        variant = options.assign(campaign.salt, external_id)
         recipient = RecipientRecord(
             campaign.id,
             external_id,
@@ -252,7 +252,7 @@ def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[Camp
 def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[CampaignRecord]:
     """End a campaign whose audience cannot be resolved. Nobody was messaged."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status not in ("done", "sending", "paused"):
+    if campaign.status in ("resolving", "stopping"):
         yield from _end(place, campaign, Outcome.FAILED, reason, {})
     return campaign
 
@@ -263,8 +263,8 @@ def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Ca
 def advance(place: Place, campaign_id: str, setting: Setting) -> Operation[Progress]:
     """Collect the turns that are over, and begin more."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status == "done":
-        return Progress("done", 0, 0, None, False)
+    if campaign.over:
+        return Progress(campaign.status, 0, 0, None, False)
     definition = definition_of(campaign)
     changed = yield from _collect(place, campaign, definition)
     if campaign.status == "stopping":
@@ -421,6 +421,42 @@ def _reason_to_skip(
     return None
 
 
+def foresee_skips(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    audience: Sequence[tuple[str, UserRecord | None]],
+) -> Operation[dict[str, str]]:
+    """Whom of an audience a campaign would skip if it began now, and why, by external id. Changes nothing."""
+    options = definition.options
+    users = {name: user for name, user in audience if user is not None}
+    ids = [(user.id,) for user in users.values()]
+    rows = (yield campaign_statement("open_sessions_of", ids)) if ids else ()
+    sessions = {session.user_id: session for session in map(read_session, rows)}
+    skips = {name: HOLDOUT for name in users if options.assign(campaign.salt, name) == HOLDOUT}
+    recipients = [
+        RecipientRecord(campaign.id, name, campaign.namespace, None, due=_due(campaign, definition, setting, user))
+        for name, user in audience
+        if name not in skips
+    ]
+    ready, _ = yield from _decide(place, campaign, definition, setting, recipients, users)
+    for recipient in recipients:
+        if recipient.outcome is not None:
+            skips[recipient.external_id] = str(recipient.reason)
+        elif recipient.due > campaign.as_of + options.expires_after:
+            skips[recipient.external_id] = "expired"
+    for recipient in ready:
+        session = sessions.get(users[recipient.external_id].id)
+        if not definition.allow_session_bootstrap and (session is None or session.status is not SessionStatus.ACTIVE):
+            skips.setdefault(recipient.external_id, "bootstrap_disabled")
+        elif session is not None and session.hitl_state.active:
+            skips.setdefault(recipient.external_id, f"hitl_{session.hitl_state.value}")
+        elif session is not None and session.flow is not None and options.on_active_flow == "skip":
+            skips.setdefault(recipient.external_id, "flow_active")
+    return skips
+
+
 def _accept(
     place: Place,
     campaign: CampaignRecord,
@@ -553,7 +589,7 @@ def _write(recipients: Sequence[RecipientRecord], events: Sequence[Row]) -> Oper
 def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
     """Count how the recipients ended, and write the outcome."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status != "done":
+    if not campaign.over:
         counts = yield from count_outcomes(campaign_id)
         outcome, reason = aggregate(counts)
         yield from _end(place, campaign, outcome, reason, counts)
@@ -563,7 +599,7 @@ def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
 def abandon_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
     """End a campaign whose run is being canceled, though turns may be going on. What they do is in their own rows."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status == "done":
+    if campaign.over:
         return campaign
     definition = definition_of(campaign)
     for status in ("pending", "started"):
@@ -598,12 +634,21 @@ def _end(
     counts: Mapping[str, int],
     words: str | None = None,
 ) -> Operation[None]:
-    campaign.status, campaign.finished = "done", place.now
-    campaign.outcome, campaign.reason = outcome.value, reason
+    """Write the outcome. A campaign that was stopped keeps the reason for that."""
+    stopped = campaign.status == "stopping"
+    campaign.status, campaign.finished = "stopped" if stopped else "done", place.now
+    campaign.outcome = outcome.value
+    campaign.reason = reason = (campaign.reason or "stopped") if stopped else reason
     campaign.counts, campaign.total = orjson.dumps(dict(counts)).decode(), sum(counts.values())
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
     yield sql("notify")
-    more = {"outcome": outcome.value, "reason": reason, "counts": dict(counts), "words": words}
+    more = {
+        "status": campaign.status,
+        "outcome": outcome.value,
+        "reason": reason,
+        "counts": dict(counts),
+        "words": words,
+    }
     yield sql("insert_events", [campaign_event(place, campaign, "campaign:completed", **more)])
 
 
@@ -621,7 +666,7 @@ def change_campaign(place: Place, campaign_id: str, change: str, reason: str | N
     if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
         raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")
     status, event, allowed = _CHANGES[change]
-    if campaign.status == status:
+    if campaign.status == status or (change == "stop" and campaign.status == "stopped"):
         return campaign
     if campaign.status not in allowed:
         raise Conflict(
@@ -637,8 +682,26 @@ def change_campaign(place: Place, campaign_id: str, change: str, reason: str | N
 def stop_for_cancel(place: Place, campaign_id: str) -> Operation[None]:
     """Stop a campaign because its run is being canceled."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status != "done":
+    if not campaign.over:
         yield from change_campaign(place, campaign_id, "stop", "canceled")
+
+
+def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Literal["over", "again", "wait"]]:
+    """Stop a campaign whose run has ended without it, as a call of `stop` would. Returns `over`; `again` if there is
+    more to do at once; or `wait` if turns go on, which have a while to end."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.over:
+        return "over"
+    if campaign.status != "stopping":
+        campaign = yield from change_campaign(place, campaign_id, "stop", reason)
+    definition = definition_of(campaign)
+    changed = yield from _collect(place, campaign, definition)
+    changed += yield from _skip_rest(place, campaign, definition)
+    ((_, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - _SLOW)
+    if changed or fresh:
+        return "again" if changed else "wait"
+    yield from abandon_campaign(place, campaign_id)
+    return "over"
 
 
 def _locked(campaign_id: str) -> Operation[CampaignRecord]:

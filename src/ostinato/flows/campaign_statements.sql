@@ -15,6 +15,15 @@ SELECT {campaign_columns} FROM ostinato_agent_campaigns WHERE id = :id
 SELECT {campaign_columns} FROM ostinato_agent_campaigns
 WHERE namespace = :namespace AND agent = :agent AND occurrence = :occurrence
 
+-- campaign_by_key: the campaign that was started under a key of its run.
+SELECT {c.campaign_columns} FROM ostinato_runs r JOIN ostinato_agent_campaigns c ON c.id = r.id
+WHERE r.namespace = :namespace AND r.key = :key
+
+-- lost_campaigns: campaigns that have not ended although their run has, or is gone. Uses ostinato_agent_campaigns_open.
+SELECT c.id, c.namespace, c.agent, coalesce(r.status, 'gone')
+FROM ostinato_agent_campaigns c LEFT JOIN ostinato_runs r ON r.id = c.id
+WHERE c.finished IS NULL AND (r.id IS NULL OR r.finished < :before) ORDER BY c.id LIMIT :limit
+
 -- campaign_status: whether turns of a campaign may still send.
 SELECT status FROM ostinato_agent_campaigns WHERE id = :id
 

@@ -6,32 +6,34 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import orjson
 
+from ostinato.engine.context import to_json
 from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.rows import audit
-from ostinato.errors import InputError, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
 from ostinato.flows import campaign_sends as sends
 from ostinato.flows.campaign_model import (
     CAMPAIGN_FUNCTION,
     CONTROL,
-    HOLDOUT,
     REASONS,
+    STATUSES,
+    UNKNOWN,
     CampaignRecord,
     Definition,
     RecipientRecord,
     read_definition,
     with_defaults,
 )
-from ostinato.flows.campaign_run import resolve_names
+from ostinato.flows.campaign_run import resolve_names, setting_of
 from ostinato.flows.campaign_sends import PAGE, definition_of
 from ostinato.flows.campaign_store import campaign_statement, read_campaign, read_recipient
-from ostinato.flows.definition import check_arguments
+from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge
-from ostinato.flows.model import CLASSIC, UserRecord
-from ostinato.flows.segments import Segment, check_segment, matches
+from ostinato.flows.model import UserRecord
+from ostinato.flows.segments import check_segment, matches
 from ostinato.flows.store import read_user, statement
 from ostinato.flows.turns import Place, read_tags
 from ostinato.functions.model import Message
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from ostinato.flows.api import Agents
 
 T = TypeVar("T")
-STATUSES = ("resolving", "sending", "paused", "stopping", "done")
 OUTCOMES = ("success", "skipped", "failed", "canceled_hitl")
 _LAST = "\x7f"  # after every id
 _SAMPLE = 10
@@ -53,8 +54,10 @@ _MOST_NAMED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CampaignInfo:
-    """A campaign. `status` is resolving, sending, paused, stopping or done. `counts` says how many recipients ended
-    how; `pending` and `started` are those that have not. `reasons` counts the reasons, `variants` the variants."""
+    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. `reason` of one
+    that was paused or stopped says why. `counts` says how many recipients ended how; `pending` and `started` are those
+    that have not. `partial`: somebody was reached, and somebody failed. `reasons` counts the reasons, `variants` the
+    variants."""
 
     id: str
     agent: str
@@ -111,11 +114,12 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a person was or was not messaged by a campaign, in words."""
+    """Why a person was or was not messaged by a campaign, in words. `messaged` is "unknown" if nobody knows whether the
+    message was delivered."""
 
     user: str
     campaign: str
-    messaged: bool
+    messaged: bool | Literal["unknown"]
     outcome: str | None
     reason: str | None
     words: str
@@ -166,16 +170,19 @@ class Campaigns:
     ) -> CampaignHandle:
         """Send to a segment now. When this returns, the campaign is stored and will be sent.
 
-        With an `id` it is started once, however often this is called. As for all changes, the same `request_id` does it
-        once, for a day. Without a `flow` the model writes each message; `metadata["prompt"]` tells it what about.
-        `options` are those of `CampaignOptions`. Raises `AudienceTooLarge` if the segment has more than
-        `max_recipients`, unless `confirmed=True`."""
+        With an `id` it is started once, however often this is called; raises `Conflict` if that id has sent something
+        else. As for all changes, the same `request_id` does it once, for a day. Without a `flow` the model writes each
+        message; `metadata["prompt"]` tells it what about. `options` are those of `CampaignOptions`. Raises
+        `AudienceTooLarge` if the segment has more than `max_recipients`, unless `confirmed=True`."""
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
             check_text(id, "the campaign's id")
-        await self._refuse_large(definition)
         key = None if id is None else f"campaign/{self._agent}/{id}"
-        return await self._start(definition, key, request_id)
+        earlier = None if key is None else await self._find(key)
+        if id is not None and earlier is not None:
+            return self._same(earlier, definition, id)
+        await self._refuse_large(definition)
+        return await self._start(definition, key, id, request_id)
 
     async def test(
         self,
@@ -208,24 +215,49 @@ class Campaigns:
             **options,
         )
 
-    async def preview(self, segment: Mapping[str, Any], **options: Any) -> Preview:
-        """Whom a campaign would reach, as of now. Nothing is stored and nothing is sent."""
-        definition = await self._check(segment, None, None, None, None, True, options)
-        now = self._now()
+    async def preview(
+        self,
+        segment: Mapping[str, Any],
+        *,
+        flow: str | None = None,
+        input: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        campaign_id: str | None = None,
+        allow_session_bootstrap: bool = False,
+        **options: Any,
+    ) -> Preview:
+        """Whom a campaign would reach, as of now. Nothing is stored and nothing is sent.
+
+        It takes what `send` takes, and counts with it. What the campaign says may be left out. With a `campaign_id`,
+        holdout and variants are those that `send` gives to the same people."""
+        saying = flow is not None or input is not None or metadata is not None
+        definition = await self._check(
+            segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options, content=saying
+        )
+        now, place = self._now(), await self._place()
+        setting = setting_of(await self._agents._declaration(self._agent))
+        campaign = CampaignRecord(
+            "preview", place.namespace, place.agent, "", campaign_id, None, None, "{}", as_of=now, created=now
+        )
         skipped: Counter[str] = Counter()
         variants: Counter[str] = Counter()
         sample: list[str] = []
         total = 0
         settings = definition.options
         async for page in self._audience(definition, now):
+            if not page:
+                continue
             total += len(page)
-            suppressed = await self._suppressed([name for name, _ in page])
-            for name, user in page:
-                variant = settings.assign("preview", name)
-                reason = _preview_reason(definition, name, user, suppressed, variant)
-                if reason is not None:
-                    skipped[reason] += 1
+
+            def look(_: int, page: Any = page) -> Operation[dict[str, str]]:
+                return (yield from sends.foresee_skips(place, campaign, definition, setting, page))
+
+            reasons = await self._host.store.read(look)
+            for name, _ in page:
+                if name in reasons:
+                    skipped[reasons[name]] += 1
                     continue
+                variant = settings.assign(campaign.salt, name)
                 if variant is not None:
                     variants[variant] += 1
                 if len(sample) < _SAMPLE:
@@ -243,10 +275,11 @@ class Campaigns:
         campaign_id: str | None,
         bootstrap: bool,
         options: Mapping[str, Any],
+        *,
+        content: bool = True,
     ) -> Definition:
-        """Check everything that can be checked before a campaign begins."""
-        from ostinato.flows.api import check_flow
-
+        """Check everything that can be checked before a campaign begins. Without `content`, what it says may be
+        missing."""
         declared = await self._agents._declaration(self._agent)
         definition = read_definition(
             {
@@ -260,30 +293,11 @@ class Campaigns:
                 "options": with_defaults(options, declared.get("campaigns") or {}),
             }
         )
-        variants = definition.options.variants
-        for name in (flow, *(variant.flow for variant in variants)):
-            check_flow(self._agent, name, declared)
-        self._check_resolver(definition.segment, declared)
         code = self._agents.codes.get(self._agent)
-        if code is not None and flow is not None and flow != CLASSIC and not variants:
-            code.find_flow(flow).check(input)
+        if content:
+            check_content(self._agent, declared, code, flow, input, definition.metadata, definition.options)
+        check_resolver(self._agent, declared, code, definition.segment)
         return definition
-
-    def _check_resolver(self, segment: Segment, declared: Mapping[str, Any]) -> None:
-        if segment.resolver is None:
-            return
-        names = declared.get("segments") or []
-        if segment.resolver not in names:
-            hint = did_you_mean(segment.resolver, names) or f"there is {', '.join(names) or 'none'}"
-            raise NotFound(f"agent {self._agent!r} has no segment {segment.resolver!r}; {hint}")
-        code = self._agents.codes.get(self._agent)
-        if code is not None:
-            try:
-                check_arguments(
-                    code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}"
-                )
-            except InputError as problem:
-                raise OstinatoError(str(problem)) from None  # it is not the input of the flow that is wrong
 
     async def _refuse_large(self, definition: Definition) -> None:
         """Refuse an audience that is too large before anything is stored. A resolver is asked when the campaign
@@ -335,7 +349,24 @@ class Campaigns:
             users_by_name = {user.external_id: user for user in map(read_user, await self._host.store.read(look))}
             yield [(name, users_by_name.get(name)) for name in chunk]
 
-    async def _start(self, definition: Definition, key: str | None, request_id: str | None) -> CampaignHandle:
+    async def _find(self, key: str) -> CampaignRecord | None:
+        """The campaign that was started under a key."""
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield campaign_statement("campaign_by_key", namespace=self._namespace, key=key))
+
+        rows = await self._host.store.read(look)
+        return read_campaign(rows[0]) if rows else None
+
+    def _same(self, campaign: CampaignRecord, definition: Definition, id: str) -> CampaignHandle:
+        """The campaign that has this id. Raises `Conflict` if it is another one than is wanted."""
+        if orjson.loads(campaign.definition) != orjson.loads(to_json(dict(definition.given), "the campaign")):
+            raise Conflict(f"agent {self._agent!r} has sent another campaign with the id {id!r}; take another id")
+        return CampaignHandle(self, campaign.id, False)
+
+    async def _start(
+        self, definition: Definition, key: str | None, id: str | None, request_id: str | None
+    ) -> CampaignHandle:
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         run, deadline = await functions.prepare(CAMPAIGN_FUNCTION, dict(definition.given), id=key)
         place = replace(await self._place(), now=run.created)
@@ -348,6 +379,8 @@ class Campaigns:
 
         what = f"send campaign {digest(key, definition.given)}"
         started = await self._write(place, request_id, what, begin)
+        if not started["new"] and id is not None:  # another call was faster
+            return self._same(await self._record(started["id"]), definition, id)
         return CampaignHandle(self, **started)
 
     # Watching
@@ -379,10 +412,13 @@ class Campaigns:
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[CampaignInfo]:
-        """Campaigns of the agent, the newest first. Those that are not done have no counts; `get` counts."""
+        """Campaigns of the agent, the newest first. Those that are not over have no counts; `get` counts."""
         check_limit(limit)
         if status and status not in STATUSES:
-            raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(STATUSES)}")
+            hint = did_you_mean(status, STATUSES) if isinstance(status, str) else ""
+            raise OstinatoError(
+                f"status {short_repr(status)} is none of {', '.join(STATUSES)}{'; ' + hint if hint else ''}"
+            )
 
         def look(_: int) -> Operation[list[Any]]:
             return (
@@ -503,16 +539,6 @@ class Campaigns:
 
         return [(name, reason) for name, reason, *_ in await self._host.store.read(look)]
 
-    async def _suppressed(self, names: Sequence[str]) -> set[str]:
-        def look(_: int) -> Operation[Any]:
-            return (
-                yield campaign_statement(
-                    "suppressed_of", [(name,) for name in names], namespace=self._namespace, agent=self._agent
-                )
-            )
-
-        return {name for (name,) in await self._host.store.read(look)} if names else set()
-
     # Inside
 
     def _now(self) -> Micros:
@@ -557,20 +583,6 @@ def _names(users: Collection[str]) -> Sequence[str]:
     return sorted(set(users))
 
 
-def _preview_reason(
-    definition: Definition, name: str, user: UserRecord | None, suppressed: set[str], variant: str | None
-) -> str | None:
-    if user is None:
-        return "unknown_user"
-    if variant == HOLDOUT:
-        return HOLDOUT
-    if user.consent == "opted_out":
-        return "opted_out"
-    if name in suppressed:
-        return "suppressed"
-    return "no_consent" if definition.options.require_opt_in and user.consent != "opted_in" else None
-
-
 def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Operation[str]:
     """Why a user is not among the recipients, as far as it can be seen now."""
     definition = definition_of(campaign)
@@ -590,9 +602,11 @@ def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Op
 
 
 def _explain(campaign: CampaignRecord, recipient: RecipientRecord) -> Explanation:
-    messaged = recipient.delivered > 0
     reason = recipient.reason
-    if messaged:
+    messaged: bool | Literal["unknown"] = recipient.delivered > 0
+    if not messaged and reason in UNKNOWN:
+        messaged = "unknown"
+    if messaged is True:
         words = "they were messaged"
     elif recipient.outcome == "canceled_hitl":
         words = f"people have their conversation ({reason})"
@@ -642,7 +656,7 @@ def _info(
         campaign.status,
         campaign.outcome,
         campaign.reason,
-        campaign.reason == "partial",
+        campaign.outcome == "success" and bool(counts.get("failed")),
         campaign.total,
         counts,
         reasons,

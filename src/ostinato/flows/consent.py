@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from ostinato.engine.rows import audit
-from ostinato.flows.model import TurnInput
+from ostinato.flows.model import CHANGE, TurnInput
 from ostinato.flows.store import read_user, statement, user_row
 from ostinato.flows.turns import Accepted, Place, Profile, accept_turn
 from ostinato.store.contract import Operation, sql
 
-CHANGE = "consent_change"  # what a turn's metadata say: that its message has changed the consent, or has not
 STOP_WORDS = ("stop", "stopall", "stop all", "unsubscribe", "opt out", "optout", "sair", "parar", "descadastrar")
 START_WORDS = ("start", "unstop", "subscribe", "opt in", "optin", "voltar")
 REPLIES = {

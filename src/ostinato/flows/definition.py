@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.calling import call
 from ostinato.flows.campaign_model import check_defaults
 from ostinato.flows.model import CLASSIC, DAY
@@ -26,7 +26,7 @@ from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
 
 if TYPE_CHECKING:  # loaded when the first agent is declared
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HOOKS = ("before_llm", "before_response", "on_response")
@@ -383,6 +383,11 @@ class Agent:
                 "segments": sorted(self.segments),
                 "campaigns": dict(settings.campaigns),
                 "scheduler": settings.scheduler.as_json(),
+                "writes": {
+                    "model": settings.model is not None,
+                    "prompt": bool(settings.prompt),
+                    "hook": "before_llm" in self.hooks,
+                },
                 "admins": None if callable(settings.admins) else sorted(settings.admins),
             }
         ).decode()
@@ -430,6 +435,19 @@ def make_agent(
         )
     if isinstance(admins, str):
         raise OstinatoError(f"{where}: admins {admins!r} is one text; write [{admins!r}]")
+    if not callable(admins):
+        if not isinstance(admins, Collection):
+            raise OstinatoError(f"{where}: admins {short_repr(admins)} is neither a list of actors nor a function")
+        for actor in admins:
+            check_text(actor, f"{where}: admins: an actor")
+    if not callable(prompt) and prompt != "":
+        if not isinstance(prompt, str):
+            raise OstinatoError(f"{where}: prompt {short_repr(prompt)} is neither a text nor a function")
+        check_text(prompt, f"{where}: the prompt")
+    if fallback is not None:
+        check_text(fallback, f"{where}: the fallback")
+    if not isinstance(structured, bool):
+        raise OstinatoError(f"{where}: structured {short_repr(structured)} is neither True nor False")
     idle_for = read_length(idle, "idle")
     ends_after = read_length(end_after, "end_after")
     if not 0 < idle_for < ends_after <= 366 * DAY:
@@ -476,13 +494,44 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
     """The arguments as the function takes them. Raises `InputError` naming each field that is wrong or unknown."""
     from pydantic import ValidationError
 
+    refuse_nul(dict(input or {}), where)
     try:
         checked = model.model_validate(dict(input or {}))
     except ValidationError as problem:
-        faults = [(error["loc"], error["msg"]) for error in problem.errors()]
+        faults = describe_faults(model, problem)
         places = [f"{'.'.join(map(str, place)) or 'input'}: {words}" for place, words in faults]
         raise InputError(f"{where}: {'; '.join(places)}", faults) from None
     return {name: getattr(checked, name) for name in model.model_fields}
+
+
+def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tuple[tuple[str | int, ...], str]]:
+    """Each place that is wrong, and what is wrong there, in words. An unknown argument comes with those that there
+    are."""
+    faults: list[tuple[tuple[str | int, ...], str]] = []
+    for error in problem.errors():
+        if error["type"] != "extra_forbidden":
+            faults.append((error["loc"], error["msg"]))
+            continue
+        names = _names_at(model, error["loc"][:-1])
+        unknown = str(error["loc"][-1])
+        hint = did_you_mean(unknown, names) or (f"there is {', '.join(names)}" if names else "there are no arguments")
+        faults.append((error["loc"], f"there is no such argument; {hint}"))
+    return faults
+
+
+def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
+    """The fields of the model at a place inside of another model."""
+    from pydantic import BaseModel
+
+    for part in place:
+        field = model.model_fields.get(str(part))
+        inner = None if field is None else field.annotation
+        models = [one for one in (inner, *getattr(inner, "__args__", ())) if isinstance(one, type)]
+        inside = [one for one in models if issubclass(one, BaseModel)]
+        if not inside:
+            return []
+        model = inside[0]
+    return list(model.model_fields)
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:

@@ -1,12 +1,14 @@
-"""Find sessions whose run is over, and end them: nobody else finishes their turns.
+"""Find sessions and campaigns whose run is over, and end them: nobody else finishes their turns.
 
-The run of a session fails if its code does, if it is stopped from outside, or if several nodes in a row have crashed on
-it."""
+The run of a session or a campaign fails if its code does, if it is stopped from outside, or if several nodes in a row
+have crashed on it."""
 
 from __future__ import annotations
 
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds
+from ostinato.flows.campaign_sends import end_lost_campaign
+from ostinato.flows.campaign_store import campaign_statement
 from ostinato.flows.runner import is_lost
 from ostinato.flows.store import read_session, statement
 from ostinato.flows.turns import Place, end_session
@@ -21,8 +23,14 @@ def lost_turns() -> Operation[Rows]:
     return (yield statement("lost_turns", limit=FINDINGS))
 
 
+def lost_campaigns(before: Micros) -> Operation[Rows]:
+    """Campaigns whose run was over before a time, or is gone: id, namespace, agent, and the status of the run."""
+    return (yield campaign_statement("lost_campaigns", before=before, limit=FINDINGS))
+
+
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find sessions that are open although their run is over. With `repair`, end them; their turns have failed."""
+    """Find sessions and campaigns that are open although their run is over. With `repair`, end them; turns of such
+    sessions have failed."""
     rows = yield statement("lost_sessions", before=now - LONG, limit=FINDINGS)
     if repair:
         for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
@@ -31,4 +39,16 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
             if session.ended is None and (yield from is_lost(session)):
                 place = Place(session.namespace, session.agent, "", now, str)
                 yield from end_session(place, session, "lost")
-    return [Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows]
+    findings = [
+        Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows
+    ]
+    for id, namespace, agent, status in (yield from lost_campaigns(now - LONG)):
+        if repair:
+            yield from end_lost_campaign(Place(namespace, agent, "", now, str), id, lost_reason(status))
+        findings.append(Finding("campaign_without_run", id, f"is not over, but its run is {status}", repair))
+    return findings
+
+
+def lost_reason(status: str) -> str:
+    """Why a campaign was stopped whose run ended without it."""
+    return f"run_{status}"

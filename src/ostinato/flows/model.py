@@ -26,6 +26,7 @@ DEFER_MAX: Micros = 86_400 * SECOND  # how long a scheduled turn is deferred at 
 OnActiveFlow: TypeAlias = Literal["skip", "defer", "replace"]
 ON_ACTIVE_FLOW = ("skip", "defer", "replace")
 Producer: TypeAlias = Literal["classic", "flow", "short_circuit", "command", "human", "hitl", "fallback"]
+CHANGE = "consent_change"  # what a turn's metadata say: that its message has changed the consent, or has not
 OPTED_OUT = "opted_out"  # the consent of a user who gets no scheduled messages; the reason of such turns
 CLASSIC = "classic"  # the reserved name of a flow: the model answers
 

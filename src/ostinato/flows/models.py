@@ -8,9 +8,10 @@ from typing import Any, Protocol
 
 import orjson
 
+from ostinato.engine.context import to_json
 from ostinato.engine.http.egress import Egress, EgressRefused
 from ostinato.engine.http.secrets import redact, resolve
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.errors import OstinatoError, check_text, is_text, short_repr
 from ostinato.flows.errors import ModelFailed, ModelRefused
 
 _TIMEOUT = 30.0
@@ -61,6 +62,35 @@ class ModelReply:
         }
 
 
+def checked_reply(reply: object) -> ModelReply:
+    """The answer of a model, if it is one. Raises `ModelRefused` naming what is wrong: asking again would not help."""
+    if not isinstance(reply, ModelReply):
+        raise ModelRefused(f"the model returned {short_repr(reply)}, which is not a ModelReply")
+    if not isinstance(reply.text, str):
+        raise ModelRefused(f"the model's answer has the text {short_repr(reply.text)}, which is no text")
+    if reply.text and not is_text(reply.text):
+        raise ModelFailed("the model's answer has a character that cannot be stored, such as a NUL")
+    if isinstance(reply.tool_calls, str) or not isinstance(reply.tool_calls, Sequence):
+        raise ModelRefused(f"the model's tool_calls {short_repr(reply.tool_calls)} are not a list of ToolCall")
+    for number, call in enumerate(reply.tool_calls):
+        where = f"the model's tool_calls[{number}]"
+        if not isinstance(call, ToolCall):
+            raise ModelRefused(f"{where} {short_repr(call)} is not a ToolCall")
+        for name in ("id", "name"):
+            if not is_text(getattr(call, name)):
+                raise ModelRefused(f"{where}: the {name} {short_repr(getattr(call, name))} is not a text")
+        if not isinstance(call.arguments, Mapping):
+            raise ModelRefused(f"{where}: the arguments {short_repr(call.arguments)} are not an object")
+        try:
+            to_json(dict(call.arguments), f"{where}: the arguments")
+        except OstinatoError as problem:
+            raise ModelRefused(str(problem)) from None
+    for name in ("tokens_in", "tokens_out", "cost"):
+        if type(getattr(reply, name)) is not int or not 0 <= getattr(reply, name) < 1 << 53:
+            raise ModelRefused(f"the model's {name} {short_repr(getattr(reply, name))} is not a whole number")
+    return reply
+
+
 class Model(Protocol):
     """A language model. `complete` raises `ModelFailed` if another attempt may succeed, `ModelRefused` if not."""
 
@@ -86,6 +116,8 @@ class OpenAIModel:
         check_text(self.model, "the model's name")
         if not 0 < self.timeout <= 600:
             raise OstinatoError(f"the model's timeout {self.timeout!r} is not from 0 to 600 seconds")
+        if not isinstance(self.prices, Sequence) or len(self.prices) != 2 or not all(map(_is_price, self.prices)):
+            raise OstinatoError(f"the model's prices {short_repr(self.prices)} are not two numbers, in and out")
 
     async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply:
         body: dict[str, Any] = {"model": self.model, "messages": list(request.messages), **self.options}
@@ -133,6 +165,10 @@ class OpenAIModel:
         return ModelReply(
             reply.text, reply.tool_calls, reply.model or self.model, reply.tokens_in, reply.tokens_out, cost
         )
+
+
+def _is_price(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
 
 
 def read_completion(answer: Mapping[str, Any]) -> ModelReply:

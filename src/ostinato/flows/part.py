@@ -14,23 +14,25 @@ from ostinato.errors import OstinatoError, short_repr
 from ostinato.flows.api import Agents, Around
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaign_run import Surroundings, campaign_function
+from ostinato.flows.campaign_sends import end_lost_campaign
 from ostinato.flows.definition import Agent, AgentCodes
-from ostinato.flows.lost import lost_turns, scan
+from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.runner import look_at_turn, turn_function
 from ostinato.flows.schedules.api import AgentSchedules, apply_schedules, check_agreement
 from ostinato.flows.schedules.occurrence import occurrence_function
 from ostinato.flows.schedules.operations import OCCURRENCE
-from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools
+from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools, check_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
 from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
-from ostinato.store.contract import Operation
+from ostinato.store.contract import Operation, Rows
 
 _PAUSE = 1.0  # seconds at least between two looks for lost sessions
 _SELDOM = 300.0  # seconds at most
+_SOON = 5.0  # seconds at most while turns of a lost campaign go on
 
 
 class AgentsPart(Part):
@@ -101,6 +103,7 @@ class AgentsPart(Part):
         now = self.host.engine().clock.now()
         for agent in self._around.codes.by_name.values():
             agent.check()
+            check_schedule_tools(agent)
         rows: list[Any] = [(agent.name, agent.declaration(), now) for agent in self._around.codes.by_name.values()]
 
         def declare(_: int) -> Operation[None]:
@@ -117,22 +120,40 @@ class AgentsPart(Part):
             await apply_schedules(self.host, agent, place, declared)
 
     def loops(self) -> Mapping[str, Loop]:
-        return {"lost sessions": self._end_lost_sessions} if self._around.codes.by_name else {}
+        return {"lost sessions": self._end_lost} if self._around.codes.by_name else {}
 
     async def close(self) -> None:
         await close_group(self.host.store)
 
-    async def _end_lost_sessions(self) -> None:
-        """End sessions whose runs have failed or were stopped, soon after that: their turns have failed."""
+    async def _end_lost(self) -> None:
+        """End sessions and campaigns whose runs have failed or were stopped, soon after that. Turns of such sessions
+        have failed."""
         host = self.host
+
+        def lost_campaigns_now(_: int) -> Operation[Rows]:
+            return lost_campaigns(host.engine().clock.now())
+
         with host.engine().listeners.watching() as news:
             while True:
                 for _, turn_id in await host.store.read(lambda _: lost_turns()):
                     place = Place("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
-                await wait_for_event(news, _SELDOM)
+                waits = [await self._end_lost_campaign(*row) for row in await host.store.read(lost_campaigns_now)]
+                await wait_for_event(news, _SOON if any(waits) else _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # many events in a row are one reason to look
+
+    async def _end_lost_campaign(self, id: str, namespace: str, agent: str, status: str) -> bool:
+        """End a campaign whose run is over. Returns whether turns of it go on, so that it is to be looked at again."""
+        host = self.host
+        answer = "again"
+        while answer == "again":
+            place = Place(namespace, agent, "", host.engine().clock.now(), host.new_id)
+            answer = await host.store.run(
+                lambda _, place=place: end_lost_campaign(place, id, lost_reason(status))  # type: ignore[misc]
+            )
+        host.engine().nudge()
+        return answer == "wait"
 
 
 class _ForTools:

@@ -83,7 +83,7 @@ def find_takeover(session_id: str) -> Operation[bool]:
 def _is_stopped(turn: TurnRecord) -> Operation[bool]:
     """Whether the campaign of a turn was stopped, so that it must not send any more."""
     rows = yield campaign_statement("campaign_status", id=turn.key.removeprefix(KEY))
-    return bool(rows) and rows[0][0] == "stopping"
+    return bool(rows) and rows[0][0] in ("stopping", "stopped")
 
 
 def settle_response(

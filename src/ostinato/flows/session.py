@@ -18,10 +18,10 @@ import orjson
 
 from ostinato.engine.executor import Fatal
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError
+from ostinato.errors import NotFound, OstinatoError, short_repr
 from ostinato.flows import people, responses, turns
 from ostinato.flows.calling import call as call_either
-from ostinato.flows.consent import CHANGE, reply_for
+from ostinato.flows.consent import reply_for
 from ostinato.flows.context import FlowContext
 from ostinato.flows.control import FlowEnded, Switched
 from ostinato.flows.definition import Agent, check_arguments, undeclared
@@ -34,8 +34,8 @@ from ostinato.flows.hooks import (
     before_llm_result,
     before_response_result,
 )
-from ostinato.flows.model import CLASSIC, MAIL, OPTED_OUT, Delivery, Outcome, SessionStatus, TurnOutcome
-from ostinato.flows.models import ModelRequest
+from ostinato.flows.model import CHANGE, CLASSIC, MAIL, OPTED_OUT, Delivery, Outcome, SessionStatus, TurnOutcome
+from ostinato.flows.models import ModelRequest, checked_reply
 from ostinato.flows.responses import CAMPAIGN_STOPPED, TAKEN, Candidate
 from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
 from ostinato.flows.store import read_message, read_session, read_user, statement
@@ -334,13 +334,15 @@ class SessionActor:
         return decision
 
     async def _consent(self) -> bool:
-        """Confirm, once, that a message has opted out or in. The consent was changed when the message was accepted."""
+        """Confirm, once, that a message has opted out or in, also while a person has the conversation. The consent was
+        changed when the message was accepted."""
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
             return False
         if change["new"]:
-            await self.respond(Candidate(reply_for(change["to"], self.agent.settings.campaigns), "command"))
+            reply = reply_for(change["to"], self.agent.settings.campaigns)
+            await self.respond(Candidate(reply, "command", forced=True))
         else:
             turn.held = str(change["to"])
         return True
@@ -426,7 +428,7 @@ class SessionActor:
                 raise Fatal(f"the detector of agent {self.agent.name!r} has no model")
             flows = self.agent.flows
             try:
-                reply = await model.complete(detector.request(turn.text or "", flows), self.host.egress)
+                reply = checked_reply(await model.complete(detector.request(turn.text or "", flows), self.host.egress))
             except ModelRefused as problem:
                 raise Fatal(str(problem)) from None
             return {"reply": reply.as_json(), "routed": detector.read(reply.text, flows).as_json()}
@@ -528,7 +530,7 @@ class SessionActor:
                 messages.insert(0, {"role": "system", "content": self.agent.route.instruction(self.agent.flows)})
             request = ModelRequest([*messages, *exchange], tools, settings.structured)
             try:
-                return (await model.complete(request, self.host.egress)).as_json()
+                return checked_reply(await model.complete(request, self.host.egress)).as_json()
             except ModelRefused as problem:
                 raise Fatal(str(problem)) from None
 
@@ -550,6 +552,8 @@ class SessionActor:
         prompt = settings.prompt
         if callable(prompt):
             prompt = await call_either(prompt, BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info()))
+            if not isinstance(prompt, str):
+                raise Fatal(f"the prompt of agent {self.agent.name!r} returned {short_repr(prompt)}, which is no text")
         messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt else []
         messages += [
             {"role": "user" if message.role == "user" else "assistant", "content": message.text} for message in said

@@ -73,6 +73,8 @@ class WebhookTransport:
     def __post_init__(self) -> None:
         if isinstance(self.secrets, str) or not self.secrets:
             raise OstinatoError("a webhook transport has secrets=[…], at least one, to sign with")
+        if not isinstance(self.timeout, int | float) or not 0 < self.timeout <= 60:
+            raise OstinatoError(f"the transport's timeout {short_repr(self.timeout)} is not from 0 to 60 seconds")
 
     async def send(self, message: OutgoingMessage, egress: Egress) -> str | None:
         try:

@@ -16,6 +16,7 @@ from ostinato.engine.rows import audit
 from ostinato.errors import NotFound
 from ostinato.flows.definition import session_function
 from ostinato.flows.model import (
+    CHANGE,
     DEFER_MAX,
     MAIL,
     OPTED_OUT,
@@ -31,6 +32,7 @@ from ostinato.flows.model import (
     TurnRecord,
     UserRecord,
 )
+from ostinato.flows.schedules.rows import find_refusal
 from ostinato.flows.store import (
     TURN_WIDTH,
     escalation_row,
@@ -325,20 +327,24 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
     """Begin a turn. Returns its outcome, too, if people have the conversation, and so nothing is left to do:
 
     a scheduled turn is canceled while anything is pending with people; a message during a takeover goes to the person
-    who has taken over."""
+    who has taken over. A scheduled turn is skipped, too, if its schedule was canceled or paused while it waited."""
     user, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
         return turn, outcome_of(turn)
     state = session.hitl_state
     if turn.source == "scheduled" and user.consent == OPTED_OUT:
         return turn, (yield from finish_turn(place, turn, session, Outcome.SKIPPED, OPTED_OUT))
+    if turn.source == "scheduled" and (refused := (yield from _schedule_refusal(turn))) is not None:
+        return turn, (yield from finish_turn(place, turn, session, Outcome.SKIPPED, refused))
     if turn.source == "scheduled" and state.active:
         return turn, (yield from finish_turn(place, turn, session, Outcome.CANCELED_HITL, f"hitl_{state.value}"))
     if turn.source == "inbound" and session.takeover is not None:
         event = turn_event(place, turn, "hitl:forwarded", session, to=session.takeover, text=turn.text)
         yield sql("notify")
-        yield sql("insert_events", [event])
-        return turn, (yield from finish_turn(place, turn, session, Outcome.SUCCESS, "forwarded"))
+        if turn.status == "queued":
+            yield sql("insert_events", [event])
+        if not _is_to_be_confirmed(turn):
+            return turn, (yield from finish_turn(place, turn, session, Outcome.SUCCESS, "forwarded"))
     if turn.status == "queued":
         turn.status, turn.started, turn.hitl = "running", place.now, state
         yield statement("update_turns", [turn_row(turn)])
@@ -346,6 +352,21 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
         session.status = SessionStatus.ACTIVE
         yield statement("update_sessions", [session_row(session)])
     return turn, None
+
+
+def _is_to_be_confirmed(turn: TurnRecord) -> bool:
+    """Whether a message has opted out or in, which is confirmed whoever has the conversation."""
+    change = orjson.loads(turn.metadata).get("given", {}).get(CHANGE)
+    return isinstance(change, Mapping) and bool(change.get("new"))
+
+
+def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
+    """Why a turn must not begin: its schedule was canceled or paused while it waited."""
+    prefix = f"schedule/{turn.schedule_id}/"
+    if turn.schedule_id is None or not turn.key.startswith(prefix):
+        return None
+    asked = "/" in turn.key.removeprefix(prefix)  # the origin of a trigger
+    return (yield from find_refusal(turn.namespace, turn.agent, turn.schedule_id, asked=asked))
 
 
 def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:

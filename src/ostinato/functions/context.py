@@ -101,6 +101,12 @@ class FunctionContext:
         return None if detail is None else (to_datetime(detail["nominal"]), detail["origin"])
 
     @property
+    def crashes(self) -> int:
+        """How many nodes were lost at this run since it last recorded anything. For use in a step: a replay has another
+        number."""
+        return self._run.crashes
+
+    @property
     def replaying(self) -> bool:
         """Whether the code is catching up with its record."""
         return self._driver.replaying

@@ -30,11 +30,13 @@ class Companion:
 
     `runs_inserted` gets the new runs of schedules that name this companion. `forget_schedules` and `forget_runs` get
     the ids of all schedules and runs that are being deleted, even if the companion has stored nothing about them.
+    `changed_with` names the calls that change the definition of such a schedule, if no others may.
     """
 
     runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]
     forget_schedules: Callable[[Sequence[str]], Operation[None]]
     forget_runs: Forget
+    changed_with: str | None = None
 
 
 Companions: TypeAlias = Mapping[str, Companion]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ostinato import Conflict, NotFound, OstinatoError
-from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, SkipLLM
+from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, ScriptedModel, SkipLLM
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.errors import AudienceTooLarge
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime
-from tests.support.agents import Chat
+from tests.support.agents import Chat, Outbox
 from tests.support.campaigns import (
     ALL,
     all_events,
@@ -187,6 +187,13 @@ async def test_a_direct_send_with_an_id_is_started_once(world: World) -> None:
     assert [sent.new for sent in sends] == [True, False, False]
     assert len({sent.id for sent in sends}) == 1
     assert outbox.texts == ["hello ada"]
+    for other in ({"input": {"word": "bye"}}, {"rate": "1/s"}, {"allow_session_bootstrap": False}):
+        with pytest.raises(Conflict, match="has sent another campaign with the id 'spring'; take another id"):
+            await run_campaign(world, id="spring", **other)
+    await put_people(world, "bob", "eve")
+    again = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, id="spring")
+    assert (again.id, again.new) == (sends[0].id, False)
+    assert len(await campaigns(world).list()) == 1
 
 
 async def test_51_53_59_a_failure_is_of_one_recipient_and_stays_visible(world: World) -> None:
@@ -276,11 +283,15 @@ async def test_18_pause_resume_and_stop_in_the_middle(world: World) -> None:
     await campaigns(world).stop(sent.id, "enough")
     ended = await sent.outcome("1m")
     assert (ended.outcome, ended.counts) == ("success", {"success": 6, "skipped": 4})
+    assert (ended.status, ended.reason) == ("stopped", "enough")
+    assert [one.id for one in await campaigns(world).list(status="stopped")] == [sent.id]
+    (completed,) = [event for event in await all_events(world) if event.name == "campaign:completed"]
+    assert (completed.data["status"], completed.data["reason"]) == ("stopped", "enough")
     assert ended.reasons == {"campaign_stopped": 4}
     assert Counter(message.user for message in outbox.sent) == Counter(numbered("u", 6))
     skipped = [event for event in await all_events(world) if event.name == "schedule:skipped"]
     assert sorted(event.data["recipient_user_external_id"] for event in skipped) == list(numbered("u", 10)[6:])
-    with pytest.raises(Conflict, match="is done"):
+    with pytest.raises(Conflict, match="is stopped"):
         await campaigns(world).pause(sent.id)
 
 
@@ -309,8 +320,43 @@ async def test_a_canceled_run_leaves_no_recipient_open(world: World) -> None:
     await world.app.functions.cancel(sent.id)
     await world.advance("1m")
     ended = await campaigns(world).get(sent.id)
-    assert (ended.status, ended.counts) == ("done", {"success": 2, "skipped": 3})
+    assert (ended.status, ended.reason, ended.counts) == ("stopped", "canceled", {"success": 2, "skipped": 3})
     assert len(outbox.sent) == 2
+
+
+async def test_a_terminated_run_leaves_no_campaign_that_sends(world: World) -> None:
+    _, outbox = make_hello(world)
+    await put_people(world, *numbered("u", 5))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/m")
+    await world.advance("90s")
+    await world.app.functions.terminate(sent.id)
+    await world.advance("10s")
+    ended = await campaigns(world).get(sent.id)
+    assert (ended.status, ended.reason) == ("stopped", "run_terminated")
+    assert (ended.outcome, ended.counts) == ("success", {"success": 2, "skipped": 3})
+    await world.advance("10m")
+    assert len(outbox.sent) == 2
+    assert await world.app.check(repair=False) == []
+
+
+async def test_a_terminated_run_lets_turns_end_that_go_on(world: World) -> None:
+    """What they do counts: nobody is said to be lost who was messaged."""
+    agent, outbox = make_hello(world)
+
+    @agent.on_response
+    async def slow(structured: Any) -> None:
+        await asyncio.sleep(5)
+
+    await put_people(world, "ada")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    await world.advance("2s")
+    assert len(outbox.sent) == 1
+    await world.app.functions.terminate(sent.id)
+    await world.advance("2s")
+    assert (await campaigns(world).get(sent.id)).status == "stopping"
+    await world.advance("10s")
+    ended = await campaigns(world).get(sent.id)
+    assert (ended.status, ended.counts) == ("stopped", {"success": 1})
 
 
 async def test_58_a_restart_in_good_order_goes_on_where_it_was(world: World) -> None:
@@ -509,6 +555,26 @@ async def test_stop_is_confirmed_once_and_ends_campaigns_for_a_user(world: World
     assert (log.count("flow:opted_out"), log.count("flow:opted_in")) == (1, 1)
 
 
+async def test_stop_is_confirmed_also_while_a_person_has_the_conversation(world: World) -> None:
+    """The consent changes, the person sees the message, and the user gets the confirmation."""
+    agent, outbox = make_hello(world, admins=["root"], campaigns={"stop_reply": "Bye.", "start_reply": "Welcome."})
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    chat = Chat(world)
+    await chat.say("hi")
+    await world.app.within("default", "root").agents.take_over("buddy", "ada")
+    assert await chat.say("STOP") == ("success", None)
+    assert outbox.texts == ["Bye."]
+    assert (await world.app.agents.user("buddy", "ada")).consent == "opted_out"
+    assert await chat.say("STOP") == ("success", "forwarded")  # it is confirmed once
+    assert await chat.say("really") == ("success", "forwarded")
+    assert await chat.say("start") == ("success", None)
+    assert outbox.texts == ["Bye.", "Welcome."]
+    forwarded = [event.data["text"] for event in await all_events(world) if event.name == "hitl:forwarded"]
+    assert forwarded == ["STOP", "STOP", "really", "start"]
+    (session,) = await world.app.agents.sessions("buddy")
+    assert session.takeover == "root"
+
+
 async def test_stop_takes_effect_when_it_is_accepted(world: World) -> None:
     """Also for a message that is being prepared, and while a person has the conversation."""
     agent, outbox = make_hello(world, admins=["root"])
@@ -597,7 +663,7 @@ async def test_preview_and_test_send(world: World) -> None:
     _, outbox = make_hello(world)
     await put_people(world, "ada", "bob")
     await put_people(world, "eve", consent="opted_out")
-    preview = await campaigns(world).preview(ALL)
+    preview = await campaigns(world).preview(ALL, flow="hello", allow_session_bootstrap=True)
     assert (preview.recipients, preview.reachable, preview.skipped) == (3, 2, {"opted_out": 1})
     assert (preview.sample, preview.refused) == (("ada", "bob"), False)
     assert outbox.sent == []
@@ -610,6 +676,70 @@ async def test_preview_and_test_send(world: World) -> None:
     }
     assert outbox.texts == ["hello ada"]
     assert [one.id for one in await campaigns(world).list(campaign_id="test")] == [sent.id]
+
+
+async def test_preview_counts_with_the_options_of_send(world: World) -> None:
+    agent, _ = make_hello(world)
+    agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
+    await put_people(world, *numbered("u", 40))
+    await Chat(world, "u000").say("hi")
+    preview = campaigns(world).preview
+    without = await preview(ALL, flow="hello")
+    assert (without.reachable, without.skipped, without.sample) == (1, {"bootstrap_disabled": 39}, ("u000",))
+    assert (await preview(ALL)).reachable == 1  # what it says may be left out
+    options: dict[str, Any] = {
+        "holdout": 20,
+        "variants": {"a": {}, "b": {}},
+        "campaign_id": "spring",
+        "allow_session_bootstrap": True,
+    }
+    foreseen = await preview(ALL, flow="hello", **options)
+    sent = await run_campaign(world, **options)
+    assert foreseen.reachable == sent.counts["success"]
+    assert {**foreseen.variants, "holdout": foreseen.skipped["holdout"]} == sent.variants
+    capped = await preview(ALL, allow_session_bootstrap=True, frequency_cap={"messages": 1, "per": "1d"})
+    assert capped.skipped == {"frequency_cap": sent.counts["success"]}
+    held = {"from": "00:00", "to": "23:59"}
+    late = await preview(ALL, allow_session_bootstrap=True, quiet_hours=held, expires_after="1m")
+    assert late.skipped == {"expired": 40}
+    with pytest.raises(OstinatoError, match="did you mean 'hello'"):
+        await preview(ALL, flow="helo")
+    with pytest.raises(OstinatoError, match="did you mean 'in_flight'"):
+        await preview(ALL, in_fligth=3)
+
+
+async def test_explain_says_that_nobody_knows(world: World) -> None:
+    _, outbox = make_hello(world)
+    outbox.trouble = [RuntimeError("the line broke off")]
+    await put_people(world, "ada")
+    ended = await run_campaign(world)
+    explained = await campaigns(world).explain(ended.id, "ada")
+    assert (explained.messaged, explained.reason) == ("unknown", "delivery_unknown")
+    assert "nobody knows" in explained.words
+
+
+@pytest.mark.parametrize("flow", [None, "classic"])
+async def test_a_campaign_that_could_say_nothing_is_refused_at_the_door(world: World, flow: str | None) -> None:
+    make_hello(world)
+    world.app.agent("talks", timezone="UTC", transport=Outbox(), model=ScriptedModel("hi"))
+    await put_people(world, "ada")
+    with pytest.raises(OstinatoError, match=r"has no model that could write the message; name a flow .*'hello'"):
+        await campaigns(world).send(ALL, flow=flow, metadata={"prompt": "Say hi."})
+    with pytest.raises(OstinatoError, match=r"neither a flow nor a prompt.*metadata=\{'prompt': '…'\}"):
+        await world.app.agents.campaigns("talks").send(ALL, flow=flow)
+    with pytest.raises(OstinatoError, match=r"metadata\['prompt'\] 5 is not a text"):
+        await world.app.agents.campaigns("talks").send(ALL, flow=flow, metadata={"prompt": 5})
+    await world.app.agents.campaigns("talks").send(ALL, flow=flow, metadata={"prompt": "Say hi."})
+    with pytest.raises(OstinatoError, match="has no model"):
+        await campaigns(world).send(ALL, flow="hello", variants={"a": {"flow": "classic"}})
+    assert await campaigns(world).list() == []
+
+
+async def test_the_status_of_a_list_is_checked(world: World) -> None:
+    make_hello(world)
+    await world.up()
+    with pytest.raises(OstinatoError, match="status 'zz' is none of resolving, sending, paused, stopping, stopped"):
+        await campaigns(world).list(status="zz")
 
 
 async def test_explain_names_the_reason(world: World) -> None:
@@ -672,7 +802,7 @@ async def test_a_campaign_of_another_namespace_does_not_exist(world: World) -> N
         (ALL, {"variants": {"a": {"flow": "nope"}}}, "has no flow 'nope'"),
         (ALL, {"max_recipients": True}, "options.max_recipients True is not a whole number"),
         (ALL, {"flow": "helo"}, "did you mean 'hello'"),
-        (ALL, {"input": {"words": "x"}}, "words: Extra inputs are not permitted"),
+        (ALL, {"input": {"words": "x"}}, "flow 'hello': words: there is no such argument; did you mean 'word'?"),
     ],
 )
 async def test_bad_input_is_refused_at_the_door(world: World, segment: Any, options: Any, words: str) -> None:

@@ -177,10 +177,17 @@ async def test_07_18_wrong_values_are_refused_in_words_and_are_no_denials(world:
     ):
         answer = await stage.call(CREATE, **{**good, **change})
         assert words in answer["error"], answer
+    new_id = (await stage.call(CREATE, **good))["schedule_id"]
+    answer = await stage.call(UPDATE, schedule_id=new_id)
+    words = "the update changes nothing; give trigger, allow_session_bootstrap, on_missed, metadata"
+    assert words in answer["error"]
+    answer = await stage.call(UPDATE, schedule_id=new_id, triger=SOON)
+    assert "triger: there is no such argument; did you mean 'trigger'?" in answer["error"]
+    assert len(await stage.denials()) == 1  # undeclared arguments are
     for id in ("", "x" * 10_000, "tool:\x00", {"id": 1}, None):
         assert "error" in await stage.call(CANCEL, schedule_id=id)
-    assert not await stage.records()
-    assert not await stage.denials()
+    assert [record.id for record in await stage.records()] == [new_id]
+    assert len(await stage.denials()) == 1
 
 
 async def test_20_21_25_ids_of_others_do_not_exist_for_the_model_and_are_denials(world: World) -> None:
@@ -216,7 +223,7 @@ async def test_25_a_schedule_of_the_code_cannot_be_changed_by_a_tool(world: Worl
         model=model,
         transport=Outbox(),
         tools=[schedule_tools("*")],
-        schedules={"daily": {"flow": "classic", "trigger": NINE, "target": ada}},
+        schedules={"daily": {"flow": "classic", "trigger": NINE, "target": ada, "metadata": {"prompt": "Ask."}}},
     )
     assert set(agent.tools) == {CREATE, UPDATE, CANCEL, LIST}
     model.call = ToolCall("1", CANCEL, {"schedule_id": "cfg:daily"})
@@ -325,6 +332,10 @@ async def test_28_the_number_of_schedules_of_a_user_is_bounded_also_for_calls_at
     await world.advance("13h")  # the single one is over
     assert (await stage.call(CREATE, flow="remind", trigger=NINE))["status"] == "active"
     late = {"type": "once", "run_at": "2026-06-01T09:00"}
+    for number in range(3):  # those of the backend, and of the code, do not count
+        target = {"kind": "user", "user_external_id": "bob"}
+        await world.app.agents.schedules("buddy").create(flow="secret", trigger=NINE, target=target, id=f"api-{number}")
+    assert (await stage.call(CREATE, "bob", flow="remind", trigger=NINE))["status"] == "active"
     answer = await stage.call(UPDATE, schedule_id=second["schedule_id"], trigger=late)
     assert "there are 2 schedules already" in answer["error"]  # an update cannot bring one back beyond the limit
 

@@ -110,8 +110,6 @@ async def test_03_12_schedules_of_the_code_and_of_the_api_behave_the_same(world:
         await schedules.update("cfg:morning", flow="checkin")
     with pytest.raises(OstinatoError, match="is declared in the code"):
         await schedules.cancel("cfg:morning")
-    with pytest.raises(OstinatoError, match="is declared in the code"):
-        await schedules.pause("cfg:morning")
 
     await restart_with(world, schedules={"morning": daily})
     assert await world.app.agents.schedules("buddy").get("cfg:morning") == first
@@ -125,6 +123,42 @@ async def test_03_12_schedules_of_the_code_and_of_the_api_behave_the_same(world:
     back = await world.app.agents.schedules("buddy").get("cfg:morning")
     assert (back.status, back.version) == ("active", 4)
     assert (await names_of(world, "cfg:morning"))[-4:] == ["updated", "deleted", "canceled", "created"]
+
+
+async def test_03_a_schedule_of_the_code_is_paused_and_resumed_from_both_sides(world: World) -> None:
+    """A pause is the operator's: a restart of the code leaves it, as it does for other declared schedules."""
+    daily: dict[str, Any] = {"flow": "remind", "trigger": NINE, "target": ADA, "allow_session_bootstrap": True}
+    schedules, outbox = await prepared(world, schedules={"morning": daily})
+    await world.app.schedules.pause("agent/buddy/cfg:morning", "holiday")
+    assert (await schedules.get("cfg:morning")).status == "paused"
+    await restart_with(world, schedules={"morning": daily})
+    schedules = world.app.agents.schedules("buddy")
+    assert (await schedules.get("cfg:morning")).status == "paused"
+    assert (await schedules.resume("cfg:morning")).status == "active"
+    assert (await schedules.pause("cfg:morning")).status == "paused"
+    await world.app.schedules.resume("agent/buddy/cfg:morning")
+    assert (await schedules.get("cfg:morning")).status == "active"
+    await schedules.create(**daily, id="x")
+    for id in ("cfg:morning", "x"):
+        with pytest.raises(Conflict, match=r"is not changed here; use app\.agents\.schedules\(…\)\.update"):
+            await world.app.schedules.update(f"agent/buddy/{id}", notes="mine")
+        with pytest.raises(Conflict, match="is not changed here"):
+            await world.app.schedules.upsert(f"agent/buddy/{id}", "every 5m", "http", input={"url": "https://a.b"})
+    assert not outbox.texts
+
+
+async def test_04_a_schedule_that_an_operator_has_resumed_is_held_again(world: World) -> None:
+    off: dict[str, Any] = {
+        "scheduler": {"enabled": False},
+        "schedules": {"y": {"flow": "remind", "trigger": NINE, "target": ADA}},
+    }
+    schedules, _ = await prepared(world, **off)
+    await schedules.create(flow="remind", trigger=NINE, target=ADA, id="x")
+    for id in ("cfg:y", "x"):
+        await world.app.schedules.resume(f"agent/buddy/{id}")
+    await restart_with(world, **off)
+    schedules = world.app.agents.schedules("buddy")
+    assert [(await schedules.get(id)).status for id in ("cfg:y", "x")] == ["paused", "paused"]
 
 
 async def restart_with(world: World, **options: Any) -> Agent:
@@ -188,16 +222,34 @@ async def test_04_settings_of_the_scheduler_are_checked_and_are_one_for_an_app(w
         await world.up()
 
 
-async def test_04_max_concurrent_runs_bounds_turns(world: World) -> None:
-    schedules, outbox = await prepared(world, scheduler={"max_concurrent_runs": 1})
-    for number in range(3):
-        await schedules.create(
-            flow="remind", trigger=NINE, target=ADA, allow_session_bootstrap=True, input={"text": f"{number}"}
-        )
-    await world.advance("13h")
-    assert sorted(outbox.texts) == ["0", "1", "2"]
-    info = await world.app.runs(name="agent-schedule", limit=10)
-    assert len(info) == 3
+@pytest.mark.parametrize(("most", "together"), [(1, 1), (2, 2), (None, 5)])
+async def test_04_max_concurrent_runs_bounds_turns(world: World, most: int | None, together: int) -> None:
+    """Each of five users has a turn at nine that takes a minute: so many of them go on at once, and none is lost."""
+    agent, outbox = make_buddy(world, scheduler={"max_concurrent_runs": most})
+    going_on, seen = 0, 0
+
+    @agent.flow
+    async def slow(ctx: FlowContext) -> None:
+        async def work() -> None:
+            nonlocal going_on, seen
+            going_on += 1
+            seen = max(seen, going_on)
+            await asyncio.sleep(60)
+            going_on -= 1
+
+        await ctx.step(work)
+        await ctx.say("done")
+
+    await world.up()
+    schedules = world.app.agents.schedules("buddy")
+    for number in range(5):
+        await world.app.agents.put_user("buddy", f"user-{number}")
+        target = {"kind": "user", "user_external_id": f"user-{number}"}
+        await schedules.create(flow="slow", trigger=NINE, target=target, allow_session_bootstrap=True)
+    await world.advance_to("2026-01-01T12:00:30Z")
+    assert seen == together
+    await world.advance("10m")
+    assert (seen, sorted(message.user for message in outbox.sent)) == (together, [f"user-{n}" for n in range(5)])
 
 
 async def test_05_06_an_agent_without_schedules_writes_nothing_about_them(world: World) -> None:
@@ -227,7 +279,18 @@ async def test_07_every_field_that_is_wrong_is_refused_with_its_place(world: Wor
         ({"metadata": {"schedule_id": "x"}}, "the schedule.metadata cannot have 'schedule_id'"),
         ({"metadata": {"x": "y" * 20_000}}, "at most 16,384 are taken"),
         ({"on_active_flow": "interrupt"}, "the schedule.on_active_flow 'interrupt' is none of"),
-        ({"input": {"txt": "a"}}, "flow 'remind': txt"),
+        ({"input": {"txt": "a"}}, "flow 'remind': txt: there is no such argument; did you mean 'text'"),
+        ({"input": {"txt": float("nan")}}, "the schedule.input is not JSON"),
+        ({"target": {**ADA, "session_id": "nope"}}, "target.session_id: user 'ada' of agent 'buddy' has no session"),
+        ({"flow": "classic"}, "has no model that could write the message; name a flow"),
+        (
+            {"target": {"kind": "segment", "segment": {"type": "custom_query", "resolver": "vips"}}},
+            "has no segment 'vips'",
+        ),
+        (
+            {"target": {**ALL, "options": {"variants": {"a": {"flow": "remnd"}}}}},
+            "has no flow 'remnd'; did you mean 'remind'",
+        ),
         ({"id": "cfg:mine"}, "begins with 'cfg:'"),
     ):
         with pytest.raises(OstinatoError, match=words):
@@ -294,6 +357,42 @@ async def test_10_18_a_canceled_schedule_never_fires_again(world: World) -> None
     assert "run_id" not in event.data
     with pytest.raises(NotFound, match="has no schedule 'nothing'"):
         await schedules.cancel("nothing")
+
+
+async def test_10_45_a_completed_schedule_stays_completed(world: World) -> None:
+    soon = {"type": "once", "run_at": "2026-01-01T01:00Z"}
+    wanted = {"flow": "remind", "trigger": soon, "target": ADA, "allow_session_bootstrap": True}
+    schedules, outbox = await prepared(world, schedules={"soon": wanted})
+    await schedules.create(**wanted, id="x")  # type: ignore[arg-type]
+    await world.advance("2h")
+    assert len(outbox.texts) == 2
+    before = await schedules.get("x")
+    assert before.status == "completed"
+    assert await schedules.cancel("x", "too late") == before
+    assert not [event for event in await of_schedule(world, "x") if event.name == "schedule:canceled"]
+    await restart_with(world)
+    assert (await world.app.agents.schedules("buddy").get("cfg:soon")).status == "completed"
+
+
+async def test_18_a_turn_that_waits_in_its_session_does_not_begin_after_a_cancel_or_a_pause(world: World) -> None:
+    """Turns that were accepted and deferred: what the schedule is then decides, in the transaction that begins them."""
+    schedules, outbox = await prepared(world)
+    options: dict[str, Any] = {"target": ADA, "allow_session_bootstrap": True}
+    await schedules.create(**options, flow="checkin", trigger={"type": "once", "run_at": "2026-01-01T00:30Z"}, id="ask")
+    hourly = {"type": "cron", "expr": "0 22 * * *"}  # 01:00 in UTC
+    for id in ("canceled", "paused", "stays"):
+        await schedules.create(
+            **options, flow="remind", trigger=hourly, id=id, on_active_flow="defer", input={"text": id}
+        )
+    await world.advance("2h")
+    assert [await outcomes(schedules, id) for id in ("canceled", "paused", "stays")] == [[(None, None)]] * 3
+    await schedules.cancel("canceled")
+    await schedules.pause("paused")
+    await Chat(world).say("fine")
+    assert outbox.texts == ["How are you?", "Thank you.", "stays"]
+    assert await outcomes(schedules, "canceled") == [("skipped", "schedule_canceled")]
+    assert await outcomes(schedules, "paused") == [("skipped", "schedule_paused")]
+    assert await outcomes(schedules, "stays") == [("success", None)]
 
 
 async def test_18_a_schedule_that_is_canceled_after_it_has_fired_begins_no_turn(world: World) -> None:
@@ -409,6 +508,17 @@ async def test_12_30_paused_never_fires_and_resuming_skips_what_was_missed(world
     assert (await outcomes(schedules, "catches"))[-2:] == [("success", None), ("success", None)]
     names = await names_of(world, "skips")
     assert (names[0], names[1], names[-1]) == ("created", "paused", "resumed")
+
+
+async def test_30_a_trigger_runs_a_schedule_that_is_paused(world: World) -> None:
+    schedules, outbox = await prepared(world)
+    await schedules.create(flow="remind", trigger=NINE, target=ADA, allow_session_bootstrap=True, id="x")
+    await schedules.pause("x")
+    await schedules.trigger("x")
+    await world.settle()
+    assert outbox.texts == ["Stand up."]
+    assert (await schedules.get("x")).status == "paused"
+    assert await outcomes(schedules, "x") == [("success", None)]
 
 
 async def test_13_29_83_a_run_is_recorded_and_its_turn_says_what_began_it(world: World) -> None:
@@ -725,6 +835,116 @@ async def test_07_a_trigger_is_never_the_answer_to_a_question(world: World) -> N
     assert await outcomes(schedules, "defer") == [("success", None)]
 
 
+async def test_07_a_schedule_replaces_the_flow_that_waits(world: World) -> None:
+    """Decision 7: with `replace`, the flow ends, its question is not answered by the trigger, and the schedule's flow
+    takes its place. What the user says next belongs to that one."""
+    agent, outbox = make_buddy(world)
+    with_flows(agent)
+    cleaned: list[str] = []
+
+    @agent.flow
+    async def careful(ctx: FlowContext) -> None:
+        try:
+            cleaned.append(await ctx.ask("Which one?"))
+        finally:
+            cleaned.append("over")
+
+    await world.up()
+    await world.app.agents.put_user("buddy", "ada")
+    schedules = world.app.agents.schedules("buddy")
+    options: dict[str, Any] = {"target": ADA, "allow_session_bootstrap": True}
+    await schedules.create(**options, flow="careful", trigger={"type": "once", "run_at": "2026-01-01T00:30Z"}, id="a")
+    await schedules.create(
+        **options,
+        flow="checkin",
+        trigger={"type": "once", "run_at": "2026-01-01T01:00Z"},
+        id="replaces",
+        on_active_flow="replace",
+    )
+    await world.advance("2h")
+    assert outbox.texts == ["Which one?", "How are you?"]
+    assert cleaned == ["over"]
+    assert await outcomes(schedules, "replaces") == [("success", "flow_waiting")]
+    ended = [event for event in await events(world, "flow") if event.name == "flow:ended"]
+    assert [(event.data["flow"], event.data["reason"]) for event in ended] == [("careful", "replaced")]
+    await Chat(world).say("fine")
+    assert outbox.texts == ["Which one?", "How are you?", "Thank you."]
+    assert cleaned == ["over"]
+
+
+async def test_17_the_attempt_is_that_in_which_the_turn_began(world: World) -> None:
+    """Decision 17: a node that is lost before the turn has begun leaves it to the next attempt; one that is lost later
+    leaves a turn that goes on."""
+    world.app.configure(lease="1m")
+    schedules, outbox = await prepared(world)
+    await schedules.create(flow="remind", trigger=NINE, target=ADA, allow_session_bootstrap=True, id="x")
+    store = world.app.store
+    run = store.run
+    due = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    await world.advance_to(due - timedelta(seconds=1))
+    blocked = False
+
+    async def lost_at_the_turn(make: Any) -> Any:
+        """Let the firing through, and nothing of the turn."""
+        nonlocal blocked
+        if await world.app.runs(name="agent-schedule", status="active", limit=1):
+            blocked = True
+            await asyncio.Event().wait()
+        return await run(make)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "run", lost_at_the_turn)
+        await asyncio.sleep(2)
+        await world.crash()
+    assert blocked
+    assert not outbox.texts
+    await world.up()
+    await world.advance("5m")
+    schedules = world.app.agents.schedules("buddy")
+    (record,) = await schedules.runs("x")
+    assert (record.outcome, record.attempt) == ("success", 2)
+    turn = await world.app.agents.turn(record.request_id or "")
+    assert turn.metadata["run_attempt"] == 2
+    sent = [event for event in await events(world, "response") if event.name == "response:sent"]
+    assert [event.data["run_attempt"] for event in sent] == [2]
+    (completed,) = [event for event in await of_schedule(world, "x") if event.name == "schedule:run_completed"]
+    assert completed.data["attempt"] == 2
+    await world.advance("1d")
+    assert [record.attempt for record in await schedules.runs("x")] == [1, 2]
+
+
+async def test_67_68_a_run_that_ends_says_how(world: World) -> None:
+    """`run_completed` and `run_failed`: once each, about the occurrence, with its turn, outcome and reason."""
+    agent, _ = make_buddy(world)
+    with_flows(agent)
+
+    @agent.flow
+    async def bad(ctx: FlowContext) -> None:
+        raise ValueError("no")
+
+    await world.up()
+    await world.app.agents.put_user("buddy", "ada")
+    schedules = world.app.agents.schedules("buddy")
+    for id, flow in (("good", "remind"), ("bad", "bad")):
+        await schedules.create(flow=flow, trigger=NINE, target=ADA, allow_session_bootstrap=True, id=id)
+    await world.advance("13h")
+    for id, name, other, outcome in (
+        ("good", "schedule:run_completed", "schedule:run_failed", "success"),
+        ("bad", "schedule:run_failed", "schedule:run_completed", "failed"),
+    ):
+        log = await of_schedule(world, id)
+        assert other not in [event.name for event in log]
+        (ended,) = [event for event in log if event.name == name]
+        (record,) = await schedules.runs(id)
+        assert (record.outcome, ended.data["outcome"]) == (outcome, outcome)
+        assert ended.data.get("reason") == record.reason
+        assert (ended.data["request_id"], ended.data["run_id"]) == (record.request_id, record.id)
+        assert ended.data["user_external_id"] == "ada"
+        assert {"flow", "scheduled_for", "trigger_type", "target_kind", "source"} <= ended.data.keys()
+        assert [event.name for event in log][-1] == name
+    assert "ValueError: no" in (await schedules.runs("bad"))[0].reason  # type: ignore[operator]
+
+
 async def test_05_19_an_unknown_user_and_an_overlap_are_skipped_with_their_reasons(world: World) -> None:
     nobody = {"kind": "user", "user_external_id": "nobody"}
     minutely = {"type": "cron", "expr": "* * * * *"}
@@ -832,7 +1052,7 @@ async def test_18_a_canceled_schedule_stops_its_campaign(world: World) -> None:
     await world.advance("2h")
     assert len(outbox.sent) == sent
     (campaign,) = await world.app.agents.campaigns("buddy").list()
-    assert campaign.status in ("stopped", "done")
+    assert (campaign.status, campaign.reason) == ("stopped", "canceled")
     assert campaign.counts["success"] == sent
     assert sum(campaign.counts.values()) == 6
     assert await world.app.check(repair=False) == []

@@ -188,14 +188,16 @@ async def receive(
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its outcome; exit code 1 if it failed.")] = False,
 ) -> None:
     """Hand in a message of a user."""
+    _check_said(text)
     accepted = await session.client.agents.receive(agent, user, text, id=id)
+    before = "" if accepted["new"] else f"; the message {id} was accepted before, and is not handled again"
     if not wait:
-        words = f"turn {accepted['turn_id']}" if accepted["new"] else f"turn {accepted['turn_id']}, accepted before"
-        session.out.say(accepted, words)
+        session.out.say(accepted, f"turn {accepted['turn_id']}{before}")
         return
     outcome = await _outcome(session, agent, accepted["turn_id"])
     words = f"{outcome['outcome']}{': ' + outcome['reason'] if outcome['reason'] else ''}"
-    session.out.say(outcome, f"{words}, {counted(outcome['delivered'], 'message')} sent")
+    sent = counted(outcome["delivered"], "message")
+    session.out.say({**outcome, "new": accepted["new"]}, f"{words}, {sent} sent{before}")
     if outcome["outcome"] == "failed":
         raise typer.Exit(1)
 
@@ -332,8 +334,14 @@ async def say(
     id: MessageId = None,
 ) -> None:
     """Say something to a user whose conversation you have taken over."""
+    _check_said(text)
     accepted = await session.client.agents.say(agent, user, text, id=id)
     session.out.say(accepted, f"turn {accepted['turn_id']}")
+
+
+def _check_said(text: str) -> None:
+    if not text:
+        raise OstinatoError("TEXT '' is empty; give at least one character")
 
 
 async def _outcome(session: Session, agent: str, turn_id: str) -> Json:

@@ -30,6 +30,7 @@ class Chat:
         self._agent = agent
         self._user = user
         self._seen = ""
+        self._warned = False  # it has said that no node is at work
 
     async def run(self) -> None:
         """Talk until the input ends, and what was said is answered."""
@@ -38,6 +39,7 @@ class Chat:
             self._out.console.print(
                 Text(f"talking with {self._agent} as {printable(self._user)}; Ctrl-D ends", style="dim")
             )
+        self._warned = await say_without_nodes(self._session)
         lines = _read_lines()
         while (line := await self._next_line(lines)) is not None:
             if line.strip():
@@ -52,14 +54,11 @@ class Chat:
 
     async def _say(self, text: str) -> None:
         accepted = await self._agents.receive(self._agent, self._user, text)
-        warned = False
         while True:
             try:
                 outcome = await self._agents.outcome(self._agent, accepted["turn_id"], wait=_PATIENCE)
             except Conflict:  # it is not over
-                if not warned:
-                    warned = True
-                    await say_without_nodes(self._session)
+                self._warned = self._warned or await say_without_nodes(self._session)
                 continue
             break
         await self._show_new()

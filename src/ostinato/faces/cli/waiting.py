@@ -32,10 +32,12 @@ async def wait_for_run(session: Session, id: str) -> Json:
             await asyncio.sleep(_LOOK)
 
 
-async def say_without_nodes(session: Session) -> None:
-    """Warn that nothing will happen while no node is running."""
-    if not any(node["alive"] for node in await session.client.nodes()):
-        typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
+async def say_without_nodes(session: Session) -> bool:
+    """Warn that nothing will happen while no node is running. Returns whether that is so."""
+    if any(node["alive"] for node in await session.client.nodes()):
+        return False
+    typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
+    return True
 
 
 async def wait_for_backfills(session: Session, wanted: Sequence[tuple[str, str]]) -> list[Json]:

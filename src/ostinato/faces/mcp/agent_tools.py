@@ -24,7 +24,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.engine.context import to_json
 from ostinato.engine.rows import audit
-from ostinato.errors import NotFound, OstinatoError, did_you_mean, short_repr
+from ostinato.errors import NotFound, OstinatoError, did_you_mean, refuse_nul, short_repr
 from ostinato.faces.auth import Door, Refused, Who
 from ostinato.faces.mcp.results import WrongArguments, failure, read_arguments, success
 from ostinato.faces.mcp.serving import http_app, serve_stdio, token_of
@@ -131,6 +131,7 @@ class AgentToolsServer:
             await self._note(scope, _DENIED, name, reason="unknown tool")
             hint = did_you_mean(name, self._agent.tools)
             raise _Denied(f"there is no tool {short_repr(name)}{'; ' + hint if hint else ''}")
+        refuse_nul(dict(arguments or {}), f"tool {name!r}")
         try:
             checked = read_arguments(tool.arguments, arguments)
         except WrongArguments as problem:

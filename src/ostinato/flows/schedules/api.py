@@ -12,9 +12,10 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, naming_keywords, short_repr
+from ostinato.flows.campaign_model import read_options
+from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
-from ostinato.flows.model import CLASSIC
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
@@ -31,6 +32,8 @@ from ostinato.flows.schedules.rows import (
     statement,
 )
 from ostinato.flows.schedules.scheduler_store import SchedulerStore
+from ostinato.flows.segments import check_segment
+from ostinato.flows.store import read_session, read_user
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.turns import Place
 from ostinato.schedules.actions import ActionKind, Maker
@@ -84,6 +87,7 @@ class AgentSchedules:
         self._place_of = place_of
         self._code = code
 
+    @naming_keywords("agents.schedules(…).create")
     async def create(
         self,
         *,
@@ -133,12 +137,12 @@ class AgentSchedules:
     ) -> str:
         """Check and create a schedule, and return its id. `first` is done in the same transaction, and may raise.
         `request` is a request id, and what it is for."""
-        self.check_flow(declared, definition)
+        self.check_definition(declared, definition)
 
         def write() -> Operation[str]:
             if first is not None:
                 yield from first()
-            yield from _check_user(scheduler.place, definition)
+            yield from _check_target(scheduler.place, definition)
             if not (yield from _exists(scheduler.place, id)):
                 operations.check_run_at(scheduler, definition)
             return (yield from operations.create(scheduler, id, origin, definition)).id
@@ -160,8 +164,8 @@ class AgentSchedules:
             stored = yield from operations.load_open(scheduler, id, version)
             check_changeable(stored)
             definition = patched(stored.read(), patch, scheduler.zone, "the schedule")
-            self.check_flow(declared, definition)
-            yield from _check_user(scheduler.place, definition)
+            self.check_definition(declared, definition)
+            yield from _check_target(scheduler.place, definition)
             if "trigger" in patch:
                 operations.check_to_come(scheduler, definition)
             yield from operations.update(scheduler, stored, definition)
@@ -172,17 +176,18 @@ class AgentSchedules:
         return await self.get(id)
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Cancel a schedule: it never fires again. Doing it again changes nothing."""
+        """Cancel a schedule: it never fires again. One that is canceled or completed stays so: the status of the record
+        says which."""
         read_notes(reason)
 
         def write(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Any]:
             return (yield from operations.cancel(scheduler, stored, reason))
 
         what = f"cancel agent schedule {digest(self._agent, id, reason)}"
-        return await self._change(id, (request_id, what), write, open=False)
+        return await self._change(id, (request_id, what), write, canceling=True)
 
     async def pause(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Let a schedule rest. Times within the pause do not run."""
+        """Let a schedule rest, also one of the code. Times within the pause do not run. A restart leaves the pause."""
         read_notes(note)
         what = f"pause agent schedule {digest(self._agent, id, note)}"
         return await self._change(
@@ -198,7 +203,7 @@ class AgentSchedules:
         )
 
     async def trigger(self, id: str, *, request_id: str | None = None) -> str:
-        """Run a schedule now. Returns the id of the run."""
+        """Run a schedule now, also one that is paused or completed. Returns the id of the run."""
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[str]:
@@ -213,14 +218,15 @@ class AgentSchedules:
         request: tuple[str | None, str],
         change: Callable[[Scheduler, StoredSchedule], Operation[Any]],
         *,
-        open: bool = True,
+        canceling: bool = False,
     ) -> ScheduleRecord:
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[None]:
-            load = operations.load_open if open else operations.load
+            load = operations.load if canceling else operations.load_open
             stored = yield from load(scheduler, id)
-            check_changeable(stored)
+            if canceling:
+                check_changeable(stored)
             yield from change(scheduler, stored)
 
         await self._write(scheduler, *request, write)
@@ -315,8 +321,8 @@ class AgentSchedules:
         place, declared = await self._place_of(self._agent)
         return make_scheduler(self._host(), place, declared), declared
 
-    def check_flow(self, declared: Mapping[str, Any], definition: Definition) -> None:
-        check_flow(self._agent, declared, self._code(self._agent), definition)
+    def check_definition(self, declared: Mapping[str, Any], definition: Definition) -> None:
+        check_definition(self._agent, declared, self._code(self._agent), definition)
 
     async def _write(
         self, scheduler: Scheduler, request_id: str | None, what: str, make: Callable[[], Operation[T]]
@@ -344,27 +350,34 @@ def check_id(id: object, place: str) -> None:
         raise OstinatoError(f"{place} {short_repr(id)} begins with 'cfg:' or 'tool:', or has more than 200 characters")
 
 
-def check_flow(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
-    """Raise if the agent has no such flow, or the flow does not take this input."""
-    if definition.flow == CLASSIC:
-        return
-    if definition.flow not in declared["flows"]:
-        flows = declared["flows"]
-        hint = did_you_mean(definition.flow, flows) or f"there is {', '.join(flows) or 'none'}"
-        raise NotFound(f"agent {agent!r} has no flow {definition.flow!r}; {hint}")
-    if code is not None and definition.flow in code.flows:
-        code.find_flow(definition.flow).check(definition.input)
+def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
+    """Raise if a turn of the schedule could not begin: no such flow, a wrong input, nothing to say, no resolver."""
+    options = None
+    if definition.target_kind == "segment":
+        options = read_options(definition.target.get("options"), "the schedule.target.options")
+        check_resolver(agent, declared, code, check_segment(definition.target["segment"]))
+    check_content(agent, declared, code, definition.flow, definition.input, definition.metadata, options)
 
 
-def _check_user(place: Place, definition: Definition) -> Operation[None]:
+def _check_target(place: Place, definition: Definition) -> Operation[None]:
+    """Raise `NotFound` if the agent has no such user, or the user no such session."""
     if definition.user is None:
         return
     names = {"namespace": place.namespace, "agent": place.agent, "user": definition.user}
-    if not (yield agent_statement("agent_user", **names)):
+    users = yield agent_statement("agent_user", **names)
+    if not users:
         raise NotFound(
             f"agent {place.agent!r} has no user {definition.user!r}; write app.agents.put_user(…), or wait for their "
             "first message"
         )
+    session_id = definition.target.get("session_id")
+    if session_id is not None:
+        rows = yield agent_statement("session_by_id", id=session_id)
+        if not rows or read_session(rows[0]).user_id != read_user(users[0]).id:
+            raise NotFound(
+                f"the schedule.target.session_id: user {definition.user!r} of agent {place.agent!r} has no session "
+                f"{session_id!r}; app.agents.sessions({place.agent!r}, user=…) lists them"
+            )
 
 
 def _exists(place: Place, id: str) -> Operation[bool]:
@@ -401,7 +414,7 @@ async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapp
     def apply(_: int) -> Operation[operations.Done]:
         return (
             yield from operations.apply_declared(
-                scheduler, wanted, lambda definition: check_flow(agent.name, declared, agent, definition)
+                scheduler, wanted, lambda definition: check_definition(agent.name, declared, agent, definition)
             )
         )
 

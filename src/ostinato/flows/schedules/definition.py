@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.errors import OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.campaign_model import read_options
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
 from ostinato.flows.segments import check_segment
@@ -281,6 +281,7 @@ def read_metadata(document: object, place: str) -> dict[str, Any]:
     for name in document:
         if name in RESERVED:
             raise OstinatoError(f"{place} cannot have {name!r}: Ostinato writes it into every scheduled turn")
+    refuse_nul(dict(document), place)
     size = len(to_json(dict(document), place))
     if size > MOST_METADATA:
         raise OstinatoError(f"{place} has {size:,} bytes; at most {MOST_METADATA:,} are taken")
@@ -301,6 +302,7 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
     if input is not None:
         if not isinstance(input, Mapping):
             raise OstinatoError(f"{place}.input {short_repr(input)} is not an object with names")
+        refuse_nul(dict(input), f"{place}.input")
         to_json(dict(input), f"{place}.input")
     missed = parts.get("on_missed")
     return Definition(

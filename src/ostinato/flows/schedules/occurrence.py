@@ -6,31 +6,35 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import OstinatoError
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.model import SessionStatus, TurnInput
 from ostinato.flows.runner import PlaceOf, find_place, wait_for_outcome
-from ostinato.flows.schedules.rows import statement
-from ostinato.flows.store import read_user
+from ostinato.flows.schedules.rows import find_refusal
+from ostinato.flows.store import TURN_WIDTH, read_session, read_turn, read_user
 from ostinato.flows.store import statement as agent_statement
-from ostinato.flows.turns import Place, accept_turn, open_session
+from ostinato.flows.turns import Place, accept_turn, correlation_of, open_session, outcome_of
 from ostinato.flows.writing import write_patiently
+from ostinato.functions.body import read_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
 from ostinato.functions.errors import ChildFailed
 from ostinato.store.contract import Operation
-from ostinato.when.instants import Micros, from_datetime
+from ostinato.when.instants import SECOND, Micros, from_datetime
 
-_ATTEMPT = 1  # a run of a function that is recovered goes on under its own number
+_HOLD: Micros = 600 * SECOND  # how long a turn that goes on counts at most
+_POLL = 1.0  # seconds between two looks at a turn of another node
 
 
 def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..., Any]:
     """The function. `host_of` returns the app's host; `place_of` makes the place for an agent, a namespace and an
-    actor."""
+    actor. `bounded` says that the agent has `max_concurrent_runs`."""
+    holding = Holding()
 
     async def agent_schedule(
-        ctx: FunctionContext, agent: str, schedule: str, definition: dict[str, Any]
+        ctx: FunctionContext, agent: str, schedule: str, definition: dict[str, Any], bounded: bool = False
     ) -> dict[str, Any]:
         if ctx.occurrence is None:
             raise OstinatoError("only schedules of agents start this function; write app.agents.schedules(…)")
@@ -40,9 +44,14 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
         target = definition["target"]
 
         async def begin() -> dict[str, Any]:
+            attempt = ctx.crashes + 1
             if target["kind"] == "segment":
-                place = Place(ctx.namespace, agent, "", scheduled_for, host_of().new_id)
-                return await write_patiently(host_of(), lambda _: _may_run(place, schedule, origin))
+
+                def look(_: Micros) -> Operation[dict[str, Any]]:
+                    refused = yield from find_refusal(ctx.namespace, agent, schedule, asked=origin != "auto")
+                    return {"attempt": attempt} if refused is None else {"refused": refused}
+
+                return await write_patiently(host_of(), look)
             turn_input = TurnInput(
                 user=target["user_external_id"],
                 source="scheduled",
@@ -57,7 +66,7 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
                 schedule_id=schedule,
                 scheduled_for=scheduled_for,
                 trigger_type=definition["trigger"]["type"],
-                run_attempt=_ATTEMPT,
+                run_attempt=attempt,
             )
 
             def begin_turn(now: Micros) -> Operation[dict[str, Any]]:
@@ -66,28 +75,59 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
             return await write_patiently(host_of(), begin_turn)
 
+        async def hold() -> dict[str, Any] | None:
+            return await holding.hold(host_of(), begun["turn"])
+
         begun: dict[str, Any] = await ctx.step(step(begin, name="begin"))
         if "refused" in begun:
             return {"outcome": "skipped", "reason": begun["refused"]}
         if target["kind"] == "segment":
-            return await _run_campaign(ctx, agent, schedule, scheduled_for, definition)
+            return await _run_campaign(ctx, agent, schedule, scheduled_for, begun.get("attempt", 1), definition)
         outcome = begun["outcome"]
+        if outcome is None and bounded:
+            outcome = await ctx.step(step(hold, name="hold"))
         if outcome is None:
             outcome = await wait_for_outcome(ctx, host_of, agent, begun["turn"])
         said = {name: outcome[name] for name in ("outcome", "reason", "session_id", "delivered")}
-        return {**said, "request_id": outcome["turn_id"] or None}
+        return {**said, "request_id": outcome["turn_id"] or None, "attempt": begun.get("attempt", 1)}
 
     return agent_schedule
 
 
-def _may_run(place: Place, id: str, origin: str) -> Operation[dict[str, Any]]:
-    """Look whether a schedule was canceled or paused after it has fired. A run that was asked for ignores a pause."""
-    rows = yield statement("agent_schedule_is", namespace=place.namespace, agent=place.agent, id=id)
-    if not rows or rows[0][0] == "canceled":
-        return {"refused": "schedule_canceled"}
-    if rows[0][0] == "paused" and origin == "auto":
-        return {"refused": "schedule_paused"}
-    return {}
+class Holding:
+    """Keep runs active while their turns go on, so that they count for `max_concurrent_runs`. A run that is parked
+    counts for nothing.
+
+    Sessions need slots of the node, too, so at most half of them are held: a larger bound is not exact."""
+
+    def __init__(self) -> None:
+        self._held = 0
+
+    async def hold(self, host: Host, turn_id: str) -> dict[str, Any] | None:
+        """Wait for the outcome of a turn. None if it takes long, or waits for a flow to end: then it does not count."""
+        engine = host.engine()
+        end = engine.clock.now() + _HOLD
+        if self._held >= engine.settings.concurrency // 2:
+            return None
+        self._held += 1
+        try:
+            with engine.listeners.watching() as news:
+                while engine.clock.now() < end:
+                    news.clear()
+                    (row,) = await read_patiently(host.store, lambda _: _look(turn_id))
+                    turn, session = read_turn(row[:TURN_WIDTH]), read_session(row[TURN_WIDTH:])
+                    if turn.outcome is not None:
+                        return outcome_of(turn).as_json()
+                    if turn.status == "running" and session.waits is not None:
+                        return None
+                    await wait_for_event(news, _POLL)
+        finally:
+            self._held -= 1
+        return None
+
+
+def _look(turn_id: str) -> Operation[list[Any]]:
+    return (yield agent_statement("turn_with_session", id=turn_id))
 
 
 def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
@@ -95,11 +135,13 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
     that was accepted before is not refused."""
     rows = yield agent_statement("agent_user", namespace=place.namespace, agent=place.agent, user=turn_input.user)
     user = read_user(rows[0]) if rows else None
-    accepted_before = user is not None and (yield agent_statement("turn_by_key", user=user.id, key=turn_input.key))
+    accepted_before = (
+        (yield agent_statement("turn_by_key", user=user.id, key=turn_input.key)) if user is not None else ()
+    )
     if not accepted_before:
-        refused = yield from _may_run(place, id, origin)
-        if refused:
-            return refused
+        refused = yield from find_refusal(place.namespace, place.agent, id, asked=origin != "auto")
+        if refused is not None:
+            return {"refused": refused}
         if user is not None and turn_input.session_id is not None and not turn_input.bootstrap:
             session = yield from open_session(user)
             usable = session is not None and session.status is SessionStatus.ACTIVE
@@ -107,11 +149,14 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
                 return {"refused": "bootstrap_disabled"}
     accepted = yield from accept_turn(place, turn_input)
     outcome = None if accepted.outcome is None else accepted.outcome.as_json()
-    return {"turn": accepted.turn_id, "outcome": outcome}
+    attempt = turn_input.run_attempt
+    if accepted_before:  # by an attempt that was lost before it was recorded
+        attempt = correlation_of(read_turn(accepted_before[0])).get("run_attempt", attempt)
+    return {"turn": accepted.turn_id, "outcome": outcome, "attempt": attempt}
 
 
 async def _run_campaign(
-    ctx: FunctionContext, agent: str, schedule: str, scheduled_for: int, definition: Mapping[str, Any]
+    ctx: FunctionContext, agent: str, schedule: str, scheduled_for: int, attempt: int, definition: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Start the campaign of a segment, and return what became of it."""
     target = definition["target"]
@@ -122,7 +167,7 @@ async def _run_campaign(
             "schedule_id": schedule,
             "scheduled_for": scheduled_for,
             "trigger_type": definition["trigger"]["type"],
-            "run_attempt": _ATTEMPT,
+            "run_attempt": attempt,
             "campaign_id": target.get("campaign_id"),
             "segment": target["segment"],
             "flow": definition["flow"],
@@ -136,7 +181,7 @@ async def _run_campaign(
     try:
         result = await child.result()
     except ChildFailed as problem:
-        return {"outcome": "failed", "reason": f"campaign: {problem}"[:300]}
+        return {"outcome": "failed", "reason": f"campaign: {problem}"[:300], "attempt": attempt}
     if not isinstance(result, Mapping) or "outcome" not in result:
-        return {"outcome": "success"}
-    return {"expanded_recipients": result.get("recipients"), **result}
+        return {"outcome": "success", "attempt": attempt}
+    return {"expanded_recipients": result.get("recipients"), "attempt": attempt, **result}

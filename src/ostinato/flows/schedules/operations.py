@@ -91,12 +91,13 @@ def facts_of(agent: str, id: str, definition: Definition) -> dict[str, Any]:
 
 def _action(scheduler: Scheduler, id: str, definition: Definition) -> Action:
     place, most = scheduler.place, scheduler.settings.max_concurrent_runs
-    input = {"agent": place.agent, "schedule": id, "definition": definition.as_json()}
+    input: dict[str, Any] = {"agent": place.agent, "schedule": id, "definition": definition.as_json()}
     options: dict[str, Any] = {"queue": place.queue}
     if definition.target_kind == "user":
         options["priority"] = _BEFORE
         if most is not None:
             options["concurrency"] = {"key": f"agent/{place.agent}/schedules", "most": most}
+            input["bounded"] = True
     stored = {FUNCTION: OCCURRENCE, INPUT: input}
     return Action(FUNCTION, stored, options, FUNCTION, facts_of(place.agent, id, definition))
 
@@ -238,10 +239,13 @@ def _keep(before: Spec, after: Spec) -> Spec:
 
 
 def cancel(scheduler: Scheduler, stored: StoredSchedule, reason: str) -> Operation[StoredSchedule]:
-    """Cancel a locked schedule. A turn that goes on is finished; a campaign stops before its next recipient."""
-    if stored.status == "canceled":
-        return stored
+    """Cancel a locked schedule. A turn that goes on is finished; a campaign stops before its next recipient. A schedule
+    that is canceled or completed stays so."""
     place = scheduler.place
+    yield sql("lock_schedules", [(stored.engine_id,)])
+    ((shown,),) = yield statement("agent_schedule_is", namespace=place.namespace, agent=place.agent, id=stored.id)
+    if stored.status == "canceled" or shown == "completed":
+        return stored
     call = scheduler.call(stored.name, "cancel")
     running = "cancel" if stored.target_kind == "segment" else "leave"
     canceled = replace(
@@ -313,7 +317,7 @@ def apply_declared(
         else:
             yield from _bring_up_to_date(scheduler, state, definition, done)
     for state in present.values():
-        if state.stored.status != "canceled":
+        if state.stored.status != "canceled" and state.shown != "completed":
             yield from cancel(scheduler, state.stored, "it is no longer in the code")
             _note(done, "canceled", state.stored.id)
     return done
@@ -359,7 +363,7 @@ def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definit
         _note(done, "updated", stored.id)
     elif state.shown == "completed":
         return
-    if not enabled and not stored.held and state.paused is None:
+    if not enabled and state.paused is None:
         yield from pause(scheduler, replace(stored, held=1), DISABLED)
         _note(done, "held", stored.id)
     elif enabled and stored.held:

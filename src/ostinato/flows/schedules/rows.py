@@ -196,7 +196,7 @@ def run_record(run: Run, stored: StoredSchedule) -> ScheduleRunRecord:
         None if run.finished is None else to_datetime(run.finished),
         outcome,
         reason if outcome is not None else None,
-        run.number,
+        result.get("attempt", run.number),
         result.get("request_id"),
         result.get("session_id"),
         stored.target_kind,
@@ -219,12 +219,22 @@ def _forget_runs(ids: Sequence[str]) -> Operation[None]:
     yield from ()
 
 
-COMPANION = Companion(_nothing, _forget, _forget_runs)
+COMPANION = Companion(_nothing, _forget, _forget_runs, "app.agents.schedules(…).update, or the code that declares it")
+
+
+def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:
+    """Why an occurrence of a schedule that has fired must not begin any more: `schedule_canceled`, or
+    `schedule_paused`. One that was asked for (`trigger`) ignores a pause."""
+    rows = yield statement("agent_schedule_is", namespace=namespace, agent=agent, id=id)
+    if not rows or rows[0][0] == "canceled":
+        return "schedule_canceled"
+    return "schedule_paused" if rows[0][0] == "paused" and not asked else None
 
 
 def check_changeable(stored: StoredSchedule) -> None:
-    """Raise if the schedule belongs to the code."""
+    """Raise if the schedule belongs to the code. Such a one can be paused and resumed."""
     if stored.origin == "config":
         raise Conflict(
-            f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there"
+            f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there, "
+            "or pause it"
         )

@@ -30,12 +30,12 @@ FROM ostinato_agent_schedules a LEFT JOIN ostinato_schedules s ON s.id = a.engin
 WHERE a.namespace = :namespace AND a.agent = :agent AND a.origin = 'config' ORDER BY a.id
 
 -- stale_agent_schedules: other schedules of an agent, in all namespaces, that were made in another zone or under other
--- settings, a page.
+-- settings, or that are held and were resumed by somebody, a page.
 SELECT {a.agent_schedule_columns}, {shown}, s.paused
 FROM ostinato_agent_schedules a JOIN ostinato_schedules s ON s.id = a.engine_id
 WHERE a.agent = :agent AND a.origin <> 'config' AND a.status = 'active' AND (a.namespace, a.id) > (:within, :after)
     AND s.closed IS NULL AND s.state <> 'completed'
-    AND (a.timezone <> :zone OR a.settings <> :settings OR a.held <> :held)
+    AND (a.timezone <> :zone OR a.settings <> :settings OR a.held <> :held OR (a.held = 1 AND s.paused IS NULL))
 ORDER BY a.namespace, a.id LIMIT :limit
 
 -- shown [sqlite postgres part]: the status of a schedule `a` of an agent, whose schedule is `s`.
@@ -56,10 +56,11 @@ SELECT * FROM (SELECT {a.agent_schedule_columns}, s.state AS engine_state, s.nex
         AND (:user = '' OR a.user_external_id = :user) AND (:campaign = '' OR a.campaign_id = :campaign)) t
 WHERE (:status = '' OR shown = :status) ORDER BY id LIMIT :limit
 
--- count_agent_schedules: how many schedules a user has that may still run. Uses ostinato_agent_schedules_user.
+-- count_agent_schedules: how many schedules that tools have made a user has that may still run. Uses
+-- ostinato_agent_schedules_user.
 SELECT count(*) FROM ostinato_agent_schedules a JOIN ostinato_schedules s ON s.id = a.engine_id
 WHERE a.namespace = :namespace AND a.agent = :agent AND a.user_external_id = :user AND a.status = 'active'
-    AND a.id <> :besides AND s.closed IS NULL AND s.state <> 'completed'
+    AND a.origin = 'tool' AND a.id <> :besides AND s.closed IS NULL AND s.state <> 'completed'
 
 -- forget_agent_schedules: those whose schedules are deleted.
 DELETE FROM ostinato_agent_schedules WHERE engine_id IN (SELECT id FROM {rows r(id text)})

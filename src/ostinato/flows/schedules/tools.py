@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ostinato.engine.ways import Host
-from ostinato.errors import Conflict, NotFound, OstinatoError, check_text, short_repr
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.flows.definition import Agent, Tool
 from ostinato.flows.errors import Denied
 from ostinato.flows.model import CLASSIC
@@ -64,16 +64,19 @@ def schedule_tools(
 ) -> ScheduleTools:
     """Let an agent schedule turns for the user it talks with: `app.agent(…, tools=[schedule_tools(["remind"])])`.
 
-    `flows` are those that may be scheduled, `"*"` all of the agent's. A user may have `max_active` schedules that are
-    not over. Two times of one are at least `min_interval` apart. Without `in_scheduled_turns` schedules are made and
-    changed only in turns that a message of the user began, so that none can make others."""
+    `flows` are those that may be scheduled, `"*"` all of the agent's. The agent may make `max_active` schedules of a
+    user that are not over. Two times of one are at least `min_interval` apart. Without `in_scheduled_turns` schedules
+    are made and changed only in turns that a message of the user began, so that none can make others."""
     if flows != "*" and (isinstance(flows, str) or not all(isinstance(flow, str) and flow for flow in flows)):
         raise OstinatoError(f"schedule_tools: flows {short_repr(flows)} is neither a list of names nor '*'")
     if not isinstance(max_active, int) or isinstance(max_active, bool) or not 1 <= max_active <= 10_000:
         raise OstinatoError(
             f"schedule_tools: max_active {short_repr(max_active)} is not a whole number from 1 to 10,000"
         )
-    for name, value in (("in_scheduled_turns", in_scheduled_turns), ("bootstrap", allow_session_bootstrap)):
+    for name, value in (
+        ("in_scheduled_turns", in_scheduled_turns),
+        ("allow_session_bootstrap", allow_session_bootstrap),
+    ):
         if not isinstance(value, bool):
             raise OstinatoError(f"schedule_tools: {name} {short_repr(value)} is neither True nor False")
     least = read_length(min_interval, "min_interval")
@@ -119,6 +122,15 @@ def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings)
             at_most_once=False,
             refused=calls.note_refusal,
         )
+
+
+def check_schedule_tools(agent: Agent) -> None:
+    """Raise if a flow that may be scheduled does not exist, when all of the agent is declared."""
+    for tools in agent.settings.tools:
+        for flow in sorted(tools.flows or ()):
+            if flow != CLASSIC and flow not in agent.flows:
+                hint = did_you_mean(flow, agent.flows) or f"there is {', '.join(agent.flows) or 'none'}"
+                raise NotFound(f"agent {agent.name!r}: schedule_tools: there is no flow {flow!r}; {hint}")
 
 
 def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:
@@ -220,6 +232,8 @@ class _Calls:
             "metadata": metadata,
         }
         patch = {name: value for name, value in fields.items() if value is not None}
+        if not patch:
+            raise OstinatoError(f"the update changes nothing; give {', '.join(fields)}")
         scheduler, _ = self._scheduler(ctx)
 
         def change(stored: StoredSchedule) -> Operation[None]:

@@ -34,7 +34,17 @@ VERDICTS = {  # the events of the outcomes that runs of schedules with facts may
     "skipped": "skipped",
     "canceled_hitl": "run_canceled_hitl",
 }
-_SAID = ("outcome", "reason", "request_id", "session_id", "delivered", "expanded_recipients", "partial", "counts")
+_SAID = (
+    "outcome",
+    "reason",
+    "request_id",
+    "session_id",
+    "delivered",
+    "expanded_recipients",
+    "partial",
+    "counts",
+    "attempt",
+)
 PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its failures have paused
 
 

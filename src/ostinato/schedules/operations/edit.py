@@ -271,7 +271,15 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: bool = False) -> Operation[Answer]:
-    return change(call, update_edit(call, redefine), repairs=repairs)
+    """Change the definition of a schedule. Raises Conflict if it is a part of something else, which would not know."""
+
+    def redefine_own(schedule: Schedule) -> Schedule:
+        companion = call.maker.companions.get(schedule.companion or "")
+        if companion is not None and companion.changed_with is not None:
+            raise Conflict(f"schedule {schedule.name!r} is not changed here; use {companion.changed_with}")
+        return redefine(schedule)
+
+    return change(call, update_edit(call, redefine_own), repairs=repairs)
 
 
 def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:

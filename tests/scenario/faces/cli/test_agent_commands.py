@@ -65,7 +65,13 @@ def test_agents_and_users_are_shown_and_changed(place: Place) -> None:
 def test_a_message_is_handed_in_and_the_conversation_read(place: Place) -> None:
     sent = place.text("agents", "receive", "buddy", "ada", "hello", "--id", "1", "--wait")
     assert sent.strip() == "success, 1 message sent"
-    assert "accepted before" in place.text("agents", "receive", "buddy", "ada", "hello", "--id", "1")
+    repeat = ("agents", "receive", "buddy", "ada", "hello", "--id", "1")
+    assert "; the message 1 was accepted before, and is not handled again" in place.text(*repeat)
+    again = place.text(*repeat, "--wait")
+    assert again.strip() == "success, 1 message sent; the message 1 was accepted before, and is not handled again"
+    assert place.json(*repeat, "--wait")["new"] is False
+    for what in ("receive", "say"):
+        assert "TEXT '' is empty" in place.error("agents", what, "buddy", "ada", "", code=2)
     (session,) = place.json("agents", "sessions", "buddy", "--user", "ada")["items"]
     assert "active" in place.text("agents", "sessions", "buddy")
     said = place.text("agents", "messages", "buddy", session["id"]).splitlines()
@@ -106,6 +112,16 @@ def test_a_chat_shows_what_the_agent_says(place: Place) -> None:
     done = place.run("agents", "chat", "buddy", "ada", input="anybody?\n")
     assert done.stdout.splitlines() == ["(success: forwarded)"]
     assert "there is no agent" in place.run("agents", "chat", "nobody", "ada", input="x\n", code=1).stderr
+
+
+def test_a_chat_without_a_node_says_so_before_the_first_word(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/store.db"
+    worker = Ostinato(store)
+    declare_buddy(worker)
+    with SyncOstinato(worker):
+        pass
+    place = Place({"OSTINATO_STORE": store, "OSTINATO_SERVER": None}, "store")
+    assert "no node is at work there" in place.run("agents", "chat", "buddy", "ada", input="").stderr
 
 
 def test_strangers_do_not_steer_the_terminal(place: Place) -> None:

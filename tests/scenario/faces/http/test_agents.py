@@ -115,6 +115,12 @@ def test_a_user_is_created_changed_and_found_by_a_tag(tmp_path: Path) -> None:
         ("POST", "/agents/buddy/messages", {"user": "a\x00", "text": "x", "id": "1"}, "body.user"),
         ("POST", "/agents/buddy/messages", {"user": "ada", "text": "x", "id": "1", "actor": "eve"}, "body.actor"),
         ("POST", "/agents/buddy/messages", {"user": "ada", "text": "x" * 70_000, "id": "1"}, "body.text"),
+        (
+            "POST",
+            "/agents/buddy/messages",
+            {"user": "ada", "text": "x", "id": "1", "metadata": {"a": "x" * 17_000}},
+            "body.metadata",
+        ),
         ("PATCH", "/agents/buddy/users/ada", {"zone": "Mars/Olympus"}, "body.zone"),
         ("PATCH", "/agents/buddy/users/ada", {"consent": "yes"}, "body.consent"),
         ("PATCH", "/agents/buddy/users/ada", {"tags": ["x"] * 101}, "body.tags"),

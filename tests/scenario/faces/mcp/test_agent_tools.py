@@ -104,6 +104,8 @@ def test_wrong_values_and_unknown_tools_are_refused(tmp_path: Path) -> None:
                 assert await ask(client, "note") == (False, "text: it is missing")
                 ok, words = await ask(client, "note", text="x", times="many")
                 assert (ok, words.startswith("times:")) == (False, True)
+                ok, words = await ask(client, "note", text="a\0b")
+                assert (ok, words) == (False, "tool 'note': text 'a\\x00b' has a character that cannot be stored")
                 ok, words = await ask(client, "not")
                 assert (ok, "there is no tool 'not'" in words) == (False, True)
                 assert "TimeoutError" in (await ask(client, "hang"))[1]

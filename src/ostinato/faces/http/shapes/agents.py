@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import orjson
 from pydantic import BaseModel, Field, StrictBool, ValidationInfo, field_validator
 
 from ostinato.faces.http.shapes.common import NextAfter, NextBefore, Object, RequestBody, Shown, Text, naming_the_field
 from ostinato.flows.hooks import UserInfo
-from ostinato.flows.model import MOST_TEXT
+from ostinato.flows.model import MOST_METADATA, MOST_TEXT
 from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
 from ostinato.when import zones
 
@@ -30,6 +31,14 @@ class ReceiveMessage(RequestBody):
     name: Text | None = None
     address: Text | None = None
     metadata: Object = Field(default_factory=dict)
+
+    @field_validator("metadata")
+    @classmethod
+    def _fits(cls, value: Object) -> Object:
+        size = len(orjson.dumps(value))
+        if size > MOST_METADATA:
+            raise ValueError(f"the metadata have {size:,} bytes; at most {MOST_METADATA:,} are taken")
+        return value
 
 
 class PutUser(RequestBody):

@@ -1,0 +1,77 @@
+"""Check what a schedule or a campaign is to say, and to whom, where it is given: flows, inputs, prompts, resolvers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ostinato.errors import InputError, NotFound, OstinatoError, did_you_mean, is_text, short_repr
+from ostinato.flows.campaign_model import CampaignOptions
+from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.model import CLASSIC
+from ostinato.flows.segments import Segment
+
+
+def check_flow(agent: str, flow: str | None, declared: Mapping[str, Any]) -> None:
+    """Raise `NotFound` if the agent has no such flow."""
+    if flow is not None and flow != CLASSIC and flow not in declared["flows"]:
+        hint = did_you_mean(flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
+        raise NotFound(f"agent {agent!r} has no flow {flow!r}; {hint}")
+
+
+def check_content(
+    agent: str,
+    declared: Mapping[str, Any],
+    code: Agent | None,
+    flow: str | None,
+    input: Mapping[str, Any] | None,
+    metadata: Mapping[str, Any],
+    options: CampaignOptions | None = None,
+) -> None:
+    """Raise if a turn that nobody asked for could not begin: the agent has no such flow, the flow does not take the
+    input, or there is neither a flow nor what the model needs to write by itself. With the options of a campaign, each
+    variant is checked."""
+    variants = options.variants if options is not None else ()
+    contents = [(variant.flow or flow, {**(input or {}), **(variant.input or {})}) for variant in variants]
+    for name, arguments in contents or [(flow, dict(input or {}))]:
+        check_flow(agent, name, declared)
+        if name is None or name == CLASSIC:
+            _check_answerable(agent, declared, metadata)
+        elif code is not None and name in code.flows:
+            code.find_flow(name).check(arguments)
+
+
+def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Raise if the model cannot write a message by itself. A hook `before_llm` may decide without it."""
+    prompt = metadata.get("prompt")
+    if prompt is not None and not is_text(prompt):
+        raise OstinatoError(f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")
+    writes = declared.get("writes")
+    if writes is None or writes["hook"]:  # a node of an older version has declared it, or a hook decides
+        return
+    flows = ", ".join(map(repr, declared["flows"])) or "which has none yet"
+    if not writes["model"]:
+        raise OstinatoError(
+            f"there is no flow, and agent {agent!r} has no model that could write the message; name a flow of the "
+            f"agent ({flows}), or declare the agent with model=…"
+        )
+    if prompt is None and not writes["prompt"]:
+        raise OstinatoError(
+            f"there is neither a flow nor a prompt, so the model of agent {agent!r} would not know what to write; give "
+            f"metadata={{'prompt': '…'}}, or name a flow of the agent ({flows})"
+        )
+
+
+def check_resolver(agent: str, declared: Mapping[str, Any], code: Agent | None, segment: Segment) -> None:
+    """Raise if the agent has no such resolver, or the resolver does not take these params."""
+    if segment.resolver is None:
+        return
+    names = declared.get("segments") or []
+    if segment.resolver not in names:
+        hint = did_you_mean(segment.resolver, names) or f"there is {', '.join(names) or 'none'}"
+        raise NotFound(f"agent {agent!r} has no segment {segment.resolver!r}; {hint}")
+    if code is not None:
+        try:
+            check_arguments(code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}")
+        except InputError as problem:
+            raise OstinatoError(str(problem)) from None  # it is not the input of the flow that is wrong
