@@ -59,9 +59,24 @@ class AgentCampaigns:
         body = without_none(users=_names(users), flow=flow, input=input, metadata=metadata, id=id, variants=variants)
         return await self._calling.one("POST", self._path("campaigns:test"), body, key=key)
 
-    async def preview(self, segment: Mapping[str, Any], **options: Any) -> Json:
+    async def preview(
+        self,
+        segment: Mapping[str, Any],
+        *,
+        flow: str | None = None,
+        input: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        campaign_id: str | None = None,
+        allow_session_bootstrap: bool = False,
+        **options: Any,
+    ) -> Json:
         """Return whom a campaign would reach. Nothing is stored and nothing is sent."""
-        body = {"segment": dict(segment), "options": options}
+        body = {
+            "segment": dict(segment),
+            "allow_session_bootstrap": allow_session_bootstrap,
+            "options": options,
+            **without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id),
+        }
         return await self._calling.one("POST", self._path("campaigns:preview"), body)
 
     async def get(self, id: str, *, wait: float = 0) -> Json:
@@ -72,7 +87,7 @@ class AgentCampaigns:
         """Return the campaign when it is over. Raises `TimeoutError` if it is not within so many seconds."""
         try:
             async with asyncio.timeout(timeout):
-                while (campaign := await self.get(id, wait=_WAIT))["status"] != "done":
+                while (campaign := await self.get(id, wait=_WAIT))["status"] not in ("stopped", "done"):
                     await asyncio.sleep(_PAUSE)
                 return campaign
         except TimeoutError:

@@ -27,6 +27,8 @@ Flow = Annotated[str | None, typer.Option(help="The flow that each turn begins. 
 Reason = Annotated[str | None, typer.Option(help="Why; it is on record.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show its progress until it is over; exit code 1 if it failed.")]
 SendId = Annotated[str | None, typer.Option(help="The same id is sent once, however often you ask.")]
+CampaignName = Annotated[str | None, typer.Option(help="A name that several campaigns may share.")]
+Bootstrap = Annotated[bool, typer.Option("--bootstrap", help="Write to people who have no active session, too.")]
 _LOOK = 0.3  # seconds between two looks
 
 
@@ -42,11 +44,9 @@ async def send(
     flow: Flow = None,
     input: Input = None,
     metadata: Metadata = None,
-    campaign_id: Annotated[str | None, typer.Option(help="A name that several campaigns may share.")] = None,
+    campaign_id: CampaignName = None,
     id: SendId = None,
-    bootstrap: Annotated[
-        bool, typer.Option("--bootstrap", help="Write to people who have no active session, too.")
-    ] = False,
+    bootstrap: Bootstrap = False,
     watch: Watch = False,
 ) -> None:
     """Send to a segment now."""
@@ -88,9 +88,27 @@ async def send_test(
 
 
 @command(campaigns)
-async def preview(session: Session, agent: AgentName, segment: Segment, flags: CampaignFlags) -> None:
-    """Show whom a campaign would reach now. Nothing is sent."""
-    answer = await session.client.agents.campaigns(agent).preview(read_segment(segment), **flags.as_options())
+async def preview(
+    session: Session,
+    agent: AgentName,
+    segment: Segment,
+    flags: CampaignFlags,
+    flow: Flow = None,
+    input: Input = None,
+    metadata: Metadata = None,
+    campaign_id: CampaignName = None,
+    bootstrap: Bootstrap = False,
+) -> None:
+    """Show whom a campaign would reach now. Nothing is sent. What it says may be left out."""
+    answer = await session.client.agents.campaigns(agent).preview(
+        read_segment(segment),
+        flow=flow,
+        input=read_object(input, "--input"),
+        metadata=read_object(metadata, "--metadata"),
+        campaign_id=campaign_id,
+        allow_session_bootstrap=bootstrap,
+        **flags.as_options(),
+    )
     session.out.draw(answer, lambda: _preview_page(answer))
 
 
@@ -128,7 +146,7 @@ async def _until_over(session: Session, agent: str, id: str) -> Json:
     with session.out.progress("resolving") as draw:
         while True:
             campaign = await session.client.agents.campaigns(agent).get(id)
-            if campaign["status"] == "done":
+            if campaign["status"] in ("stopped", "done"):
                 return campaign
             if not warned:
                 warned = True
@@ -224,7 +242,8 @@ async def explain(
 ) -> None:
     """Explain why a person was or was not messaged."""
     why = await session.client.agents.campaigns(agent).explain(id, user)
-    session.out.say(why, f"{printable(user)} was {'messaged' if why['messaged'] else 'not messaged'}: {why['words']}")
+    known = {True: "was messaged", False: "was not messaged", "unknown": "may have been messaged"}
+    session.out.say(why, f"{printable(user)} {known[why['messaged']]}: {why['words']}")
 
 
 # Controlling

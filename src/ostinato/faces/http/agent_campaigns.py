@@ -80,7 +80,8 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
 @router.post("/agents/{agent}/campaigns:preview", **WRITE)
 async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaign) -> PreviewShown:
     """Return whom a campaign would reach as of now. Nothing is stored and nothing is sent; a resolver is called."""
-    preview = await _calls(who, agent).preview(body.segment.document(), **body.options.document())
+    with naming_input_places(body.input or {}):
+        preview = await _calls(who, agent).preview(**body.arguments())
     return PreviewShown.model_validate(preview)
 
 

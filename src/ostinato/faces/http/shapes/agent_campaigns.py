@@ -21,7 +21,7 @@ from ostinato.flows.campaign_model import read_option
 from ostinato.flows.campaigns import CampaignInfo, Explanation, Preview, RecipientInfo
 from ostinato.flows.segments import MOST_DAYS, MOST_QUERY, MOST_USERS, check_segment
 
-CampaignStatus = Literal["resolving", "sending", "paused", "stopping", "done"]
+CampaignStatus = Literal["resolving", "sending", "paused", "stopping", "stopped", "done"]
 RecipientOutcome = Literal["success", "skipped", "failed", "canceled_hitl"]
 OnActiveFlow = Literal["skip", "defer", "replace"]
 ExternalIds = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(min_length=1, max_length=1000)]
@@ -81,25 +81,30 @@ class CampaignSettings(RequestBody):
         return self.model_dump(exclude_unset=True)
 
 
-class SendCampaign(RequestBody):
-    """Send to a segment now. The same `id` is sent once. Without a `flow` the model writes each message;
-    `metadata.prompt` tells it what about."""
+class PreviewCampaign(RequestBody):
+    """Whom a campaign would reach. What it says may be left out."""
 
     segment: AgentSegment
     flow: Text | None = None
     input: Object | None = Field(default=None, description="The arguments of the flow.")
     metadata: Object | None = None
     campaign_id: Text | None = Field(default=None, description="A name that several campaigns may share.")
-    id: Text | None = None
     allow_session_bootstrap: StrictBool = Field(
         default=False, description="Whether it writes to people who have no active session."
     )
     options: CampaignSettings = Field(default_factory=CampaignSettings)
 
     def arguments(self) -> Object:
-        """The keywords of `app.agents.campaigns(agent).send`."""
+        """The keywords of `app.agents.campaigns(agent).preview`, or of `send`."""
         asked = self.model_dump(exclude={"segment", "options"})
         return {"segment": self.segment.document(), **asked, **self.options.document()}
+
+
+class SendCampaign(PreviewCampaign):
+    """Send to a segment now. The same `id` is sent once. Without a `flow` the model writes each message;
+    `metadata.prompt` tells it what about."""
+
+    id: Text | None = None
 
 
 class SendTest(RequestBody):
@@ -119,13 +124,6 @@ class SendTest(RequestBody):
             with naming_the_field():
                 read_option("variants", value, "variants")
         return value
-
-
-class PreviewCampaign(RequestBody):
-    """Whom a campaign would reach."""
-
-    segment: AgentSegment
-    options: CampaignSettings = Field(default_factory=CampaignSettings)
 
 
 class ChangeCampaign(RequestBody):
