@@ -120,14 +120,14 @@ def walk_postgres(url: str, points: Iterator[int], after_commit: Callable[[int],
 
 def test_crash_points_of_a_function_on_postgres(postgres_url: str) -> None:
     """The same statements; each point takes a while here, so every eleventh, before and after in turn."""
-    assert walk_postgres(postgres_url, count(3, 11), lambda at: at % 2 == 0) > 300
+    assert walk_postgres(postgres_url, count(3, 11), lambda at: at % 2 == 0) > 250
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
 def test_every_crash_point_of_a_function_on_postgres(postgres_url: str, after_commit: bool) -> None:
-    assert walk_postgres(postgres_url, count(1), lambda _: after_commit) > 300
+    assert walk_postgres(postgres_url, count(1), lambda _: after_commit) > 250
 
 
 async def undisturbed(store: Store, clock: VirtualClock, cache: int = 100) -> Effects:

@@ -46,7 +46,8 @@ def test_a_campaign_is_sent_watched_and_explained(tmp_path: Path) -> None:
         outbox = await prepare(web, "ada", "bob", "cyd", "dan")
         await web.call("PATCH", "/agents/buddy/users/bob", {"consent": "opted_out"})
         await web.post("/agents/buddy/suppressions", {"users": ["dan"], "reason": "complained"})
-        preview = (await web.post(f"{PLACE}:preview", {"segment": ALL})).json()
+        asked = {"segment": ALL, "allow_session_bootstrap": True}
+        preview = (await web.post(f"{PLACE}:preview", asked)).json()
         assert (preview["recipients"], preview["reachable"], preview["sample"]) == (4, 2, ["ada", "cyd"])
         assert (preview["skipped"], preview["refused"]) == ({"opted_out": 1, "suppressed": 1}, False)
         campaign = await send(web, input={"word": "spring"}, id="spring", campaign_id="seasons")
@@ -54,8 +55,10 @@ def test_a_campaign_is_sent_watched_and_explained(tmp_path: Path) -> None:
         assert (campaign["counts"], campaign["actor"]) == ({"success": 2, "skipped": 2}, "local")
         assert campaign["reasons"] == {"opted_out": 1, "suppressed": 1}
         assert sorted(outbox.texts) == ["spring ada", "spring cyd"]
-        again = await web.post(PLACE, {**GREETING, "input": {"word": "spring"}, "id": "spring"})
+        asked = {**GREETING, "input": {"word": "spring"}, "id": "spring"}
+        again = await web.post(PLACE, {**asked, "campaign_id": "seasons"})
         assert again.json() == {"id": campaign["id"], "new": False}
+        assert (await web.post(PLACE, asked)).status_code == 409
         listed = (await web.get(f"{PLACE}?campaign_id=seasons&status=done")).json()["items"]
         assert [one["id"] for one in listed] == [campaign["id"]]
         place = f"{PLACE}/{campaign['id']}"
@@ -90,9 +93,9 @@ def test_a_campaign_is_paused_resumed_and_stopped(tmp_path: Path) -> None:
         assert (waits["messaged"], waits["outcome"]) == (False, None)
         await web.post(f"{PLACE}/{id}/stop")
         ended = (await web.get(f"{PLACE}/{id}?wait=20")).json()
-        assert (ended["status"], ended["reasons"], outbox.texts) == ("done", {"campaign_stopped": 2}, [])
+        assert (ended["status"], ended["reasons"], outbox.texts) == ("stopped", {"campaign_stopped": 2}, [])
         late = await web.post(f"{PLACE}/{id}/pause")
-        assert (late.status_code, "is done" in late.json()["detail"]) == (409, True)
+        assert (late.status_code, "is stopped" in late.json()["detail"]) == (409, True)
 
     run(main, tmp_path)
 
@@ -134,7 +137,8 @@ def test_segments_of_every_kind(tmp_path: Path) -> None:
             ({"type": "custom_query", "resolver": "bought", "params": {"product": "tea"}}, ["ada"]),
             ({"type": "users", "users": ["bob"]}, ["bob"]),
         ):
-            preview = await web.post(f"{PLACE}:preview", {"segment": segment})
+            asked = {"segment": segment, "allow_session_bootstrap": True}
+            preview = await web.post(f"{PLACE}:preview", asked)
             assert preview.json()["sample"] == users, preview.text
 
     run(main, tmp_path, node=False)
@@ -152,7 +156,7 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
         "segment 'bought': ",
     ),
     ("", {"flow": "gret"}, 404, None, "did you mean 'greet'"),
-    ("", {"input": {"wrod": 1}}, 422, "body.input.wrod", "not permitted"),
+    ("", {"input": {"wrod": 1}}, 422, "body.input.wrod", "did you mean 'word'?"),
     ("", {"metadata": {"x": "y" * 20_000}}, 422, None, "metadata have more than"),
     ("", {"options": {"rate": "fast"}}, 422, "body.options.rate", "is not a rate such as '20/s'"),
     ("", {"options": {"quiet_hours": {"from": "21:00"}}}, 422, "body.options.quiet_hours", '{"from": "22:00"'),

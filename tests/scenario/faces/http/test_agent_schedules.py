@@ -128,9 +128,10 @@ def test_what_the_code_declares_is_changed_there(tmp_path: Path) -> None:
         declare_greeter(web.app)
         record = (await web.get(f"{PLACE}/cfg:morning")).json()
         assert record["origin"] == "config"
-        for verb in ("pause", "cancel", "resume"):
-            answer = await web.post(f"{PLACE}/cfg:morning/{verb}")
-            assert (answer.status_code, "declared in the code" in answer.json()["detail"]) == (409, True)
+        for verb, status in (("pause", "paused"), ("resume", "active")):
+            assert (await web.post(f"{PLACE}/cfg:morning/{verb}")).json()["status"] == status
+        answer = await web.post(f"{PLACE}/cfg:morning/cancel")
+        assert (answer.status_code, "declared in the code" in answer.json()["detail"]) == (409, True)
         assert (await web.call("PATCH", f"{PLACE}/cfg:morning", {"flow": "classic"})).status_code == 409
         assert (await web.post(f"{PLACE}/cfg:morning/trigger")).status_code == 200
 
@@ -162,7 +163,7 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"on_missed": {"policy": "skip", "max_runs": 3}}, 422, "body.on_missed", "is for the policy 'catch_up'"),
     ({"on_missed": {"policy": "catch_up", "max_runs": "3"}}, 422, "body.on_missed.max_runs", "integer"),
     ({"metadata": {"schedule_id": 1}}, 422, "body.metadata", "cannot have 'schedule_id'"),
-    ({"input": {"wrod": "x"}}, 422, "body.input.wrod", "not permitted"),
+    ({"input": {"wrod": "x"}}, 422, "body.input.wrod", "did you mean 'word'?"),
     ({"id": "cfg:x"}, 422, "body.id", "begins with 'cfg:'"),
     ({"flo": "x"}, 422, "body.flo", "did you mean 'flow'"),
     ({"flow": "gret"}, 404, None, "did you mean 'greet'"),
@@ -180,7 +181,7 @@ def test_a_mistake_has_its_status_its_place_and_what_would_be_right(tmp_path: Pa
             assert words in body["detail"], body["detail"]
         assert (await web.get(PLACE)).json()["items"] == []
         await web.post(PLACE, {**ROUTINE, "id": "s"})
-        taken = await web.post(PLACE, {**ROUTINE, "id": "s", "flow": "classic"})
+        taken = await web.post(PLACE, {**ROUTINE, "id": "s", "input": {"word": "other"}})
         assert (taken.status_code, "update it instead" in taken.json()["detail"]) == (409, True)
         nothing = await web.call("PATCH", f"{PLACE}/s", {})
         assert (nothing.status_code, "changes nothing" in nothing.json()["detail"]) == (422, True)

@@ -258,8 +258,12 @@ async def until(web: Api, name: str, reached: Callable[[WorkflowInfo], bool]) ->
             await asyncio.sleep(0.01)
 
 
-# Calls after which a campaign goes on by itself, until it is done.
-GO_ON = ("/agents/{name}/campaigns", "/agents/{name}/campaigns:test", "/agents/{name}/campaigns/{id}/stop")
+# Calls after which a campaign goes on by itself, and the status with which it ends.
+GO_ON = {
+    "/agents/{name}/campaigns": "done",
+    "/agents/{name}/campaigns:test": "done",
+    "/agents/{name}/campaigns/{id}/stop": "stopped",
+}
 # Method, path, body, another body (None: the same call of another thing is another call), and what must be there.
 CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/schedules", {"name": "n", "spec": CRON, "action": "note"}, {"overlap": "allow_all"}, nothing),
@@ -416,7 +420,7 @@ def test_the_same_key_does_it_once_and_is_answered_the_same(tmp_path: Path) -> N
             if path == "/functions/{id}/cancel":  # which asks; a node cancels, and that is on record too
                 await ended(web, places["id"])
             if path in GO_ON:
-                await reached_status(web, first.json()["id"], "done")
+                await reached_status(web, first.json()["id"], GO_ON[path])
             if path == "/agents/{name}/schedules/{id}/trigger":  # its turn sends a message when it is over
                 await web.app.functions.result(first.json()["run_id"], 20)
             facts = len(await facts_of(web))
