@@ -18,7 +18,7 @@ import orjson
 from ostinato.app_access import AppAccess
 from ostinato.app_queries import AppQueries
 from ostinato.clock import MachineClock, SystemClock
-from ostinato.declaring import JobOptions, check_names, make_handler
+from ostinato.declare_job import JobOptions, check_names, make_handler
 from ostinato.engine.computing import Computing
 from ostinato.engine.executor import Stop
 from ostinato.engine.group_commit import Committer
@@ -51,6 +51,7 @@ from ostinato.errors import (
 from ostinato.event_names import EventNames
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Run, Status, Timer, read_length
+from ostinato.run_views import RunInfo
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.api.at_start import prepare
 from ostinato.schedules.api.changes import Schedules
@@ -58,9 +59,9 @@ from ostinato.schedules.api.queries import Surroundings
 from ostinato.schedules.declared.decorators import Declarations
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations import retention
-from ostinato.schedules.operations.complete import conclude
 from ostinato.schedules.operations.fire import purposes
 from ostinato.schedules.operations.load import park_owner
+from ostinato.schedules.operations.run_ended import conclude
 from ostinato.schedules.validation import Doors, ScheduleOptions, SpecLike, define, read_name
 from ostinato.schedules.views import Staleness
 from ostinato.start_checks import RunBuilder, StartOptions, is_same_function
@@ -68,15 +69,14 @@ from ostinato.store.backup import Progress, backup
 from ostinato.store.caller_transaction import run_in_caller_transaction
 from ostinato.store.contract import Operation, Store
 from ostinato.store.urls import open_url
-from ostinato.unfinished import START_ONE, explain_unfinished
 from ostinato.until_signal import run_until_signal
 from ostinato.version import __version__
-from ostinato.views import RunInfo
 from ostinato.ways import WaySettings, action_kinds, all_ways, companions, owned_tables
 from ostinato.when import Spec, manual
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
 from ostinato.when.spec_text import parse_spec_text
+from ostinato.why_unfinished import START_ONE, explain_unfinished
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents

@@ -9,8 +9,8 @@ from ostinato.engine.rows import read_event, whole_run
 from ostinato.engine.run_queries import list_runs
 from ostinato.errors import NotFound, OstinatoError, check_limit, did_you_mean
 from ostinato.model import Event, Run, Status, Timer
+from ostinato.run_views import LogLine, RunInfo, run_info
 from ostinato.store.contract import Operation, Store, sql
-from ostinato.views import LogLine, RunInfo, run_info
 from ostinato.when.instants import to_datetime
 
 if TYPE_CHECKING:

@@ -85,11 +85,11 @@ def action_kinds(ways: Ways) -> ActionKinds:
 
 def companions() -> Companions:
     """What stores rows beside schedules and their runs, by the name in `Schedule.companion`."""
-    from ostinato import temporal_names
+    from ostinato import temporal_workflow_ids
     from ostinato.flows.schedules import rows as agent_schedules
 
     return {
-        temporal_names.NAME: temporal_names.COMPANION,
+        temporal_workflow_ids.NAME: temporal_workflow_ids.COMPANION,
         agent_schedules.COMPANION_NAME: agent_schedules.COMPANION,
     }
 

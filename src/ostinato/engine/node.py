@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from ostinato.backoff import backoff
 from ostinato.clock import MachineClock, SharedClock
 from ostinato.engine import housekeeping, job_logging, nodes, timers
+from ostinato.engine.active_runs import Bodies
 from ostinato.engine.beat import Beat
 from ostinato.engine.claim_loop import Claimer
 from ostinato.engine.claims import NodeLost
@@ -25,9 +26,8 @@ from ostinato.engine.kinds import JOB, Kinds
 from ostinato.engine.lease import PATIENCE, LeaseKeeper, run_on_own_loop
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
 from ostinato.engine.log import log
-from ostinato.engine.reporting import report_ends
 from ostinato.engine.rows import whole_run
-from ostinato.engine.running import Bodies
+from ostinato.engine.run_logging import report_ends
 from ostinato.engine.runs import End, wake
 from ostinato.engine.stalls import LoopWatch, Stall, advice, note
 from ostinato.engine.telemetry import Metrics

@@ -35,7 +35,7 @@ from ostinato.functions.definition import Codes, make_code
 from ostinato.functions.drawing import draw_steps
 from ostinato.functions.model import KIND, FunctionRecord, Message, StepRecord
 from ostinato.functions.operations import Sending, refusal, start_with_messages
-from ostinato.functions.replay import replay
+from ostinato.functions.replay_check import replay
 from ostinato.functions.store import read_function, read_step, statement
 from ostinato.functions.views import (
     DeclaredInfo,

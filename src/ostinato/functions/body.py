@@ -33,7 +33,6 @@ from ostinato.engine.runs import End, end, wake_timer
 from ostinato.errors import OstinatoError
 from ostinato.functions.context import FunctionContext, ReadChild, due_of
 from ostinato.functions.definition import Codes, FunctionCode, StepFunction, as_function
-from ostinato.functions.driver import INTERRUPTED, ContinueAs, Driver
 from ostinato.functions.errors import Cancelled, Changed, CodeMissing, TooLarge
 from ostinato.functions.model import (
     CANCEL_GRACE,
@@ -47,6 +46,7 @@ from ostinato.functions.model import (
 )
 from ostinato.functions.operation import Operation as Asked
 from ostinato.functions.operations import Answer, Child, Wanted, Write, write
+from ostinato.functions.replay import INTERRUPTED, ContinueAs, Driver
 from ostinato.functions.store import read_function, read_message, read_step, statement, step_row
 from ostinato.model import Run, Status
 from ostinato.store.contract import Make, Operation, Row, Store, sql

@@ -15,10 +15,10 @@ from ostinato.clock import Clock
 from ostinato.engine.context import LOG_BYTES, LOG_LINES, clean, to_json
 from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.functions.definition import as_step
-from ostinato.functions.driver import ContinueAs, Driver, Overrun
 from ostinato.functions.errors import TooLarge
 from ostinato.functions.model import FunctionRecord, StepKind
 from ostinato.functions.operation import GATHER, Operation
+from ostinato.functions.replay import ContinueAs, Driver, Overrun
 from ostinato.model import MOST, Run, read_length
 from ostinato.start_checks import read_positive_length
 from ostinato.store.contract import Row

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from ostinato.declaring import make_handler
+from ostinato.declare_job import make_handler
 from ostinato.engine.jobs import Handler
 from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.functions.lint import warn_of_undeterministic_calls

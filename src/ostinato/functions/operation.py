@@ -12,7 +12,7 @@ from ostinato.when.instants import Micros
 
 if TYPE_CHECKING:
     from ostinato.functions.definition import StepFunction
-    from ostinato.functions.driver import Branch, Driver
+    from ostinato.functions.replay import Branch, Driver
 
 GATHER = "gather"
 _HERE = __file__.rsplit("/", 1)[0]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ostinato.errors import OstinatoError
 from ostinato.model import Status
 from ostinato.schedules.decisions.decide import Decision, Live, Passed, decide
-from ostinato.schedules.decisions.generator import generate
+from ostinato.schedules.decisions.due_times import generate
 from ostinato.schedules.model import Occurrence, Reason, Schedule
 from ostinato.when.instants import Micros, format_instant
 

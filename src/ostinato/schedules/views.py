@@ -11,7 +11,7 @@ import orjson
 
 from ostinato.model import Run, StatusName
 from ostinato.schedules.decisions.decide import Live, advance
-from ostinato.schedules.decisions.generator import BATCH, upcoming
+from ostinato.schedules.decisions.due_times import BATCH, upcoming
 from ostinato.schedules.model import Policies, Schedule, State, target_words
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec

@@ -14,12 +14,12 @@ from ostinato.app import Ostinato, RunHandle
 from ostinato.engine.http.egress import Egress
 from ostinato.functions.views import StepInfo
 from ostinato.model import read_length
+from ostinato.run_views import RunInfo
 from ostinato.store.contract import Make, Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing.egress import VirtualTimeEgress
 from ostinato.testing.virtual_time import VirtualClock, VirtualLoop
-from ostinato.views import RunInfo
 from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from ostinato.store.contract import Operation, Row, Store
 from ostinato.when.instants import Micros
 from ostinato.workflows.drawing import Marks, draw
 from ostinato.workflows.model import EventStatus, HandlerRun, HandlerState, InputRecord, Mutation, Workflow
-from ostinato.workflows.operations.advance import FIXER
 from ostinato.workflows.operations.deploy import check_name, find
+from ostinato.workflows.operations.start_runs import FIXER
 from ostinato.workflows.rows import (
     read_definition,
     read_event,

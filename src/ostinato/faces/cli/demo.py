@@ -29,7 +29,7 @@ from ostinato.faces.cli.pictures import distance
 from ostinato.flows import ConsoleTransport
 from ostinato.journeys.api.views import JourneyStatus
 from ostinato.model import Limit, Retry
-from ostinato.views import RunInfo
+from ostinato.run_views import RunInfo
 from ostinato.when import cron, every
 from ostinato.when.instants import from_datetime
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from ostinato.errors import NotFound
 from ostinato.faces.auth import Who
-from ostinato.faces.http.inbound import inbound
+from ostinato.faces.http.journey_request import inbound
 from ostinato.faces.related_runs import journeys_of_run, runs_of_event
 from ostinato.functions.views import StepInfo
 from ostinato.journeys.bindings import BindingInfo
 from ostinato.journeys.rows import KIND as JOURNEY
 from ostinato.journeys.task_kind import Request as Inbound
 from ostinato.model import Event
+from ostinato.run_views import RunInfo
 from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
-from ostinato.views import RunInfo
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request

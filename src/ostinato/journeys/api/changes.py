@@ -34,7 +34,7 @@ from ostinato.journeys.runtime.requests import (
     step_binding,
     with_passed_headers,
 )
-from ostinato.journeys.runtime.segment import Segment
+from ostinato.journeys.runtime.run_instance import Segment
 from ostinato.journeys.runtime.start_and_submit import (
     InstanceSnapshot,
     Outdated,
@@ -52,8 +52,8 @@ from ostinato.model import Run, Status, read_length
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.edit import Call
 from ostinato.store.contract import Operation, sql
-from ostinato.unfinished import START_ONE
 from ostinato.when.instants import SECOND
+from ostinato.why_unfinished import START_ONE
 
 WAIT = "30s"  # how long a call waits for an instance to rest before it returns the current status
 _TRIES = 20

@@ -14,8 +14,8 @@ from ostinato.journeys.definitions import DefinitionCache, load_definition
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import advance, begin
 from ostinato.journeys.machine.decision import Submitted
-from ostinato.journeys.machine.effects import pending_effects
 from ostinato.journeys.machine.model import ROOT, Frame
+from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.rows import KIND, JourneyRecord, read_record
 from ostinato.journeys.runtime.commit import Change, ExtraWrite, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance, begin_instance, new_instance

@@ -18,7 +18,7 @@ from ostinato.engine.rows import whole_run
 from ostinato.errors import OstinatoError, check_limit
 from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.decisions.decide import Live
-from ostinato.schedules.decisions.generator import each_upcoming, nominal_of
+from ostinato.schedules.decisions.due_times import each_upcoming, nominal_of
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.search import Filter, page

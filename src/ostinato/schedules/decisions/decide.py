@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ostinato.model import Status
-from ostinato.schedules.decisions.generator import BATCH, Generated, count_due, generate, next_time, occurrence
-from ostinato.schedules.decisions.invoker import Verdict, Waiting, process_buffer
+from ostinato.schedules.decisions.due_times import BATCH, Generated, count_due, generate, next_time, occurrence
+from ostinato.schedules.decisions.overlap import Verdict, Waiting, process_buffer
 from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
 from ostinato.when.instants import Micros
 

@@ -18,7 +18,7 @@ from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.model import Status
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.decisions.decide import Decision, Live, advance, decide, give_up, idle, pass_over
-from ostinato.schedules.decisions.generator import generate, next_time, nominal_of, occurrence, pending
+from ostinato.schedules.decisions.due_times import generate, next_time, nominal_of, occurrence, pending
 from ostinato.schedules.model import GRACE, CatchUp, Occurrence, Overlap, Reason, Schedule, State
 from ostinato.schedules.operations import backfills
 from ostinato.schedules.operations.backfills import Backfill, read_backfill

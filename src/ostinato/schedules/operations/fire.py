@@ -15,19 +15,19 @@ import orjson
 from ostinato.backoff import backoff
 from ostinato.engine.direct_claim import DirectClaim
 from ostinato.engine.kinds import Kinds
-from ostinato.engine.reporting import report_failure, tried_again
 from ostinato.engine.rows import timer_row, whole_run
+from ostinato.engine.run_logging import report_failure, tried_again
 from ostinato.engine.runs import FOR_OTHERS, Ended, to_the_gates
 from ostinato.engine.timers import Fire
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.decisions.decide import Decision, advance
-from ostinato.schedules.decisions.generator import BATCH
+from ostinato.schedules.decisions.due_times import BATCH
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.operations import backfills
-from ostinato.schedules.operations.complete import conclude
 from ostinato.schedules.operations.fast_path import Firing, plain_firing, write_firings
 from ostinato.schedules.operations.load import load_live_runs, lock_free, park
+from ostinato.schedules.operations.run_ended import conclude
 from ostinato.schedules.operations.write import lower_priority, next_timer, remake_timer, write_decisions
 from ostinato.schedules.rows import id_of, owner_of, read_anyway, read_detail, read_schedule
 from ostinato.store.columns import writer

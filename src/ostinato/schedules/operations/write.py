@@ -10,8 +10,8 @@ import orjson
 from ostinato.engine import rows as engine_rows
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import let_in
-from ostinato.engine.reporting import report_failure
 from ostinato.engine.rows import insert_row, timer_row, whole_run
+from ostinato.engine.run_logging import report_failure
 from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer

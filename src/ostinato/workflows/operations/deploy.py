@@ -9,7 +9,7 @@ from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 from ostinato.workflows.definition import Definition
 from ostinato.workflows.model import FailureClass, HandlerState, HandlerType, Workflow, WorkflowState
-from ostinato.workflows.operations.advance import Loaded, NewId, advance, lock, read_oldest
+from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest
 from ostinato.workflows.rows import handler_row, read_workflow, workflow_row
 from ostinato.workflows.store import statement
 

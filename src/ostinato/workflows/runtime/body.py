@@ -45,7 +45,7 @@ from ostinato.workflows.model import (
     Publications,
     RunStatus,
 )
-from ostinato.workflows.operations.steps import Answer, NewState, Step, read_outcome, write, write_outcome
+from ostinato.workflows.operations.progress import Answer, NewState, Step, read_outcome, write, write_outcome
 from ostinato.workflows.rows import to_json as dump
 from ostinato.workflows.runtime.calls import Called, call_in_task
 from ostinato.workflows.runtime.codes import Codes

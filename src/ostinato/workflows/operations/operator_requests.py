@@ -25,9 +25,9 @@ from ostinato.workflows.model import (
     Workflow,
     WorkflowState,
 )
-from ostinato.workflows.operations.advance import Loaded, NewId, advance, lock, read_oldest, save
 from ostinato.workflows.operations.deploy import check_name
-from ostinato.workflows.operations.steps import write_outcome
+from ostinato.workflows.operations.progress import write_outcome
+from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest, save
 from ostinato.workflows.rows import mutation_row, read_mutation, read_run, read_workflow, run_row
 from ostinato.workflows.store import statement
 
