@@ -57,13 +57,13 @@ from ostinato.schedules.api.at_start import prepare
 from ostinato.schedules.api.changes import Schedules
 from ostinato.schedules.api.queries import Surroundings
 from ostinato.schedules.declared.decorators import Declarations
+from ostinato.schedules.lateness import Staleness
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations import retention
 from ostinato.schedules.operations.fire import purposes
-from ostinato.schedules.operations.load import park_owner
+from ostinato.schedules.operations.park import park_owner
 from ostinato.schedules.operations.run_ended import conclude
 from ostinato.schedules.validation import Doors, ScheduleOptions, SpecLike, define, read_name
-from ostinato.schedules.views import Staleness
 from ostinato.start_checks import RunBuilder, StartOptions, is_same_function
 from ostinato.store.backup import Progress, backup
 from ostinato.store.caller_transaction import run_in_caller_transaction

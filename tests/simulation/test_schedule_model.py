@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 
 from ostinato import OstinatoError, every, manual
 from ostinato.engine import nodes
-from ostinato.schedules.operations import waiting_runs
+from ostinato.schedules.operations import run_ended
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
 from ostinato.when import Spec
@@ -575,7 +575,7 @@ SETTINGS: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def a_buffer_is_soon_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_runs, "FIRST", 3)
+    monkeypatch.setattr(run_ended, "FIRST", 3)
 
 
 def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = False) -> None:

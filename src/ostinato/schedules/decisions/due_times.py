@@ -1,114 +1,19 @@
-"""The Generator: list the due occurrences of a schedule, and when the next one is due. Pure.
-
-It reads nominal times in order. It stops before an occurrence that jitter or a move delays until after now, so that
-neither an edit nor a completion can lose that occurrence.
-"""
+"""List the occurrences of a schedule in the order in which they are due: nominal times with their jitter, as users have
+skipped or moved them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, takewhile
 
-from ostinato.schedules.model import GRACE, Occurrence, Reason, Schedule
-from ostinato.when.instants import SECOND, Micros
-
-BATCH = 10_000
-Judge = Callable[[Occurrence], Reason | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """Due occurrences. `reached` is the last nominal time that was handled. `wake` is when the next occurrence is due,
-    or None. `more` means that others are due already, but the batch was full or the pace of the catch-up was reached.
-    `late` counts the occurrences that were not on time."""
-
-    occurrences: tuple[Occurrence, ...]
-    reached: Micros
-    wake: Micros | None
-    more: bool = False
-    coalesced: int = 0
-    late: int = 0
+from ostinato.schedules.model import Occurrence, Reason, Schedule
+from ostinato.when.instants import Micros
 
 
 def nominal_of(schedule: Schedule, at: Micros) -> Micros:
     """Return the nominal time of the occurrence that was moved to `at`; if none was, return `at`."""
     return next((nominal for nominal, to in schedule.memory.moved.items() if to == at), at)
-
-
-def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
-    """List the due occurrences. Those that the catch-up policy or a pause keeps from running have a reason."""
-    if schedule.exhausted:  # without actions it has no times
-        return Generated((), schedule.reached, None, coalesced=schedule.memory.coalesced)
-    occurrences: list[Occurrence] = []
-    reached, wake, more = schedule.reached, None, False
-    coalesced, paced, late = schedule.memory.coalesced, 0, 0
-    judge: Judge | None = None
-    pace = schedule.policies.catchup.pace if batch <= BATCH else batch  # an edit processes all due times at once
-    for due in _coming(schedule):
-        if due.actual > now:
-            wake = due.actual
-            break
-        if due.nominal in schedule.memory.ahead and not due.apart:
-            reached = max(reached, due.nominal)
-            continue
-        if judge is None:
-            judge = _judge(schedule, due, now)
-        reason = due.reason or judge(due)
-        is_late = now - due.actual > GRACE
-        if reason is None and is_late:
-            paced += 1
-        if len(occurrences) == batch or paced > pace:
-            wake, more = (now if len(occurrences) == batch else now + SECOND), True
-            break
-        late += is_late
-        reached = max(reached, due.nominal)
-        if reason is Reason.COALESCED:
-            coalesced += 1
-        if reason is None and coalesced:
-            due, coalesced = replace(due, stands_for=coalesced), 0
-        occurrences.append(due if reason is None else replace(due, reason=reason))
-    return Generated(tuple(occurrences), reached, wake, more, coalesced, late)
-
-
-def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
-    """Return a function that returns why a due occurrence does not run, or None if it runs. `first` is the oldest due
-    one."""
-    if schedule.paused:
-        return lambda one: Reason.PAUSED
-    if now - first.actual <= GRACE:
-        return lambda one: None
-    policy = schedule.policies.catchup
-    if policy.mode == "latest":
-        newest = _newest(schedule, now, 1, None, instead=True)
-        return lambda one: None if (one.actual, one.nominal) >= newest else Reason.COALESCED
-    on_time = now - GRACE
-    if policy.mode == "skip":
-        return lambda one: None if one.actual >= on_time else Reason.CATCHUP_WINDOW
-    window = None if policy.window is None else now - max(policy.window, GRACE)
-    if policy.most is not None:
-        oldest = _newest(schedule, now, policy.most, window)
-        return lambda one: None if (one.actual, one.nominal) >= oldest else Reason.CATCHUP_WINDOW
-    return lambda one: None if window is None or one.actual >= window else Reason.CATCHUP_WINDOW
-
-
-def _newest(
-    schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
-) -> tuple[Micros, Micros]:
-    """Return the actual and the nominal time from which on occurrences run: all that are on time, and up to `most` late
-    ones. With `instead`, late ones run only if none is on time. Searches backwards, so that old times are never
-    visited."""
-    oldest = (now + 1, 0)
-    late = on_time = 0
-    for due in _going_back(schedule, now):
-        if now - due.actual <= GRACE:
-            on_time += 1
-        elif late == most or (instead and on_time) or (since is not None and due.actual < since):
-            break
-        else:
-            late += 1
-        oldest = (due.actual, due.nominal)
-    return oldest
 
 
 def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, Micros]:
@@ -132,8 +37,8 @@ def each_upcoming(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
     """Yield the occurrences of `upcoming` without a limit."""
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1  # no earlier occurrence can still run
     ahead = replace(schedule, reached=max(schedule.reached, begin))
-    coming = (due for due in _coming(ahead) if due.actual > now and due.reason is None)
-    return coming if schedule.remaining is None else islice(coming, max(0, schedule.remaining))
+    following = (due for due in coming(ahead) if due.actual > now and due.reason is None)
+    return following if schedule.remaining is None else islice(following, max(0, schedule.remaining))
 
 
 def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
@@ -157,20 +62,20 @@ def next_time(schedule: Schedule) -> Micros | None:
     """Return when the next occurrence is due, or None."""
     if schedule.exhausted:
         return None
-    first = next(iter(_coming(schedule)), None)
+    first = next(iter(coming(schedule)), None)
     return None if first is None else first.actual
 
 
-def _coming(schedule: Schedule) -> Iterator[Occurrence]:
+def coming(schedule: Schedule) -> Iterator[Occurrence]:
     """Yield all occurrences after `reached`, in the order in which they are due."""
     kept = [Occurrence(n, at, apart=True) for n, at in schedule.memory.kept.items()]
     kept.sort(key=lambda one: (one.actual, one.nominal))
     if not kept:
         return _by_nominal(schedule)
-    return _merged(kept, _by_nominal(schedule))
+    return _merge(kept, _by_nominal(schedule))
 
 
-def _merged(kept: list[Occurrence], rest: Iterator[Occurrence]) -> Iterator[Occurrence]:
+def _merge(kept: list[Occurrence], rest: Iterator[Occurrence]) -> Iterator[Occurrence]:
     for due in rest:
         while kept and kept[0].actual <= due.actual:
             yield kept.pop(0)
@@ -190,7 +95,7 @@ def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
             yield due
 
 
-def _going_back(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
+def latest_first(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
     """Yield the occurrences after `reached` that are due by now and were not skipped by a user, newest first."""
     others = [Occurrence(n, at) for n, at in schedule.memory.kept.items() if at <= now]
     ahead = [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at >= schedule.updated]
@@ -213,3 +118,11 @@ def _back_by_nominal(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
         if due.actual <= now and due.reason is None:
             yield due
         nominal = compiled.previous(nominal)
+
+
+def neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | None]:
+    """Return the times between which an occurrence can be moved: those of the occurrences before and after it."""
+    compiled = schedule.spec.compiled
+    before, following = compiled.previous(nominal), compiled.next(nominal)
+    low = 0 if before is None or before <= schedule.reached else occurrence(schedule, before).actual
+    return low, None if following is None else occurrence(schedule, following).actual

@@ -17,7 +17,8 @@ from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.actions import BEHIND, Maker
 from ostinato.schedules.companions import InsertedRun
-from ostinato.schedules.decisions.decide import BACKFILL, Decision, Fresh, Live, Passed
+from ostinato.schedules.decisions.decide import BACKFILL, Decision, Live
+from ostinato.schedules.decisions.times_not_run import Fresh, Passed
 from ostinato.schedules.model import Overlap, Reason, Schedule, run_name
 from ostinato.schedules.rows import advance_row, dump, event_row, facts_of_occurrence, occurrence_key
 from ostinato.store.columns import writer
