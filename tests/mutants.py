@@ -144,7 +144,7 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
     ),
     Mutant(
         "an input is taken for an earlier try of its own, whoever gave it",
-        "journeys/runtime/start_and_submit.py",
+        "journeys/runtime/submit.py",
         "    if tries and submitted.call is not None and (yield from input_taken(run.id, submitted.call)):",
         "    if tries and record.updated > snapshot.run.created:",
         "tests/simulation/test_journey_answers.py",

@@ -14,7 +14,7 @@ from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import to_datetime
 
 if TYPE_CHECKING:
-    from ostinato.engine.nodes import NodeInfo
+    from ostinato.engine.membership import NodeInfo
 
 
 class AppQueries:
@@ -117,7 +117,7 @@ class AppQueries:
         return await self.store.read(last)
 
     async def nodes(self) -> tuple[NodeInfo, ...]:
-        from ostinato.engine.nodes import list_nodes
+        from ostinato.engine.membership import list_nodes
 
         return await self.store.read(lambda _: list_nodes())
 

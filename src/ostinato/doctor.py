@@ -15,7 +15,7 @@ from typing import Literal
 
 from ostinato.app import Ostinato
 from ostinato.engine.invariants import Finding
-from ostinato.engine.nodes import NodeInfo
+from ostinato.engine.membership import NodeInfo
 from ostinato.engine.stalls import blocked
 from ostinato.functions.model import NO_CODE
 from ostinato.functions.store import statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ostinato.engine.nodes import NodeInfo
+from ostinato.engine.membership import NodeInfo
 from ostinato.run_views import RunInfo
 from ostinato.when.instants import Micros, to_datetime
 

@@ -13,7 +13,7 @@ from ostinato.engine.kinds import Kinds
 from ostinato.journeys import bindings
 from ostinato.journeys.api import changes
 from ostinato.journeys.runtime import commit
-from ostinato.journeys.runtime.start_and_submit import StepNotActive
+from ostinato.journeys.runtime.submit import StepNotActive
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.edit import apply_change, pause_and_resume, user_call
 from ostinato.store.contract import Operation
