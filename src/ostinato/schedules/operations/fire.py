@@ -96,7 +96,7 @@ def fire_due(
     if decisions:
         events += yield from write_decisions(decisions, now, maker, refused=refused)
     parked += [(decision.schedule, _describe(problem)) for decision, problem in refused]
-    return events + (yield from park(parked, now))
+    return events + (yield from park(parked, now)) if parked else events
 
 
 def _describe(problem: Exception) -> str:
