@@ -1,4 +1,4 @@
-"""`Ostinato`: the one object that wires everything. Jobs are declared on it, runs are started through it."""
+"""`Ostinato`: the object that connects everything. Jobs are declared on it, and runs are started through it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Ask it to stop; returns where it stands after that."""
+        """Ask the run to stop. Returns its status afterwards."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -141,7 +141,7 @@ def _result(id: str, ended: Ended) -> Any:
 def _prepare_nth(
     starting: RunBuilder, id: str, input: Mapping[str, Any], name: str | None, number: int
 ) -> tuple[Run, Timer | None]:
-    """Make one run of many ready. Raises what is wrong with it, and where it stands."""
+    """Prepare one of many runs. An error says which run it is about."""
     try:
         return starting.run(id, input, name)
     except OstinatoError as problem:
@@ -405,8 +405,8 @@ class Ostinato(AppQueries, AppAccess):
         await prepare(self.schedules, self._declarations, self.store, now, prune=prune)
 
     async def _close(self) -> None:
-        """Stop in good order. What still runs here for a while may use the app as before. The store is closed whatever
-        happens, also if this is cancelled."""
+        """Stop the node in order, then close the store, even if an error occurs or this is cancelled. Runs that are
+        still active may use the app until then."""
         try:
             await self._stop_working()
         finally:
@@ -430,7 +430,7 @@ class Ostinato(AppQueries, AppAccess):
         self.computing.close()
 
     async def _close_after_crash(self) -> None:
-        """What is left of an app whose node was killed: nothing is drained, nothing is said."""
+        """Close an app whose node was killed, without waiting for runs and without log lines."""
         self._engine = None
         self.computing.close()
         if self._starts is not None:
@@ -465,7 +465,7 @@ class Ostinato(AppQueries, AppAccess):
 
     def function(self, function: Any = None, /, **options: Any) -> Any:
         """Declare a durable function: `@app.function`, or `@app.function(version=2, pinned=True)`. Its finished steps
-        are never done again, whatever crashes."""
+        are never executed again, not even after a crash."""
 
         def declare(function: F) -> F:
             name = options.get("name") or getattr(function, "__name__", "")

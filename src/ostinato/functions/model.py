@@ -17,7 +17,7 @@ DEEPEST = 50  # children of children
 
 
 class StepKind(StrEnum):
-    """What a recorded operation of `ctx` is."""
+    """The kind of a recorded operation of `ctx`."""
 
     STEP = "step"
     SLEEP = "sleep"
@@ -31,7 +31,8 @@ class StepKind(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """`pending`: it waits, or its next attempt does. `begun`: a step that must be tried at most once has begun."""
+    """The status of a recorded operation. `pending`: it waits, possibly for its next attempt. `begun`: a step with
+    `at_most_once` has begun."""
 
     PENDING = "pending"
     BEGUN = "begun"
@@ -101,7 +102,7 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to a run. `position` is the `receive` that has taken it, if one has."""
+    """A message to a run. `position` is that of the `receive` that has received it, if any."""
 
     run_id: str
     id: str

@@ -1,8 +1,9 @@
-"""Drive the coroutine of a function, and replay what is recorded of it. It knows no clock, no store and no event loop.
+"""Run the coroutine of a function, and replay its record. It uses no clock, no store and no event loop.
 
-The driver resumes the function's code until every branch of it waits for an operation. Outcomes are delivered one at a
-time, in the order of their `seq`, and the code runs until it waits again before the next one is delivered. So a replay
-takes the same path, whatever ran at the same time at first.
+The driver resumes the function's code until every branch waits for an operation. Outcomes are delivered one at a time,
+in the order of their `seq`; before the next one is delivered, the code runs until it waits again. So a replay takes the
+same path as the first run, even if several operations ran at the same time then. If the code asks for another operation
+than the record has, the run fails as `changed`.
 """
 
 from __future__ import annotations
@@ -33,25 +34,25 @@ INTERRUPTED = "interrupted"
 
 
 class Evicted(GeneratorExit):
-    """The coroutine is being dropped from memory; its run goes on later, from its record."""
+    """Raised in a coroutine that is dropped from memory. Its run continues later, from its record."""
 
 
 class Overrun(BaseException):
-    """Raised instead of an error that the code has ignored again and again, so that it cannot loop for good."""
+    """Raised instead of an error that the code has caught again and again, so that it cannot loop forever."""
 
     def __init__(self, problem: FunctionError) -> None:
         self.problem = problem
 
 
 class ContinueAs(BaseException):
-    """Raised by `ctx.continue_as`: go on with a new input and an empty history."""
+    """Raised by `ctx.continue_as`: continue with a new input and an empty history."""
 
     def __init__(self, input: str | None) -> None:
         self.input = input
 
 
 class Branch:
-    """A coroutine of the function: its body, or a part of a gather. It counts the operations that it asks for."""
+    """A coroutine of the function: its body, or one argument of a gather. It counts the operations that it asks for."""
 
     __slots__ = ("asked", "coroutine", "gather", "index", "prefix", "waiting_for")
 
@@ -72,7 +73,7 @@ class Branch:
 
 
 class Gather:
-    """A gather that is going on: it waits for all its branches; the first failure, by time, is raised then."""
+    """A gather in progress. It waits for all its branches, and then raises the earliest failure."""
 
     __slots__ = ("left", "operation", "problem", "results")
 
@@ -116,13 +117,13 @@ class Driver:
 
     @property
     def replaying(self) -> bool:
-        """Whether the record has more than the code has asked for, or was answered, so far."""
+        """Whether the record has operations or outcomes that the code has not reached yet."""
         return bool(self._unasked or self._replay)
 
     # What `ctx` calls
 
     def ask(self, kind: str, name: str) -> Operation:
-        """Make an operation at the next position of the branch that is running."""
+        """Create an operation at the next position of the running branch."""
         branch = self._asking(kind)
         operation = Operation(self, kind, name, branch.next_position())
         self.asked += kind != GATHER
@@ -133,7 +134,7 @@ class Driver:
         return operation
 
     def local(self, kind: StepKind, make: Callable[[str], Any], now: int) -> Any:
-        """A value that is recorded and not waited for. `make` gets its position."""
+        """Return a value that is recorded without waiting. `make` computes it from its position."""
         branch = self._asking(kind)
         position = branch.next_position()
         self.asked += 1
@@ -155,8 +156,8 @@ class Driver:
         return orjson.loads(record.result or "null")
 
     def version(self, name: str, version: int, now: int) -> int:
-        """The version of a change that this run takes: the one on record; for a run that was beyond this place before
-        the change came, 1; else `version`, which is recorded."""
+        """Return which version of a change this run takes: the recorded one; 1 if the run passed this place before the
+        change; else `version`, which is recorded."""
         self._asking(StepKind.VERSION)
         position = f"version:{name}"
         record = self._recorded(position, StepKind.VERSION, name)
@@ -191,7 +192,8 @@ class Driver:
         self._add(Branch(coroutine))
 
     def advance(self) -> None:
-        """Run the code until all of it waits for operations without an outcome, or is over. Raises `Changed`."""
+        """Run the code until it ends, or until every branch waits for an operation without an outcome. Raises
+        `Changed`."""
         self._run()
         while not self.over and self._replay:
             record = self._replay[0]
@@ -207,13 +209,13 @@ class Driver:
             raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
 
     def settle(self, operation: Operation, record: StepRecord) -> None:
-        """Give an operation its place in the order of outcomes. It is delivered when that is written."""
+        """Assign an outcome its place in the order of outcomes. It is delivered after it has been written."""
         record.seq = self.seq
         self.seq += 1
         self.records[record.position] = record
 
     def deliver(self, operation: Operation, record: StepRecord) -> None:
-        """Hand an outcome to the code that waits for it; `advance` resumes that."""
+        """Pass an outcome to the code that waits for it. `advance` then resumes the code."""
         del self.pending[operation.position]
         operation.record = record
         operation.settled = True
@@ -224,7 +226,7 @@ class Driver:
         self._resume(operation)
 
     def close(self) -> None:
-        """Drop the code from memory. Its `finally` blocks run, but what they ask `ctx` for does not happen."""
+        """Drop the code from memory. Its `finally` blocks run, but operations of `ctx` in them have no effect."""
         self._closing = True
         for branch in reversed(self._branches):
             _close(branch.coroutine)
@@ -351,7 +353,7 @@ class Driver:
 
 
 def read_outcome(operation: Operation, record: StepRecord) -> Any:
-    """The result of a recorded operation. Raises what its code is to see."""
+    """Return the result of a recorded operation, or raise its error."""
     match record.status:
         case StepStatus.CANCELLED:
             raise Cancelled(*([] if record.error is None else [orjson.loads(record.error)["reason"]]))
@@ -378,7 +380,7 @@ def _words(kind: str, name: str) -> str:
 
 
 def _raising_place(problem: BaseException) -> str:
-    """The file and line of the function's code that raised an exception."""
+    """Return the file and line in the function's code that raised an exception."""
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

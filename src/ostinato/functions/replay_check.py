@@ -1,4 +1,4 @@
-"""Run today's code against the record of a run, without any effect: does it still ask for what the record has?"""
+"""Check whether the present code still fits the record of a run: replay the record without any effect."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ostinato.model import MOST, Run
 
 
 class _AnyChild:
-    """A child that is not started, because only the record counts."""
+    """A child that is never started, because a check uses only the record."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
 def definition_place(function: Callable[..., Any]) -> str:
-    """The file and line where a function is defined."""
+    """Return the file and line where a function is defined."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
@@ -40,8 +40,8 @@ def replay(
     clock: Clock,
     name_child: Callable[[Callable[..., Any]], str],
 ) -> Sequence[StepInfo]:
-    """Return the operations that the code waits for where the record ends. `name_child` says what a job or a function
-    that is passed itself is called. Raises `Changed`."""
+    """Return the operations that the code waits for at the end of the record. `name_child` returns the name of a job or
+    a function that the code passes itself. Raises `Changed`."""
 
     def read_child(target: Any, kind: str, input: Any, options: Any) -> Any:
         return _AnyChild(target if isinstance(target, str) else name_child(target))

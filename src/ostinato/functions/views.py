@@ -1,4 +1,4 @@
-"""Runs of functions as users see them: what they wait for, their steps, and which code they run on."""
+"""Views of runs of functions for users: what they wait for, their steps, and the code that they run on."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class FunctionInfo:
-    """A run of a function. `state` is what its code shows; `version` and `code` are what it began with, None until it
-    has begun; `generation` counts how often it continued with an empty history; `waits_for` says what it waits for."""
+    """A run of a function. `state` is the value of `ctx.set_state`. `version` and `code` are those that the run began
+    with, None before it begins. `generation` counts how often it continued with an empty history."""
 
     id: str
     name: str
@@ -76,8 +76,8 @@ class DeclaredInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrainInfo:
-    """How many runs that are not over began with one version of a function's code. `declared`: a node has declared this
-    version with the same code; `current`: it is the newest version, too."""
+    """How many unfinished runs began with one version of a function's code. `declared`: a node has declared this
+    version with the same code. `current`: it is also the newest version."""
 
     name: str
     version: int
@@ -135,8 +135,8 @@ def step_info(step: StepRecord) -> StepInfo:
 
 
 def in_order(steps: Sequence[StepRecord]) -> list[StepRecord]:
-    """Steps in the order in which they began; of those that began together, in the order of the code. It is the same
-    before and after they end."""
+    """Return steps in the order in which they began; steps that began together, in the order of the code. The order
+    does not change when they end."""
     return sorted(steps, key=lambda step: (step.begun, _numbers(step.position)))
 
 

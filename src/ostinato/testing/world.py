@@ -146,8 +146,9 @@ class World:
         return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(history)]
 
     async def replay(self, run: str) -> Sequence[StepInfo]:
-        """Run today's code against the record of a durable function, without any effect. Raises `Changed` if the code
-        asks for something else than the record has; returns what it waits for at the end of the record."""
+        """Run the present code against the record of a durable function, without any effect. Returns the operations
+        that the code waits for at the end of the record. Raises `Changed` if the code asks for other operations than
+        the record has."""
         return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:

@@ -115,7 +115,7 @@ class FailureClass(StrEnum):
 
     @property
     def put_right(self) -> Choice:
-        """The choice that says that the cause of such a failure is gone. `RESUME` says so of every failure."""
+        """The choice which says that the cause of this kind of failure is removed. `RESUME` says so for every kind."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 

@@ -97,8 +97,8 @@ class Queries:
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[HandlerRunInfo]:
-        """The attempts of a workflow's handlers, or of one of them, newest first; `before` is the id of a run to go on
-        from."""
+        """Return the attempts of all handlers of a workflow, or of one, newest first. `before` is the id of the last
+        run of the previous page."""
         check_limit(limit)
         _check_texts(handler=handler, before=before)
         around = self._surroundings

@@ -127,7 +127,7 @@ async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
 
 @command(functions)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
-    """End a run at once. Its code does not hear of it."""
+    """End a run at once, without telling its code."""
     _print_stopped(session, id, await session.client.functions.terminate(id, reason))
 
 

@@ -49,7 +49,7 @@ async def visible_run(request: Request, who: Who, id: str) -> RunInfo:
 
 
 async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -> list[StepInfo]:
-    """The steps of a function, without what came of child journeys that the caller may not see."""
+    """Return the steps of a function, without the outcomes of child journeys that the caller may not read."""
     hidden = await _hidden(request, who, {step.child_id for step in steps if step.child_id is not None})
     return [
         replace(step, child_id=None, result=None, error=None) if step.child_id in hidden else step for step in steps

@@ -24,7 +24,7 @@ class WorkflowType:
 
 
 async def find_type(app: Ostinato, name: str) -> WorkflowType:
-    """Find what a workflow type is. A name that nobody knows is that of a job."""
+    """Find what a workflow type names. An unknown name is taken as a job."""
     job = None if name in app.functions.codes else app.engine.find_job(name)
     function = None if job is not None else await app.functions.find(name)
     return WorkflowType(name, JOB, job) if function is None else WorkflowType(name, FUNCTION, function)

@@ -348,7 +348,7 @@ class Journeys(JourneyQueries):
         return await self._with_note(status, snapshot.run.status) if in_vain else status
 
     async def _with_note(self, status: JourneyStatus, run_status: Status) -> JourneyStatus:
-        """Add a note to the status if the instance could go on, but no node is running that could do it."""
+        """Add a note to the status if the instance could continue, but no node is running."""
         rests = status.over or status.steps or run_status.over or run_status is Status.WAITING
         if rests or await self._has_nodes():
             return status

@@ -80,9 +80,10 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what the run of a schedule with facts says of its own end: its outcome, and why. None for other runs.
+    """Return the outcome that the run of a schedule with facts reports, and its reason. None for other runs.
 
-    Such a run succeeds as a run even if what it was started for was skipped or has failed."""
+    Such a run succeeds as a run even if its work was skipped or has failed.
+    """
     if not has_facts(ended):
         return None
     if ended.status in _FAILURES:

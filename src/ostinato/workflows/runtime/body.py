@@ -416,7 +416,7 @@ class _Attempt:
     # Calling and writing
 
     async def _call(self, ctx: HandlerContext, call: Callable[[], Awaitable[Any]], phase: Phase) -> Any:
-        """Call a handler. Returns what it returns, or `_FAILED` after its failure is written."""
+        """Call a handler, and return its result. After a failure, write the failure and return `_FAILED`."""
         called = await self._call_user(call, ctx.begin)
         ctx.close()
         failure = ctx.failure or self._failure_of(called, phase)
@@ -426,7 +426,7 @@ class _Attempt:
         return _FAILED
 
     def _failure_of(self, called: Called, phase: Phase) -> Failure | None:
-        """The failure that the end of a handler stands for. None: it has done its part."""
+        """Return the failure that the end of a handler means, or None if the handler succeeded."""
         if called.late:
             seconds = self._policy.phase_timeout / SECOND
             return Failure(FailureClass.LOGIC, f"{phase.value} took longer than {seconds:g} s")

@@ -18,7 +18,7 @@ _PATIENCE = 10.0  # seconds for code that was cancelled to end
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How a call ended: what it returned, or what it raised. `late`: it was cancelled, because it took too long."""
+    """The end of a call: its result, or its exception. `late`: it was cancelled because it took too long."""
 
     returned: Any = None
     problem: BaseException | None = None
