@@ -112,8 +112,8 @@ def count(walk: Callable[[World, Files], Awaitable[None]]) -> Files:
 def main() -> None:
     for name, walk in (("one due time", due_time), ("one timer of a journey", journey_timer)):
         files = count(walk)
-        own = sum(not file.startswith(_COMMON) for file in files)
-        print(f"{name}: {len(files)} files, {own} without the common ones")
+        special = sum(not file.startswith(_COMMON) for file in files)
+        print(f"{name}: {len(files)} files, {special} without the common ones")
         print("\n".join(f"  {file}: {', '.join(sorted(functions))}" for file, functions in sorted(files.items())))
 
 

@@ -107,11 +107,9 @@ class RunHandle(Generic[T_co]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> T_co:
-        """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed, and
-        `TimeoutError`, with what the run waits for, if it is not over in time.
-
-        If no node is running on the store, the log says so: a wait without a `timeout` would then have no end.
-        """
+        """Wait for the end of the run, and return its result. Raises `RunFailed` or `RunCancelled` if it did not
+        succeed, and `TimeoutError`, which names what the run waits for, if it has not ended in time. If no node is
+        running on the store, the log says so."""
         try:
             async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
                 ended = await self._app._ended(self.id)
@@ -238,7 +236,7 @@ class Ostinato(AppQueries, AppAccess):
         self._is_node = False
 
     def _attach(self, store: Store) -> None:
-        """Let everything here work on this store."""
+        """Connect the parts of the app to this store."""
         self.store = store
         self.schedules = Schedules(
             Surroundings(
@@ -297,7 +295,7 @@ class Ostinato(AppQueries, AppAccess):
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
-        """The same running app, acting in another namespace or under another name."""
+        """Return the same running app for another namespace or actor."""
         if namespace == self.namespace and actor == self.actor:
             return self
         view = copy(self)

@@ -107,7 +107,7 @@ class Occurrence:
 
     @property
     def origin(self) -> str | None:
-        """What started this run: `auto` for the schedule's spec, or the id of a trigger or a backfill."""
+        """The origin of this run's occurrence: `auto` for the schedule's spec, or the id of a trigger or a backfill."""
         return self.detail.get("origin")
 
     @property

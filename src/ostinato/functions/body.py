@@ -243,7 +243,7 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Read what is recorded of a run, and how deep below other functions it is."""
+    """Read the record of a run, and its depth below other functions."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)

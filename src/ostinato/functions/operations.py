@@ -37,7 +37,7 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Wanted:
-    """What a run waits for: messages of these names, the end of these children, a time."""
+    """The things that a run waits for: messages of these names, the end of these children, a time."""
 
     names: Sequence[str] = ()
     children: Sequence[str] = ()

@@ -141,8 +141,8 @@ class Workflows(Queries):
         )
 
     async def stop(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
-        """Stop a workflow for good. A run whose effect has not begun is cancelled; another completes. What the workflow
-        has on record stays."""
+        """Stop a workflow for good. A run whose effect has not begun is cancelled; a run whose effect has begun
+        completes. The workflow's records are kept."""
         return await self._change(name, "stop", (), request_id, lambda one, now: operator_requests.archive(one, now))
 
     async def run_now(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:

@@ -115,7 +115,8 @@ class FailureClass(StrEnum):
 
     @property
     def put_right(self) -> Choice:
-        """The choice which says that the cause of this kind of failure is removed. `RESUME` says so for every kind."""
+        """The choice of a person who has removed the cause of such a failure. `RESUME` is possible after every
+        failure."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 

@@ -65,8 +65,9 @@ async def call_http(
     body: str | None = None,
     timeout: str | float = _TIMEOUT,
 ) -> dict[str, Any]:
-    """Send a request to a URL, with the key of the effect as `Idempotency-Key`. An answer of 2xx is the result; 4xx
-    and no connection mean that nothing was done; after 5xx, and without an answer, nobody knows."""
+    """Send a request to a URL, with the key of the effect as `Idempotency-Key`. A response of 2xx is the result. After
+    4xx, or without a connection, the effect did not happen. After 5xx, or without a response, it is unknown whether it
+    happened."""
     request = {"url": url, "method": method, "headers": headers, "json": json, "body": body, "timeout": timeout}
     return await _request(host, request, call.key)
 

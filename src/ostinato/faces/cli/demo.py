@@ -64,8 +64,8 @@ def _example(example: str, name: str) -> ModuleType:
 
 
 def services() -> Any:
-    """The mailbox and the sheet that the demo's workflow uses: a context manager. They begin empty; the numbers of
-    mails go on from an earlier time."""
+    """A context manager for the mailbox and the sheet that the demo's workflow uses. They begin empty; the numbers of
+    mails continue from the last run of the demo."""
     return _example("inbox", "services").Services([], first=int(time.time()))
 
 

@@ -235,7 +235,7 @@ def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> Rend
 
 
 def _drain_words(code: Json) -> Text:
-    """Which code runs began with, and whether it is deployed, in a sentence."""
+    """Return a sentence about the code that runs began with, and whether it is deployed."""
     by_status = ", ".join(f"{count} {word}" for word, count in sorted(code["by_status"].items()))
     words = Text.assemble(
         (code["name"], "bold"),

@@ -1,5 +1,5 @@
-"""Write what is recorded of a function as events of Temporal's: messages as signals, steps as activities, waits as
-timers, children as child workflows, and recorded values as markers."""
+"""Write the record of a function as Temporal's events: messages as signals, steps as activities, waits as timers,
+children as child workflows, and recorded values as markers."""
 
 from __future__ import annotations
 

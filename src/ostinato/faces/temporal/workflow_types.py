@@ -16,7 +16,8 @@ from ostinato.schedules.model import JOB
 
 @dataclass(frozen=True, slots=True)
 class WorkflowType:
-    """A workflow type by its name. `kind` is that of a schedule's action; `definition` is what is known of it."""
+    """A workflow type by its name. `kind` is the kind of action that starts it; `definition` is its declaration, if it
+    is known."""
 
     name: str
     kind: str = JOB

@@ -71,8 +71,8 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether a version is older than the active one: by its number, or because the active one is a repair of it
-    that every process can load."""
+    """Return whether a version is older than the active one: its number is lower, or the active one repairs it and
+    every process can load the repair."""
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None
     return version.number < workflow.version or (version.number == workflow.version and repaired)

@@ -28,10 +28,8 @@ class Called:
 async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
-    """Call a function, for at most so long. `begun` is called with the task before its first step.
-
-    Code that ignores its cancellation is left behind after a while, so that it cannot hold up its workflow.
-    """
+    """Call a function in a task, with a time limit. `begun` is called with the task before its first step. Code that
+    ignores its cancellation is abandoned after a while, so that it cannot hold up its workflow."""
     task = asyncio.get_running_loop().create_task(_capture(call))
     begun(task)
     try:
