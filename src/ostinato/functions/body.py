@@ -23,11 +23,12 @@ from ostinato.engine import job_logging
 from ostinato.engine.application_errors import application_error
 from ostinato.engine.context import clean, to_json
 from ostinato.engine.executor import THREAD_NAMES, Fatal, RetryLater, describe_error
-from ostinato.engine.group_commit import Committer, is_trouble
+from ostinato.engine.group_commit import Committer
 from ostinato.engine.idempotency import digest
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.log import log
 from ostinato.engine.node import Engine
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, end, wake_timer
 from ostinato.errors import OstinatoError
@@ -49,13 +50,12 @@ from ostinato.functions.operations import Answer, Child, Wanted, Write, write
 from ostinato.functions.replay import INTERRUPTED, ContinueAs, Driver
 from ostinato.functions.store import read_function, read_message, read_step, statement, step_row
 from ostinato.model import Run, Status
-from ostinato.store.contract import Make, Operation, Row, Store, sql
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
 T = TypeVar("T")
 _ELSEWHERE: Micros = 5 * SECOND  # after which a run whose code this node lacks may be claimed again
 _LOOK = 0.25  # seconds between two looks for messages and cancellations of runs that are at work
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
 class Refused(Exception):
@@ -265,19 +265,6 @@ def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[st
     if parents:
         news |= {parents[row[0]] for row in (yield sql("chains_ended", [(child,) for child in parents]))}
     return news, states
-
-
-async def read_patiently(store: Store, make: Make[T]) -> T:
-    """Read from the store. Retries while the store is unavailable, because an outage must not fail the run."""
-    pause = _FIRST_PAUSE
-    while True:
-        try:
-            return await store.read(make)
-        except Exception as problem:
-            if not is_trouble(problem):
-                raise
-        await asyncio.sleep(pause)
-        pause = min(_LONGEST_PAUSE, 2 * pause)
 
 
 class LiveRun:

@@ -19,18 +19,17 @@ from ostinato.engine.runs import (
     lock_owners,
     resume,
     stop_anywhere,
-    stop_chain,
     wake,
 )
 from ostinato.functions.model import CHILDREN, GRACE, KIND, NO_CODE, WAKE
 from ostinato.functions.operations import close_runs
+from ostinato.functions.stop_children import stop_children
 from ostinato.functions.store import statement
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _HELD: Micros = 5_000  # after which a run that another transaction has locked is looked at again
-_CHILDREN_AT_ONCE = 100
 _FINDINGS = 200
 _LATE = "cancelled; its clean-up took longer than the grace"
 
@@ -131,28 +130,6 @@ def end_grace(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: 
             _, more, over = yield from _end_at_once(run, Status.CANCELLED, _LATE, now)
             events += more
             ended += over
-    return events + (yield from after_chains(owners, ended, now, kinds)).events
-
-
-def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Stop the children of ended runs, a limited number at a time, each by its policy."""
-    parents = [(timer.owner,) for timer in timers]
-    rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
-    events: list[Row] = []
-    ended: list[Ended] = []
-    children = list(map(whole_run, (yield sql("runs_by_ids", [(child,) for _, child, _ in rows])))) if rows else []
-    existing = {run.id for run in children}
-    owners = yield from lock_owners(children, kinds)
-    for _, child, policy in rows:
-        if child in existing:
-            status = Status.TERMINATED if policy == "terminate" else Status.CANCELLED
-            _, more, over = yield from stop_chain(child, status, "its parent ended", now, policy == "terminate", kinds)
-            events += more
-            ended += over
-    if rows:
-        yield statement("drop_children", [(parent, child) for parent, child, _ in rows])
-    if len(rows) == _CHILDREN_AT_ONCE:
-        yield sql("set_timers", [timer_row(timer._replace(due=now)) for timer in timers])
     return events + (yield from after_chains(owners, ended, now, kinds)).events
 
 

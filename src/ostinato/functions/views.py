@@ -11,7 +11,7 @@ import orjson
 
 from ostinato.functions.model import FunctionRecord, StepKind, StepRecord
 from ostinato.model import Run, StatusName
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import optional_datetime, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,13 @@ def function_info(run: Run, function: FunctionRecord | None) -> FunctionInfo:
         pinned=function is not None and function.pinned,
         generation=0 if function is None else function.generation,
         steps=0 if function is None else function.steps,
-        cancel_requested=None if function is None else _moment(function.cancel),
+        cancel_requested=None if function is None else optional_datetime(function.cancel),
         parent_id=run.parent_id,
         input=_json(input),
         result=_json(run.result),
         error=_json(run.error),
         created=to_datetime(run.created),
-        finished=_moment(run.finished),
+        finished=optional_datetime(run.finished),
     )
 
 
@@ -126,11 +126,11 @@ def step_info(step: StepRecord) -> StepInfo:
         attempts=step.attempts,
         result=_value(step),
         error=_json(step.error),
-        due=_moment(step.due),
+        due=optional_datetime(step.due),
         child_id=step.child_id,
         digest=step.digest,
         begun=to_datetime(step.begun),
-        finished=_moment(step.finished),
+        finished=optional_datetime(step.finished),
     )
 
 
@@ -147,10 +147,6 @@ def _numbers(position: str) -> tuple[int, ...]:
 def _value(step: StepRecord) -> Any:
     value = _json(step.result)
     return to_datetime(value).isoformat() if step.kind is StepKind.NOW and isinstance(value, int) else value
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
 
 
 def _json(text: str | None) -> Any:

@@ -20,6 +20,7 @@ from ostinato.engine.context import clean, to_json
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.log import log
 from ostinato.engine.node import Engine
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, end, wake_timer
 from ostinato.engine.tracebacks import job_traceback
@@ -61,7 +62,7 @@ from ostinato.workflows.runtime.context import (
     event_view,
     wake_time,
 )
-from ostinato.workflows.runtime.load import LoadedRun, load_run, read_patiently
+from ostinato.workflows.runtime.load import LoadedRun, load_run
 from ostinato.workflows.store import statement
 from ostinato.workflows.tools import MutationContext, Mutator, Reconciled, Tools
 
