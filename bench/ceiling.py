@@ -18,7 +18,7 @@ from bench.measure import settled
 from bench.stores import path_of
 from ostinato.engine.claims import claim
 from ostinato.engine.kinds import Kinds
-from ostinato.engine.nodes import NodeInfo, join
+from ostinato.engine.membership import NodeInfo, join
 from ostinato.engine.runs import End, end, start
 from ostinato.ids import Ids
 from ostinato.model import Run, Status

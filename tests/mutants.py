@@ -109,21 +109,21 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
     ),
     Mutant(
         "a schedule with a number of runs left never comes to its end",
-        "schedules/decisions/invoker.py",
+        "schedules/decisions/overlap.py",
         "        verdict.remaining -= 1\n",
         "        verdict.remaining -= 0\n",
         "tests/unit/schedules/decisions",
     ),
     Mutant(
         "what is late beyond its window runs all the same",
-        "schedules/decisions/invoker.py",
+        "schedules/decisions/overlap.py",
         "    if window is not None and now - item.due > max(window, GRACE):",
         "    if False:",
         "tests/unit/schedules/decisions",
     ),
     Mutant(
         "the second of two buffered ones is kept where one may wait",
-        "schedules/decisions/invoker.py",
+        "schedules/decisions/overlap.py",
         "            case Overlap.BUFFER_ONE if not verdict.keep:",
         "            case Overlap.BUFFER_ONE:",
         "tests/unit/schedules/decisions",
@@ -144,7 +144,7 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
     ),
     Mutant(
         "an input is taken for an earlier try of its own, whoever gave it",
-        "journeys/runtime/start_and_submit.py",
+        "journeys/runtime/submit.py",
         "    if tries and submitted.call is not None and (yield from input_taken(run.id, submitted.call)):",
         "    if tries and record.updated > snapshot.run.created:",
         "tests/simulation/test_journey_answers.py",

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
         StoreUnavailable,
     )
     from ostinato.model import Event, Limit, Retry
+    from ostinato.run_views import RunInfo
     from ostinato.schedules.declared.files import dump_schedules
     from ostinato.schedules.declared.plan import DeclaredElsewhere, Plan
     from ostinato.schedules.declared.problems import FileError
     from ostinato.sync import SyncOstinato
-    from ostinato.views import RunInfo
     from ostinato.ways import parse_schedules, read_schedules
     from ostinato.when import Spec, calendar, cron, during, every, manual, once
 
@@ -88,7 +88,7 @@ _OFFERED = {
     "ostinato.schedules.declared.files": "dump_schedules",
     "ostinato.schedules.declared.problems": "FileError",
     "ostinato.sync": "SyncOstinato",
-    "ostinato.views": "RunInfo",
+    "ostinato.run_views": "RunInfo",
     "ostinato.ways": "parse_schedules read_schedules",
     "ostinato.when": "Spec calendar cron during every manual once",
 }

@@ -1,4 +1,4 @@
-"""`Ostinato`: the one object that wires everything. Jobs are declared on it, runs are started through it."""
+"""`Ostinato`: the object that connects everything. Jobs are declared on it, and runs are started through it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import orjson
 from ostinato.app_access import AppAccess
 from ostinato.app_queries import AppQueries
 from ostinato.clock import MachineClock, SystemClock
-from ostinato.declaring import JobOptions, check_names, make_handler
+from ostinato.declare_job import JobOptions, check_names, make_handler
 from ostinato.engine.computing import Computing
 from ostinato.engine.executor import Stop
 from ostinato.engine.group_commit import Committer
@@ -51,32 +51,32 @@ from ostinato.errors import (
 from ostinato.event_names import EventNames
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, Run, Status, Timer, read_length
+from ostinato.run_views import RunInfo
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.api.at_start import prepare
 from ostinato.schedules.api.changes import Schedules
 from ostinato.schedules.api.queries import Surroundings
 from ostinato.schedules.declared.decorators import Declarations
+from ostinato.schedules.lateness import Staleness
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations import retention
-from ostinato.schedules.operations.complete import conclude
 from ostinato.schedules.operations.fire import purposes
-from ostinato.schedules.operations.load import park_owner
+from ostinato.schedules.operations.park import park_owner
+from ostinato.schedules.operations.run_ended import conclude
 from ostinato.schedules.validation import Doors, ScheduleOptions, SpecLike, define, read_name
-from ostinato.schedules.views import Staleness
 from ostinato.start_checks import RunBuilder, StartOptions, is_same_function
 from ostinato.store.backup import Progress, backup
 from ostinato.store.caller_transaction import run_in_caller_transaction
 from ostinato.store.contract import Operation, Store
 from ostinato.store.urls import open_url
-from ostinato.unfinished import START_ONE, explain_unfinished
 from ostinato.until_signal import run_until_signal
 from ostinato.version import __version__
-from ostinato.views import RunInfo
 from ostinato.ways import WaySettings, action_kinds, all_ways, companions, owned_tables
 from ostinato.when import Spec, manual
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
 from ostinato.when.spec_text import parse_spec_text
+from ostinato.why_unfinished import START_ONE, explain_unfinished
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents
@@ -107,11 +107,9 @@ class RunHandle(Generic[T_co]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> T_co:
-        """What the run returned, when it has; raises `RunFailed` or `RunCancelled` if it did not succeed, and
-        `TimeoutError`, with what the run waits for, if it is not over in time.
-
-        If no node is running on the store, the log says so: a wait without a `timeout` would then have no end.
-        """
+        """Wait for the end of the run, and return its result. Raises `RunFailed` or `RunCancelled` if it did not
+        succeed, and `TimeoutError`, which names what the run waits for, if it has not ended in time. If no node is
+        running on the store, the log says so."""
         try:
             async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
                 ended = await self._app._ended(self.id)
@@ -120,7 +118,7 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Ask it to stop; returns where it stands after that."""
+        """Ask the run to stop. Returns its status afterwards."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -141,7 +139,7 @@ def _result(id: str, ended: Ended) -> Any:
 def _prepare_nth(
     starting: RunBuilder, id: str, input: Mapping[str, Any], name: str | None, number: int
 ) -> tuple[Run, Timer | None]:
-    """Make one run of many ready. Raises what is wrong with it, and where it stands."""
+    """Prepare one of many runs. An error says which run it is about."""
     try:
         return starting.run(id, input, name)
     except OstinatoError as problem:
@@ -238,7 +236,7 @@ class Ostinato(AppQueries, AppAccess):
         self._is_node = False
 
     def _attach(self, store: Store) -> None:
-        """Let everything here work on this store."""
+        """Connect the parts of the app to this store."""
         self.store = store
         self.schedules = Schedules(
             Surroundings(
@@ -297,7 +295,7 @@ class Ostinato(AppQueries, AppAccess):
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
-        """The same running app, acting in another namespace or under another name."""
+        """Return the same running app for another namespace or actor."""
         if namespace == self.namespace and actor == self.actor:
             return self
         view = copy(self)
@@ -405,8 +403,8 @@ class Ostinato(AppQueries, AppAccess):
         await prepare(self.schedules, self._declarations, self.store, now, prune=prune)
 
     async def _close(self) -> None:
-        """Stop in good order. What still runs here for a while may use the app as before. The store is closed whatever
-        happens, also if this is cancelled."""
+        """Stop the node in order, then close the store, even if an error occurs or this is cancelled. Runs that are
+        still active may use the app until then."""
         try:
             await self._stop_working()
         finally:
@@ -430,7 +428,7 @@ class Ostinato(AppQueries, AppAccess):
         self.computing.close()
 
     async def _close_after_crash(self) -> None:
-        """What is left of an app whose node was killed: nothing is drained, nothing is said."""
+        """Close an app whose node was killed, without waiting for runs and without log lines."""
         self._engine = None
         self.computing.close()
         if self._starts is not None:
@@ -465,7 +463,7 @@ class Ostinato(AppQueries, AppAccess):
 
     def function(self, function: Any = None, /, **options: Any) -> Any:
         """Declare a durable function: `@app.function`, or `@app.function(version=2, pinned=True)`. Its finished steps
-        are never done again, whatever crashes."""
+        are never executed again, not even after a crash."""
 
         def declare(function: F) -> F:
             name = options.get("name") or getattr(function, "__name__", "")

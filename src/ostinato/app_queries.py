@@ -9,12 +9,12 @@ from ostinato.engine.rows import read_event, whole_run
 from ostinato.engine.run_queries import list_runs
 from ostinato.errors import NotFound, OstinatoError, check_limit, did_you_mean
 from ostinato.model import Event, Run, Status, Timer
+from ostinato.run_views import LogLine, RunInfo, run_info
 from ostinato.store.contract import Operation, Store, sql
-from ostinato.views import LogLine, RunInfo, run_info
 from ostinato.when.instants import to_datetime
 
 if TYPE_CHECKING:
-    from ostinato.engine.nodes import NodeInfo
+    from ostinato.engine.membership import NodeInfo
 
 
 class AppQueries:
@@ -117,7 +117,7 @@ class AppQueries:
         return await self.store.read(last)
 
     async def nodes(self) -> tuple[NodeInfo, ...]:
-        from ostinato.engine.nodes import list_nodes
+        from ostinato.engine.membership import list_nodes
 
         return await self.store.read(lambda _: list_nodes())
 

@@ -15,11 +15,11 @@ from typing import Literal
 
 from ostinato.app import Ostinato
 from ostinato.engine.invariants import Finding
-from ostinato.engine.nodes import NodeInfo
+from ostinato.engine.membership import NodeInfo
 from ostinato.engine.stalls import blocked
 from ostinato.functions.model import NO_CODE
 from ostinato.functions.store import statement
-from ostinato.schedules.operations.complete import PAUSED_BY_FAILURES
+from ostinato.schedules.operations.run_ended import PAUSED_BY_FAILURES
 from ostinato.schedules.operations.search import label_all, missing_labels
 from ostinato.schedules.rows import read_outcomes
 from ostinato.store.contract import Operation, Row, sql

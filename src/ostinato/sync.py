@@ -18,10 +18,10 @@ from ostinato.flows.transports import InboundMessage
 from ostinato.functions.api import FunctionHandle, Functions
 from ostinato.functions.views import FunctionInfo
 from ostinato.journeys.api.changes import Journeys
+from ostinato.run_views import RunInfo
 from ostinato.schedules.api.changes import Schedules
 from ostinato.start_checks import StartOptions
 from ostinato.store.caller_transaction import run_in_caller_transaction_sync
-from ostinato.views import RunInfo
 from ostinato.webhooks.api import Webhooks
 from ostinato.when.durations import Length
 from ostinato.workflows.api import Workflows

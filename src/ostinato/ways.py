@@ -72,7 +72,7 @@ def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
 
 
 def action_kinds(ways: Ways) -> ActionKinds:
-    """What schedules can start beside jobs."""
+    """Return the kinds of actions that schedules can start beside jobs."""
     from ostinato.schedules.actions import ActionKind
 
     kinds: dict[str, ActionKind] = {}
@@ -84,12 +84,12 @@ def action_kinds(ways: Ways) -> ActionKinds:
 
 
 def companions() -> Companions:
-    """What stores rows beside schedules and their runs, by the name in `Schedule.companion`."""
-    from ostinato import temporal_names
+    """Return the companions of schedules, by the name in `Schedule.companion`."""
+    from ostinato import temporal_workflow_ids
     from ostinato.flows.schedules import rows as agent_schedules
 
     return {
-        temporal_names.NAME: temporal_names.COMPANION,
+        temporal_workflow_ids.NAME: temporal_workflow_ids.COMPANION,
         agent_schedules.COMPANION_NAME: agent_schedules.COMPANION,
     }
 

@@ -13,8 +13,9 @@ from ostinato.engine.kinds import Kinds
 from ostinato.journeys import bindings
 from ostinato.journeys.api import changes
 from ostinato.journeys.runtime import commit
-from ostinato.journeys.runtime.start_and_submit import StepNotActive
+from ostinato.journeys.runtime.submit import StepNotActive
 from ostinato.schedules.operations import edit
+from ostinato.schedules.operations.edit import apply_change, pause_and_resume, user_call
 from ostinato.store.contract import Operation
 from tests.histories.generate import plan_of
 from tests.histories.judge import judge
@@ -33,8 +34,8 @@ def keys_are_ignored(patch: Patch) -> None:
 
 
 def tokens_are_ignored(patch: Patch) -> None:
-    load = edit.load_locked
-    patch.setattr(edit, "load_locked", lambda call, repairs: load(replace(call, token=None), repairs))
+    load = user_call.load_locked
+    patch.setattr(apply_change, "load_locked", lambda call, repairs: load(replace(call, token=None), repairs))
 
 
 def a_pause_is_said_and_not_done(patch: Patch) -> None:
@@ -50,6 +51,7 @@ def a_pause_is_said_and_not_done(patch: Patch) -> None:
         return changed
 
     patch.setattr(edit, "pause_edit", said)
+    patch.setattr(pause_and_resume, "pause_edit", said)
 
 
 def what_is_over_is_said_to_be_stopped(patch: Patch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ostinato import Ostinato
 from ostinato.errors import NotFound, StoreError, StoreUnavailable
-from ostinato.journeys.runtime.start_and_submit import StepNotActive
+from ostinato.journeys.runtime.submit import StepNotActive
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url

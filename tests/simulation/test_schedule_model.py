@@ -28,8 +28,8 @@ from hypothesis.stateful import (
 )
 
 from ostinato import OstinatoError, every, manual
-from ostinato.engine import nodes
-from ostinato.schedules.operations import waiting_runs
+from ostinato.engine import dead_nodes, membership
+from ostinato.schedules.operations import run_ended
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
 from ostinato.when import Spec
@@ -471,10 +471,10 @@ class Lives(RuleBasedStateMachine):
 
         def give_up(_: int) -> Operation[int]:
             yield sql("renew_lease", id=dead, lease_until=now - 1, lease=1, now=now, lapsed=0, ahead=now * 2)
-            rescuer = nodes.NodeInfo("rescuer", "rescuer", now - 9, now - 1, (), (), "", "")
-            yield from nodes.join(rescuer)
+            rescuer = membership.NodeInfo("rescuer", "rescuer", now - 9, now - 1, (), (), "", "")
+            yield from membership.join(rescuer)
             yield sql("renew_lease", id=rescuer.id, lease_until=now + 8, lease=8, now=now, lapsed=0, ahead=now * 2)
-            ended = yield from nodes.recover(dead, rescuer.id, now, engine.ids.new, engine.kinds)
+            ended = yield from dead_nodes.recover(dead, rescuer.id, now, engine.ids.new, engine.kinds)
             yield sql("drop_node", id=rescuer.id)
             return ended
 
@@ -575,7 +575,7 @@ SETTINGS: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def a_buffer_is_soon_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_runs, "FIRST", 3)
+    monkeypatch.setattr(run_ended, "FIRST", 3)
 
 
 def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = False) -> None:

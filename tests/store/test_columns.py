@@ -14,7 +14,7 @@ import pytest
 
 from ostinato.engine.access import NamespaceInfo, TokenInfo
 from ostinato.engine.limits import Gate
-from ostinato.engine.nodes import NodeInfo
+from ostinato.engine.membership import NodeInfo
 from ostinato.engine.rows import insert_row, whole_run
 from ostinato.journeys.bindings import Binding
 from ostinato.journeys.definitions import DefinitionInfo, DefinitionRow

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from ostinato.errors import OstinatoError
-from ostinato.journeys.runtime.cache import LARGEST, StoreCache
+from ostinato.journeys.runtime.cached_values import LARGEST, StoreCache
 from ostinato.store.urls import open_url
 
 

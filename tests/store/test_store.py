@@ -14,9 +14,10 @@ from typing import Any
 import asyncpg
 import pytest
 
+from ostinato.engine.dead_nodes import recover
 from ostinato.engine.direct_claim import DirectClaim
 from ostinato.engine.kinds import Kinds
-from ostinato.engine.nodes import NodeInfo, join, recover
+from ostinato.engine.membership import NodeInfo, join
 from ostinato.engine.rows import timer_row
 from ostinato.errors import StoreError, StoreUnavailable
 from ostinato.model import Timer

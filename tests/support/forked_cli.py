@@ -46,7 +46,7 @@ def forking() -> Iterator[dict[str, str]]:
 def main(path: str) -> None:
     import ostinato.app
     import ostinato.faces.cli.main
-    import ostinato.faces.http.direct  # noqa: F401  # what most commands load
+    import ostinato.faces.http.in_process  # noqa: F401  # what most commands load
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listening:

@@ -18,6 +18,7 @@ from ostinato.functions import FunctionInfo, StepInfo
 from ostinato.functions.api import Functions
 from ostinato.journeys.api.changes import Journeys
 from ostinato.journeys.api.views import JourneyStatus
+from ostinato.run_views import RunInfo
 from ostinato.schedules.api.changes import Changed, Schedules
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.views import ScheduleInfo
@@ -32,7 +33,6 @@ from ostinato.sync import (
     SyncWebhooks,
     SyncWorkflows,
 )
-from ostinato.views import RunInfo
 from ostinato.webhooks.api import Webhooks
 from ostinato.workflows.api import Workflows
 from ostinato.workflows.views.overview import WorkflowDetail

@@ -11,8 +11,8 @@ _ALL = 1_000_000
 
 
 class Functions:
-    """Changes take `key`, the idempotency key, where the caller would rather make it. `id` is a run's id, or the one
-    that it was started with."""
+    """The calls about durable functions. Changes take an idempotency key, `key`; without it a new one is generated.
+    `id` is a run's id, or the id that its start gave."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -38,8 +38,8 @@ class Functions:
     async def send(
         self, id: str, name: str, payload: Any = None, *, message_id: str | None = None, key: str | None = None
     ) -> Json:
-        """Send a message to a run. With a `message_id`, one that was sent before is not sent again. Raises `Conflict`
-        if the run is over, or has too many messages that it has not received."""
+        """Send a message to a run. With a `message_id`, a message that was sent before is not sent again. Raises
+        `Conflict` if the run has ended, or has too many messages that it has not received."""
         body = without_none(name=name, payload=payload, id=message_id)
         return await self._calling.one("POST", _path(id, "messages"), body, key=key)
 

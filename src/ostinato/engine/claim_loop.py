@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ostinato.clock import Clock
+from ostinato.engine.active_runs import Bodies
 from ostinato.engine.claims import claim
 from ostinato.engine.direct_claim import DirectClaim
 from ostinato.engine.listeners import wait_for_event
-from ostinato.engine.running import Bodies
 from ostinato.engine.telemetry import Metrics
 from ostinato.model import Run
 from ostinato.store.contract import Store

@@ -13,7 +13,7 @@ import orjson
 from ostinato.clock import Clock
 from ostinato.errors import OstinatoError
 from ostinato.model import Run
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import Micros, optional_datetime, to_datetime
 
 LOG_LINES = 1000
 LOG_BYTES = 4096
@@ -85,10 +85,6 @@ def deeper_than(value: Any, most: int = DEEPEST) -> bool:
     return False
 
 
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
-
-
 class Occurrence:
     """The due time of a run, and the schedule that started it. Every property is None or 0 for a run without a
     schedule."""
@@ -107,19 +103,19 @@ class Occurrence:
 
     @property
     def origin(self) -> str | None:
-        """What started this run: `auto` for the schedule's spec, or the id of a trigger or a backfill."""
+        """The origin of this run's occurrence: `auto` for the schedule's spec, or the id of a trigger or a backfill."""
         return self.detail.get("origin")
 
     @property
     def nominal(self) -> datetime | None:
         """The time of the spec that this run is for. `due` is this time plus jitter."""
-        return _moment(self.detail.get("nominal"))
+        return optional_datetime(self.detail.get("nominal"))
 
     @property
     def previous(self) -> datetime | None:
         """The nominal time before this one: the run's data window is `previous` to `nominal`. If this run replaces
         earlier ones that were too late, the window begins before the first of them."""
-        return _moment(self.detail.get("previous"))
+        return optional_datetime(self.detail.get("previous"))
 
     @property
     def coalesced(self) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from ostinato.clock import SharedClock
-from ostinato.engine import nodes
+from ostinato.engine import membership
 from ostinato.engine.log import log
 from ostinato.engine.timekeeping import Timekeeper
 from ostinato.store.contract import Store
@@ -37,7 +37,7 @@ class LeaseKeeper:
         lease: Micros,
         node: Callable[[], str],
         *,
-        on_renewal: Callable[[nodes.Pulse, Micros], None],
+        on_renewal: Callable[[membership.Pulse, Micros], None],
         lost: Callable[[str], Awaitable[None]],
         stopping: Callable[[], bool],
         blocker: Callable[[], str | None] = lambda: None,
@@ -64,7 +64,7 @@ class LeaseKeeper:
                 continue
             await time.refresh()
             node, ticks = self._node(), self._clock.local.ticks()
-            pulse = await store.run(lambda _, node=node: nodes.heartbeat(node, self._clock.now, self._lease))  # type: ignore[misc]
+            pulse = await store.run(lambda _, node=node: membership.heartbeat(node, self._clock.now, self._lease))  # type: ignore[misc]
             if not pulse.alive:
                 await self._report_loss(node)
                 if self._stopping():

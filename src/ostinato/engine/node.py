@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 from ostinato.backoff import backoff
 from ostinato.clock import MachineClock, SharedClock
-from ostinato.engine import housekeeping, job_logging, nodes, timers
+from ostinato.engine import dead_nodes, housekeeping, job_logging, membership, timers
+from ostinato.engine.active_runs import Bodies
 from ostinato.engine.beat import Beat
 from ostinato.engine.claim_loop import Claimer
 from ostinato.engine.claims import NodeLost
@@ -25,9 +26,8 @@ from ostinato.engine.kinds import JOB, Kinds
 from ostinato.engine.lease import PATIENCE, LeaseKeeper, run_on_own_loop
 from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
 from ostinato.engine.log import log
-from ostinato.engine.reporting import report_ends
 from ostinato.engine.rows import whole_run
-from ostinato.engine.running import Bodies
+from ostinato.engine.run_logging import report_ends
 from ostinato.engine.runs import End, wake
 from ostinato.engine.stalls import LoopWatch, Stall, advice, note
 from ostinato.engine.telemetry import Metrics
@@ -275,7 +275,7 @@ class Engine:
                 words = f"job {job!r} is still in its thread after the grace; its run counts as crashed"
                 log.warning(f"{words}, and is retried as after a crash", action="thread_left", run=run, job=job)
         while await self.store.run(
-            lambda _: nodes.leave(self.node, unwritten, in_thread, self.clock.now(), self.ids.new, self.kinds)
+            lambda _: membership.leave(self.node, unwritten, in_thread, self.clock.now(), self.ids.new, self.kinds)
         ):
             pass
 
@@ -347,7 +347,7 @@ class Engine:
         now = self.clock.now()
         self.node = self.ids.new(now)
         self._renewed = self.clock.local.ticks()
-        info = nodes.NodeInfo(
+        info = membership.NodeInfo(
             self.node,
             self.settings.name,
             now,
@@ -359,7 +359,7 @@ class Engine:
             (JOB, *self.kinds.runs),
         )
         declared = [(handler.name, handler.declaration.write()) for handler in self.handlers.values()]
-        await self.store.run(lambda _: nodes.join(info, declared))
+        await self.store.run(lambda _: membership.join(info, declared))
 
     async def read_declared(self) -> None:
         """Read which jobs the nodes of this store have declared."""
@@ -455,18 +455,18 @@ class Engine:
         nodes have renewed theirs."""
         await self._time.refresh()
         by = self.node
-        for dead in await self.store.read(lambda _: nodes.gone(by, self.clock.now())):
+        for dead in await self.store.read(lambda _: dead_nodes.gone(by, self.clock.now())):
             recovered = -1
             while recovered:
                 recovered = await self.store.run(
-                    lambda _, dead=dead: nodes.recover(dead, by, self.clock.now(), self.ids.new, self.kinds)  # type: ignore[misc]
+                    lambda _, dead=dead: dead_nodes.recover(dead, by, self.clock.now(), self.ids.new, self.kinds)  # type: ignore[misc]
                 )
                 if recovered:
                     log.warning("took over runs", action="runs_recovered", count=recovered, node=dead)
                     self.metrics.recovered.inc(recovered)
                     self.hint()
 
-    def _note_renewal(self, pulse: nodes.Pulse, ticks: Micros) -> None:
+    def _note_renewal(self, pulse: membership.Pulse, ticks: Micros) -> None:
         """Update the lists of nodes and of their jobs after a renewal of the lease. A blocked loop gets this call late;
         `ticks` is when the renewal was requested."""
         self._renewed = max(self._renewed, ticks)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ostinato.engine.kinds import JOB, Kinds
-from ostinato.engine.reporting import report_ends
 from ostinato.engine.rows import read_options
+from ostinato.engine.run_logging import report_ends
 from ostinato.engine.runs import End, end
 from ostinato.model import Retry, Run, Status
 from ostinato.store.contract import Operation

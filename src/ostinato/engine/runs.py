@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import let_in, let_out
-from ostinato.engine.reporting import report_failure
 from ostinato.engine.rows import event_row, insert_row, start_row, timer_row, whole_run
+from ostinato.engine.run_logging import report_failure
 from ostinato.errors import Conflict, NotFound
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, alone, sql

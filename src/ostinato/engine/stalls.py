@@ -46,7 +46,7 @@ class Stall:
 
     @property
     def blocker(self) -> str | None:
-        """What blocked it, in words: `job 'crunch'`."""
+        """The name of the code that blocked the event loop: `job 'crunch'`."""
         return None if self.job is None else f"{self.kind} {self.job!r}"
 
 
@@ -150,8 +150,8 @@ def place_of(frame: FrameType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """What is stored about a job that has blocked an event loop: how often, and when and for how long the last time.
-    `job` is its name; that of another kind of run begins with its kind."""
+    """A stored report about a job that has blocked an event loop: how often, and when and for how long the last time.
+    `job` is its name; for another kind of run the name begins with the kind."""
 
     job: str
     times: int

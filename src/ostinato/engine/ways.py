@@ -122,8 +122,8 @@ class Part:
         self.host = host
 
     def take_over(self, before: Part) -> None:
-        """Called with the part that this one replaces, when the app gets another store or other settings before it
-        runs: keep what was declared there."""
+        """Called if the app gets another store or other settings before it runs: keep the declarations of `before`, the
+        part that this one replaces."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
         """Prepare for the opening of the store. Returns, for each kind of run of the way, the body that a node calls

@@ -142,3 +142,9 @@ _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="ostinato"'}
 
 def _note(used: list[tuple[str, Micros]]) -> Any:
     yield sql("tokens_used", used)
+
+
+def bearer_token(header: str | None) -> str | None:
+    """Return the token of an Authorization header, or None if it has none."""
+    scheme, _, credentials = (header or "").partition(" ")
+    return credentials.strip() or None if scheme.lower() == "bearer" else None

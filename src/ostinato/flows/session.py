@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import orjson
 
 from ostinato.engine.executor import Fatal
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, short_repr
 from ostinato.flows import people, responses, turns
@@ -44,7 +45,6 @@ from ostinato.flows.transports import OutgoingMessage
 from ostinato.flows.turns import Place, Spent
 from ostinato.flows.views import user_info, user_json
 from ostinato.flows.writing import write_patiently
-from ostinato.functions.body import read_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
 from ostinato.functions.errors import Cancelled, CodeMissing, StepFailed, StepInterrupted

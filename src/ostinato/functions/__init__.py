@@ -1,7 +1,5 @@
-"""Durable functions: ordinary async functions whose finished steps are never done again.
-
-What their code needs is imported when it is first used, so that the command line does not wait for it.
-"""
+"""Durable functions: ordinary async functions whose finished steps are never executed again. Names are imported when
+they are first used, so that the command line starts quickly."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -18,7 +18,7 @@ from ostinato.store.contract import Operation
 
 
 def action_run(action: Action, namespace: str) -> Run:
-    """The run that a schedule starts, without its id and times."""
+    """Return the run that a schedule starts, without its id and times."""
     name, input = action.input.get(KIND), action.input.get(INPUT) or {}
     if not isinstance(name, str) or not name or not isinstance(input, Mapping):
         raise OstinatoError(

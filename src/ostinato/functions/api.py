@@ -35,7 +35,7 @@ from ostinato.functions.definition import Codes, make_code
 from ostinato.functions.drawing import draw_steps
 from ostinato.functions.model import KIND, FunctionRecord, Message, StepRecord
 from ostinato.functions.operations import Sending, refusal, start_with_messages
-from ostinato.functions.replay import replay
+from ostinato.functions.replay_check import replay
 from ostinato.functions.store import read_function, read_step, statement
 from ostinato.functions.views import (
     DeclaredInfo,
@@ -57,7 +57,7 @@ _LAST = "\x7f"  # after every id
 
 
 class FunctionHandle(Generic[T]):
-    """A run of a function that was started. `new` is false where the id was taken before."""
+    """A started run of a function. `new` is false if a run with this id existed before."""
 
     __slots__ = ("_functions", "id", "new")
 
@@ -67,8 +67,8 @@ class FunctionHandle(Generic[T]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> Any:
-        """What the function returned, when it has. Raises `RunFailed` or `RunCancelled` if it did not succeed, and
-        `TimeoutError` if it is not over in time."""
+        """Wait for the end, and return what the function returned. Raises `RunFailed` or `RunCancelled` if it did not
+        succeed, and `TimeoutError` if it has not ended in time."""
         return await self._functions.result(self.id, timeout)
 
     async def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
@@ -79,7 +79,7 @@ class FunctionHandle(Generic[T]):
         return await self._functions.get(self.id)
 
     async def cancel(self, reason: str = "") -> str:
-        """Ask it to stop; returns its status after that."""
+        """Ask the run to stop. Returns its status afterwards."""
         return await self._functions.cancel(self.id, reason)
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class FunctionHandle(Generic[T]):
 
 @dataclass(slots=True)
 class Around:
-    """What all views of the functions of an app share."""
+    """The objects that the `Functions` of all namespaces share."""
 
     host: Host
     codes: Codes
@@ -110,7 +110,7 @@ class Functions:
 
     @property
     def codes(self) -> Codes:
-        """The functions that this process has."""
+        """The functions that this process has the code of."""
         return self._around.codes
 
     # Declaring
@@ -133,8 +133,8 @@ class Functions:
         pinned: bool = False,
         **options: Any,
     ) -> Any:
-        """Declare a durable function. `version` tells versions of its code apart; with `pinned`, a run goes on with the
-        version that it began with. `options`: queue, priority, serial_key, concurrency."""
+        """Declare a durable function. `version` identifies a version of its code; with `pinned`, a run continues only
+        with the version that it began with. `options`: queue, priority, serial_key, concurrency."""
 
         def add(function: F) -> F:
             self._around.codes.add(make_code(function, name=name, version=version, pinned=pinned, options=options))
@@ -204,8 +204,8 @@ class Functions:
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """A run that is checked and not stored, for a face that has something to write beside it; and the timer of its
-        deadline, if it has one."""
+        """Check a start, and return the run that is not stored yet and the timer of its deadline, if it has one. The
+        caller stores both, with rows of its own."""
         name = self._around.codes.named(function)
         definition = await self._find(name)
         now = self._now()
@@ -246,7 +246,7 @@ class Functions:
             raise Conflict(f"the id {id!r} belongs to {run.kind} {run.name!r}; choose another")
 
     async def find(self, name: str) -> Handler | Declaration | None:
-        """What is known of a function: its code here, or what another process has declared."""
+        """Return what is known of a function: its code in this process, or what another process has declared."""
         code = self._around.codes.newest(name)
         if code is not None:
             return code.handler
@@ -294,7 +294,7 @@ class Functions:
     # Watching
 
     async def get(self, id: str) -> FunctionInfo:
-        """A run of a function, by its id or the one that it was started with. Raises `NotFound`."""
+        """Return a run of a function. `id` is the id of the run, or the id that its start gave. Raises `NotFound`."""
         run, function, _ = await self._load(id)
         return function_info(run, function)
 
@@ -346,7 +346,7 @@ class Functions:
         )
 
     async def drain(self) -> Sequence[DrainInfo]:
-        """Which versions of which functions runs that are not over began with: what must be deployed for them."""
+        """Return the versions of functions that unfinished runs began with: the versions that must stay deployed."""
 
         def look(_: int) -> Operation[tuple[Sequence[Any], Sequence[Any]]]:
             counts = yield statement("unfinished_functions", namespace=self._namespace)
@@ -375,7 +375,7 @@ class Functions:
         return tuple(drained.values())
 
     async def result(self, id: str, timeout: Length | None = None) -> Any:
-        """What a run returned, when it has ended. Raises as `FunctionHandle.result` does."""
+        """Wait for the end of a run, and return its result. Raises as `FunctionHandle.result` does."""
         run = await self._run(id)
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         if seconds is not None and seconds < 0:
@@ -411,9 +411,9 @@ class Functions:
         return await self._around.host.store.read(look)
 
     async def replay(self, id: str) -> Sequence[StepInfo]:
-        """Run the code that this process has against the record of a run, without any effect. Returns the operations
-        that the code waits for at the end of the record, none if it ended. Raises `Changed` if the code asks for
-        something else than the record has."""
+        """Run this process's code against the record of a run, without any effect. Returns the operations that the code
+        waits for at the end of the record; none if the code ended. Raises `Changed` if the code asks for other
+        operations than the record has."""
         run, function, steps = await self._load(id, steps=True)
         codes, host = self._around.codes, self._around.host
         code = codes.newest(run.name)
@@ -427,12 +427,12 @@ class Functions:
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run: its code gets `Cancelled` where it waits, and may clean up within the grace. Returns its status
-        after that; it is over when the code has ended."""
+        """Cancel a run: its code gets `Cancelled` where it waits, and may clean up within the grace. The run ends when
+        the code has ended. Returns its status now."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once. Its code does not hear of it."""
+        """End a run at once, without telling its code."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id)
 
     async def _stop(self, id: str, status: Status, reason: str, request_id: str | None) -> str:

@@ -1,7 +1,7 @@
-"""One node's work on runs of functions: it drives their code, executes steps, and writes outcomes under its claim.
+"""The body of claimed runs of functions: it runs their code, executes steps, and writes outcomes, fenced by the claim.
 
-An outcome is handed to the code at once, and written before anything is executed that could depend on it: code between
-steps has no effects, so it may run ahead. What many runs write is committed together.
+The code gets an outcome at once. The outcome is written before the next step begins that could depend on it; code
+between steps has no effects, so it may run ahead. The writes of many runs are committed together.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ostinato.engine import job_logging
 from ostinato.engine.application_errors import application_error
 from ostinato.engine.context import clean, to_json
 from ostinato.engine.executor import THREAD_NAMES, Fatal, RetryLater, describe_error
-from ostinato.engine.group_commit import Committer, is_trouble
+from ostinato.engine.group_commit import Committer
 from ostinato.engine.idempotency import digest
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.log import log
 from ostinato.engine.node import Engine
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, end, wake_timer
 from ostinato.errors import OstinatoError
 from ostinato.functions.context import FunctionContext, ReadChild, due_of
 from ostinato.functions.definition import Codes, FunctionCode, StepFunction, as_function
-from ostinato.functions.driver import INTERRUPTED, ContinueAs, Driver
 from ostinato.functions.errors import Cancelled, Changed, CodeMissing, TooLarge
 from ostinato.functions.model import (
     CANCEL_GRACE,
@@ -47,23 +47,23 @@ from ostinato.functions.model import (
 )
 from ostinato.functions.operation import Operation as Asked
 from ostinato.functions.operations import Answer, Child, Wanted, Write, write
+from ostinato.functions.replay import INTERRUPTED, ContinueAs, Driver
 from ostinato.functions.store import read_function, read_message, read_step, statement, step_row
 from ostinato.model import Run, Status
-from ostinato.store.contract import Make, Operation, Row, Store, sql
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
 T = TypeVar("T")
 _ELSEWHERE: Micros = 5 * SECOND  # after which a run whose code this node lacks may be claimed again
 _LOOK = 0.25  # seconds between two looks for messages and cancellations of runs that are at work
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
 class Refused(Exception):
-    """The run is no longer this node's: another has taken it over, or it was ended from outside."""
+    """Raised if this node no longer holds the run: another node has taken it over, or a user has ended it."""
 
 
 class Settings:
-    """Bounds of functions in one app."""
+    """Limits of functions in one app."""
 
     def __init__(self, most_steps: int, cached: int) -> None:
         self.most_steps = most_steps
@@ -119,7 +119,7 @@ class FunctionBody:
             self._cache(live)
 
     def _from_cache(self, run: Run) -> LiveRun | None:
-        """The run's code as it waits in memory, if nobody has claimed the run since it parked here."""
+        """Return the cached code of a parked run, if no node has claimed the run since it parked here."""
         parked = self._parked.pop(run.id, None)
         if parked is None:
             return None
@@ -136,7 +136,8 @@ class FunctionBody:
             oldest.driver.close()
 
     async def _load(self, run: Run) -> LiveRun | None:
-        """Read the record of a run. None if this node lacks its code; then the run was left to others."""
+        """Read the record of a run. Returns None if this node lacks the run's code; the run has then been left to other
+        nodes."""
         function: FunctionRecord | None = None
         steps: list[StepRecord] = []
         depth = 0
@@ -168,8 +169,8 @@ class FunctionBody:
         return LiveRun(self, run, code, function, {step.position: step for step in steps})
 
     async def leave_to_others(self, run: Run, missing: str) -> None:
-        """Let the run wait a moment, so that a node with its code can claim it. `missing` is what this node lacks of
-        it, '' for all."""
+        """Let the run wait for a moment, so that a node with its code can claim it. `missing` names the code that this
+        node lacks; '' means all of it."""
         words = f"{NO_CODE}{run.name!r}{', ' if missing else ''}{missing}"
         now = self.now()
         waiting = End(run, Status.WAITING, words, finished=False, event="run:waiting")
@@ -211,18 +212,18 @@ class FunctionBody:
     # News for runs that are at work
 
     def poke(self, run_id: str) -> None:
-        """Look for news of a run, if it is at work here."""
+        """Check for news of a run, if this node works on it."""
         live = self._live.get(run_id)
         if live is not None:
             live.look_again()
 
     def watch(self) -> None:
-        """A run begins to execute a step: look for its news from now on."""
+        """Check for news of a run from now on, because it begins to execute a step."""
         self._executing.set()
 
     async def look_for_news(self) -> None:
-        """Look for messages, ended children and cancellations of runs that execute a step, so that they need not wait
-        for its end."""
+        """Check for messages, ended children and cancellations of runs that execute a step, so that they are delivered
+        before the step ends."""
         await self._executing.wait()
         while self._live:
             await asyncio.sleep(_LOOK)
@@ -242,7 +243,7 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Read what is recorded of a run, and how deep below other functions it is."""
+    """Read the record of a run, and its depth below other functions."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -252,8 +253,8 @@ def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], i
 
 
 def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[str, list[Any]]]]:
-    """Find the runs, by their ids, for which a message, the end of a child or a cancellation has come. Returns the
-    status, node and claim of all of them, too: a run may have been terminated, or taken over."""
+    """Find the runs for which a message, the end of a child or a cancellation has arrived. Also returns the status,
+    node and claim of each run, because it may have been terminated or taken over."""
     ids = [(id,) for id in wanted]
     states = {id: state for id, *state in (yield sql("states_of", ids))}
     news = {row[0] for row in (yield statement("cancels_of", ids))}
@@ -266,21 +267,8 @@ def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[st
     return news, states
 
 
-async def read_patiently(store: Store, make: Make[T]) -> T:
-    """Read from the store. While it is unavailable, try again: an outage is no failure of the run."""
-    pause = _FIRST_PAUSE
-    while True:
-        try:
-            return await store.read(make)
-        except Exception as problem:
-            if not is_trouble(problem):
-                raise
-        await asyncio.sleep(pause)
-        pause = min(_LONGEST_PAUSE, 2 * pause)
-
-
 class LiveRun:
-    """A run of a function that is at work on this node, or parked in its cache."""
+    """A run of a function in this process: a node works on it, or it is parked in the cache."""
 
     def __init__(
         self,
@@ -332,7 +320,7 @@ class LiveRun:
         self._stirred.set()
 
     def refuse(self) -> None:
-        """Stop: the run is no longer this node's."""
+        """Stop working on the run, because this node no longer holds it."""
         self._refused = True
         self._stirred.set()
 
@@ -377,7 +365,7 @@ class LiveRun:
             await self._wait()
 
     async def _begin(self) -> bool:
-        """Call the function. Returns False if it cannot be called: the run has failed."""
+        """Call the function. Returns False if it cannot be called; the run has then failed."""
         self._begun = True
         if self.function.depth > DEEPEST:
             words = f"it is a child of {DEEPEST} functions below one another, which is the most"
@@ -396,7 +384,7 @@ class LiveRun:
         return True
 
     async def _settle(self) -> bool:
-        """Hand over the outcomes that there are, one after the other. Returns whether there was one."""
+        """Deliver the available outcomes to the code, one after the other. Returns whether there was one."""
         if self.function.cancel is not None and self.function.cancelled is None:
             return await self._cancel()
         now = self._body.now()
@@ -418,7 +406,7 @@ class LiveRun:
         return settled
 
     def _advance(self) -> bool:
-        """Run the code on. False if it turns out to be changed; the next advance says so again."""
+        """Resume the code. Returns False if it differs from the record; the next call raises `Changed` again."""
         try:
             self._drive()
         except Changed:
@@ -426,7 +414,8 @@ class LiveRun:
         return True
 
     def _drive(self) -> None:
-        """Run the code until it waits. It sees no task of asyncio: `asyncio.timeout` would cancel the node's."""
+        """Run the code until it waits. It runs outside any asyncio task, because `asyncio.timeout` in the code would
+        cancel the node's task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         _leave_task(loop, task)
@@ -441,7 +430,7 @@ class LiveRun:
         self.driver.deliver(operation, record)
 
     def _outcome(self, operation: Asked, now: Micros) -> StepRecord | None:
-        """The outcome of an operation that nothing is executed for, if there is one."""
+        """Return the outcome of an operation that no task executes, or None if it has none yet."""
         if operation.position not in self.driver.pending or operation.position in self.tasks:
             return None
         record = operation.record
@@ -475,8 +464,8 @@ class LiveRun:
         return record
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
-        """A message wins over the timeout if it was sent before that, or is seen before that: the sender's clock may be
-        ahead."""
+        """Return the outcome of a `receive`. A message wins over the timeout if it was sent before the timeout, or is
+        read before it: the sender's clock may be ahead."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -512,7 +501,7 @@ class LiveRun:
     # News
 
     async def _read_news(self) -> None:
-        """Read messages, ended children and a cancellation that this process has not seen."""
+        """Read the messages, ended children and the cancellation that this process has not read yet."""
         self._look = False
         wanted = self.wanted()
         mail, children, function = await read_patiently(
@@ -528,7 +517,7 @@ class LiveRun:
             self.function.cancel, self.function.reason = function.cancel, function.reason
 
     def wanted(self) -> Wanted:
-        """What the run waits for."""
+        """Return what the run waits for."""
         names: list[str] = []
         children: list[str] = []
         due: Micros | None = None
@@ -545,8 +534,8 @@ class LiveRun:
         return Wanted(names, children, due)
 
     async def _cancel(self) -> bool:
-        """Tell the code that it is cancelled, wherever it waits. Steps that are being executed are stopped; one that
-        has succeeded all the same keeps its result."""
+        """Raise `Cancelled` in the code, at every operation that it waits for. Steps in progress are stopped; a step
+        that succeeds nevertheless keeps its result."""
         await self._stop_tasks()
         now = self._body.now()
         self.function.cancelled, self._ctx.changed = now, True
@@ -576,11 +565,11 @@ class LiveRun:
     # Executing steps
 
     def _may_execute(self) -> bool:
-        """Whether steps may begin: not while the node is stopping."""
+        """Return whether steps may begin. They may not while the node is stopping."""
         return not self._body.engine.stopping or not self._to_execute()
 
     def _to_execute(self) -> list[Asked]:
-        """The steps to execute now. One that failed waits until it is due again."""
+        """Return the steps to execute now. A failed step is not among them until its retry is due."""
         now = self._body.now()
         return [
             operation
@@ -591,7 +580,7 @@ class LiveRun:
         ]
 
     async def _execute_fresh(self) -> None:
-        """Begin steps that were asked for. Everything they may depend on is written before."""
+        """Begin the steps that the code has asked for, after everything that they may depend on has been written."""
         operations = self._to_execute()
         if not operations:
             return
@@ -712,7 +701,7 @@ class LiveRun:
         self._ctx.log(message, level)
 
     async def _wait(self) -> None:
-        """Wait until a step has ended, news has come, or something is due."""
+        """Wait until a step ends, news arrives, or a timer is due."""
         if self._has_news_to_write:
             await self._write()
         if self._ended or self._look:
@@ -725,7 +714,7 @@ class LiveRun:
             raise Refused
 
     def drop_tasks(self) -> None:
-        """Stop what is being executed: the run is not this node's any more."""
+        """Stop the steps in progress, because this node no longer holds the run."""
         for task in self.tasks.values():
             task.cancel()
         self.tasks.clear()
@@ -737,7 +726,7 @@ class LiveRun:
         return bool(self._unwritten or self.driver.unwritten or self._children or self._taken or self._ctx.changed)
 
     async def _write(self, **more: Any) -> Answer:
-        """Write all that is unwritten."""
+        """Write everything that is not written yet."""
         steps = [*self.driver.unwritten, *self._unwritten.values()]
         for record in self._unwritten.values():
             self.driver.records[record.position] = record
@@ -769,7 +758,8 @@ class LiveRun:
         return answer
 
     async def _park(self) -> bool:
-        """Leave the node until something comes. Returns False if something has come already."""
+        """Park the run: leave the node until something arrives that the run waits for. Returns False if it has arrived
+        already."""
         for operation in self.driver.pending.values():
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())
@@ -780,7 +770,7 @@ class LiveRun:
         return True
 
     async def _hand_back(self) -> None:
-        """Let another node go on: this one is stopping."""
+        """Hand the run back, so that another node continues it: this node is stopping."""
         ending = End(self.run, Status.READY, finished=False, event="run:handed_back")
         await self._write(end=ending)
 
@@ -831,7 +821,8 @@ class LiveRun:
 
 
 def begin_task(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Run a coroutine as a task. From Python 3.12 on it begins at once, so one that never waits is over already."""
+    """Run a coroutine as a task. From Python 3.12 on the task begins at once, so a coroutine that never waits has
+    already ended."""
     if sys.version_info >= (3, 12):
         return asyncio.Task(coroutine, loop=asyncio.get_running_loop(), eager_start=True)
     return asyncio.create_task(coroutine)

@@ -1,4 +1,4 @@
-"""Children that a function starts: functions, jobs, and what else a schedule can start."""
+"""Start children of a function: functions, jobs, and the actions of other ways."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def function_run(
     actor: str | None,
     now: Micros,
 ) -> tuple[Run, Timer | None]:
-    """Make a run of a function, and the timer of its deadline. Raises what is wrong with its input or options."""
+    """Build a run of a function, and the timer of its deadline. Raises if the input or an option is wrong."""
     check_function_options(options)
     try:
         builder = RunBuilder(name, definition, at, options, namespace=namespace, actor=actor, now=now)
@@ -55,7 +55,7 @@ def function_run(
 
 @dataclass(frozen=True, slots=True)
 class ChildStart:
-    """A start of a child that was checked. `run` makes its run."""
+    """A checked start of a child. `run` builds its run."""
 
     host: Host
     name: str
@@ -99,13 +99,13 @@ def _action_kinds(host: Host) -> dict[str, ActionKind]:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """Reads what a function wants to start."""
+    """Reads the argument of `ctx.start`: which child to start."""
 
     host: Host
     codes: Codes
 
     def named(self, target: Callable[..., Any]) -> tuple[str, str]:
-        """The name and the kind of a job or a function of this app. Raises `NotFound`."""
+        """Return the name and the kind of a job or a function of this app. Raises `NotFound`."""
         handlers = self.host.engine().handlers.values()
         job = next((handler for handler in handlers if handler.function is target), None)
         return (job.name, JOB) if job is not None else (self.codes.named(target), KIND)
@@ -113,7 +113,7 @@ class Children:
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> ChildStart:
-        """Check a start of a child. Raises what is wrong with it."""
+        """Check a start of a child. Raises if it is wrong."""
         engine = self.host.engine()
         if not isinstance(target, str):
             target, kind = self.named(target)

@@ -1,4 +1,5 @@
-"""`ctx` of a durable function: what its code may ask for. Everything it returns is the same in every replay."""
+"""The `ctx` argument of a durable function: the operations that its code may use. Each returns the same value in every
+replay."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from ostinato.clock import Clock
 from ostinato.engine.context import LOG_BYTES, LOG_LINES, clean, to_json
 from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.functions.definition import as_step
-from ostinato.functions.driver import ContinueAs, Driver, Overrun
 from ostinato.functions.errors import TooLarge
 from ostinato.functions.model import FunctionRecord, StepKind
 from ostinato.functions.operation import GATHER, Operation
+from ostinato.functions.replay import ContinueAs, Driver, Overrun
 from ostinato.model import MOST, Run, read_length
 from ostinato.start_checks import read_positive_length
 from ostinato.store.contract import Row
@@ -51,7 +52,7 @@ class ChildHandle:
         self.name = name
 
     def result(self) -> Awaitable[Any]:
-        """What the child returns, when it has ended. Raises `ChildFailed` if it did not succeed."""
+        """Wait for the end of the child, and return its result. Raises `ChildFailed` if it did not succeed."""
         operation = self._ask(StepKind.CHILD, self.name)
         operation.child_id = self.id
         return operation
@@ -95,8 +96,7 @@ class FunctionContext:
 
     @property
     def occurrence(self) -> tuple[datetime, str] | None:
-        """The nominal time and the origin of the schedule's occurrence that this run is. None if no schedule started
-        it."""
+        """The nominal time and the origin of this run's occurrence, if a schedule started it; else None."""
         detail = orjson.loads(self._run.detail) if self._run.schedule_id and self._run.detail else None
         return None if detail is None else (to_datetime(detail["nominal"]), detail["origin"])
 
@@ -108,7 +108,7 @@ class FunctionContext:
 
     @property
     def replaying(self) -> bool:
-        """Whether the code is catching up with its record."""
+        """Whether the code is being replayed, so that its operations are answered from the record."""
         return self._driver.replaying
 
     # Steps
@@ -131,8 +131,8 @@ class FunctionContext:
         return operation
 
     def gather(self, *awaitables: Awaitable[Any]) -> Awaitable[list[Any]]:
-        """Do several things at once: operations of `ctx`, or coroutines that await them. Returns their results in
-        order when all have ended; if some failed, raises what failed first."""
+        """Run several operations of `ctx`, or coroutines that await such operations, at once. Returns their results in
+        order when all have ended; if some failed, raises the first failure."""
         for awaitable in awaitables:
             if not isinstance(awaitable, Operation | Coroutine):
                 raise OstinatoError(f"ctx.gather takes operations of ctx and coroutines, not {short_repr(awaitable)}")
@@ -143,7 +143,7 @@ class FunctionContext:
     # Waiting
 
     def sleep(self, length: Length) -> Awaitable[None]:
-        """Wait for this long. The run holds no memory meanwhile."""
+        """Wait for this long. Meanwhile the run uses no memory."""
         operation = self._ask(StepKind.SLEEP, "")
         operation.length = read_length(length, "sleep")
         if operation.length < 0:
@@ -151,7 +151,7 @@ class FunctionContext:
         return operation
 
     def sleep_until(self, moment: datetime) -> Awaitable[None]:
-        """Wait until a moment. One that has passed is no wait."""
+        """Wait until a moment. Returns at once if it has passed."""
         if not isinstance(moment, datetime) or moment.tzinfo is None:
             raise OstinatoError(f"sleep_until {short_repr(moment)} is not a datetime with a time zone")
         operation = self._ask(StepKind.SLEEP, "")
@@ -159,8 +159,9 @@ class FunctionContext:
         return operation
 
     def receive(self, name: str, *, timeout: Length | None = None, **default: Any) -> Awaitable[Any]:
-        """Wait for a message of this name, and return what was sent. Messages are received once, the oldest first; one
-        that came before it is asked for has waited. Raises `ReceiveTimedOut`, or returns `default` if that is given."""
+        """Wait for a message of this name, and return its payload. Each message is received once, the oldest first; a
+        message that arrived earlier is received at once. After the timeout, returns `default` if it is given, else
+        raises `ReceiveTimedOut`."""
         check_text(name, "the message's name")
         for keyword in default:
             if keyword != "default":
@@ -186,8 +187,8 @@ class FunctionContext:
         on_parent_end: Policy = "cancel",
         **options: Any,
     ) -> Awaitable[ChildHandle]:
-        """Start a function, a job, or with `kind="journey"` a journey, as a child, once. `await child.result()` waits
-        for it. `on_parent_end` says what happens to it when this function ends before it."""
+        """Start a child once: a function, a job or, with `kind="journey"`, a journey. `await child.result()` waits for
+        it. `on_parent_end` says what happens to the child if this function ends first."""
         if on_parent_end not in _POLICIES:
             raise OstinatoError(f"on_parent_end {on_parent_end!r} is none of {', '.join(_POLICIES)}")
         make: Any
@@ -226,13 +227,14 @@ class FunctionContext:
         return self._driver.local(kind, make, self._clock.now())
 
     def _dice(self, position: str) -> Random:
-        """Random numbers that are the same if this position is asked for again before it is written."""
+        """Return a source of random numbers that depends only on this position, so that they are the same until they
+        are recorded."""
         seed = f"{self._run.id}/{self.function.generation}/{position}".encode()
         return Random(hashlib.sha256(seed).digest())
 
     def version(self, name: str, version: int) -> int:
-        """The version of a change that this run takes: `version` for runs that reach this place for the first time, and
-        1 for those that were beyond it before the change."""
+        """Return which version of a change this run takes: `version` if it reaches this place for the first time, and 1
+        if it passed this place before the change."""
         check_text(name, "the change's name")
         if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= MOST:
             raise OstinatoError(
@@ -259,7 +261,8 @@ class FunctionContext:
         self.lines.append(line)
 
     def continue_as(self, input: Mapping[str, Any] | None = None) -> NoReturn:
-        """End this history, and go on under the same id with a new input. Messages that were not received stay."""
+        """End this history, and continue under the same id with a new input. Messages that were not received are
+        kept."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"ctx.continue_as({short_repr(input)}): the input is not an object; write {{'name': value}}"
@@ -281,7 +284,7 @@ class FunctionContext:
 
 
 def due_of(operation: Operation, now: Micros) -> Micros | None:
-    """When a wait that begins now is due."""
+    """Return when a wait that begins now ends."""
     until = operation.options.get("until")
     if until is not None:
         return int(until)

@@ -1,4 +1,4 @@
-"""Functions and steps as they are declared, and the code that an app has of them."""
+"""The declarations of functions and steps, and the code that an app has for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from ostinato.declaring import make_handler
+from ostinato.declare_job import make_handler
 from ostinato.engine.jobs import Handler
 from ostinato.errors import NotFound, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.functions.lint import warn_of_undeterministic_calls
@@ -26,10 +26,10 @@ _ONCE = read_retry(None)
 
 
 class StepFunction(Generic[P, R]):
-    """A function with the policy of its steps. Called directly, it is the function itself.
+    """A function with a policy for its use as a step. Calling it calls the function itself.
 
-    `retry`: its attempts. `timeout`: of each attempt. `at_most_once`: an attempt that was interrupted is not repeated;
-    the function gets `StepInterrupted` instead.
+    `retry` is its retry policy, and `timeout` the limit of each attempt. `at_most_once`: an interrupted attempt is not
+    repeated; the code gets `StepInterrupted` instead.
     """
 
     def __init__(
@@ -106,7 +106,8 @@ def step(
 
 
 def as_step(function: Any) -> StepFunction[..., Any]:
-    """The step that a function is. Raises if it is none, as a coroutine that was already called."""
+    """Return a function as a step. Raises if it cannot be one, for example because it is a coroutine that was already
+    called."""
     if isinstance(function, StepFunction):
         return function
     if inspect.iscoroutine(function):
@@ -126,7 +127,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True)
 class FunctionCode:
-    """One version of a function. `pinned`: runs that began with this version go on with it alone."""
+    """One version of a function. `pinned`: runs that began with this version continue only with this version."""
 
     handler: Handler
     version: int
@@ -138,7 +139,7 @@ class FunctionCode:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of its source, to tell code apart that has the same version."""
+        """A digest of the source, to recognise different code with the same version."""
         try:
             source = textwrap.dedent(inspect.getsource(inspect.unwrap(self.handler.function)))
         except (OSError, TypeError):
@@ -149,7 +150,7 @@ class FunctionCode:
 def make_code(
     function: Callable[..., Any], *, name: str | None, version: int, pinned: bool, options: Mapping[str, Any]
 ) -> FunctionCode:
-    """Read a declaration. Raises what is wrong with it."""
+    """Read a declaration. Raises if it is wrong."""
     called = name or getattr(function, "__name__", "a function")
     if not inspect.iscoroutinefunction(function):
         raise OstinatoError(f"function {called!r} is not async; write `async def {called}(ctx, …)`")
@@ -180,7 +181,7 @@ def make_code(
 
 
 def as_function(problem: OstinatoError) -> OstinatoError:
-    """The same error about a function: what checks inputs calls everything a job."""
+    """Return the same error with the word "function": the check of inputs says "job"."""
     words = str(problem.args[0]) if problem.args else str(problem)
     problem.args = (words.replace("the job's name", "the function's name").replace("job ", "function ", 1),)
     return problem
@@ -213,15 +214,15 @@ class Codes:
         return versions[max(versions)] if versions else None
 
     def to_go_on(self, name: str, version: int, pinned: bool) -> FunctionCode | None:
-        """The code that may go on with a run which began with this version: the same if it is pinned, else the newest,
-        unless that is older, as on a node that a new version has not come to yet."""
+        """Return the code that may continue a run which began with this version: the same version if it is pinned, else
+        the newest. Returns None if the newest is older than that, because this node lacks the newer code."""
         if pinned:
             return self._by_name.get(name, {}).get(version)
         newest = self.newest(name)
         return newest if newest is not None and newest.version >= version else None
 
     def named(self, function: str | Callable[..., Any]) -> str:
-        """The name of a function that is given itself or by name."""
+        """Return the name of a function that is given itself or by name."""
         if isinstance(function, str):
             check_text(function, "the function's name")
             return function

@@ -59,7 +59,7 @@ _LONGEST_LINE = 120  # letters of a line above the rows
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The time that the bars are drawn on. `now` is where the bars of a run that is not over end."""
+    """The time axis of the bars. The bars of an unfinished run end at `now`."""
 
     first: datetime
     seconds: float
@@ -89,7 +89,7 @@ def draw_steps(info: FunctionInfo, steps: Sequence[StepInfo], now: Micros) -> st
 
 
 def _axis(info: FunctionInfo, rows: Sequence[StepInfo], now: datetime) -> _Axis:
-    """From the beginning, or that of the first row, to the end, or now."""
+    """Return the axis: from the beginning of the run, or of the first row, to the end of the run, or now."""
     moments = [moment for step in rows for moment in (step.begun, step.finished) if moment is not None]
     first = min(moments, default=info.created)
     last = max([*moments, info.finished if info.finished is not None else now, first])
@@ -194,7 +194,7 @@ def _beside(words: str, begin: float, end: float, y: float, colour: str) -> Iter
 
 
 def _open_words(step: StepInfo) -> str:
-    """What an operation that has not ended waits for."""
+    """Return what an unfinished operation waits for."""
     if step.due is None:
         return "waiting" if step.kind in _WAITS else "running"
     return f"{'until' if step.kind in _WAITS else 'again'} {step.due:%m-%d %H:%M}"
@@ -221,7 +221,7 @@ def _tooltip(step: StepInfo) -> str:
 
 
 def label(step: StepInfo) -> str:
-    """What an operation is, in words: a step by its name alone, a sleep with its length."""
+    """Describe an operation: a step by its name alone, a sleep with its length."""
     if step.kind == "step":
         return step.name
     if step.kind == "sleep" and step.due is not None:
@@ -230,7 +230,8 @@ def label(step: StepInfo) -> str:
 
 
 def error_words(error: Any) -> str:
-    """The type and the message of a recorded error. That of a child holds the child's own error."""
+    """Return the type and the message of a recorded error. The error of a failed child contains the child's own
+    error."""
     if not isinstance(error, dict):
         return str(error)
     inner = error.get("error")

@@ -1,4 +1,4 @@
-"""What can go wrong in a durable function, as its code sees it."""
+"""The errors of durable functions, as their code sees them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ostinato.errors import Conflict, OstinatoError
 
 
 class FunctionError(OstinatoError):
-    """The base of errors that `ctx` raises."""
+    """The base class of the errors that `ctx` raises."""
 
 
 class StepFailed(FunctionError):
-    """A step raised, and has no attempts left. `type` is the class of its exception, `error` all that is recorded.
-
-    A replay raises the same: the exception itself is not recorded, so code must not depend on its class."""
+    """A step has failed and has no attempts left. `type` is the class of its exception, `error` everything that is
+    recorded of it. A replay raises the same error. The exception itself is not recorded, so code must not depend on its
+    class."""
 
     def __init__(self, step: str, error: dict[str, Any]) -> None:
         self.step = step
@@ -24,7 +24,7 @@ class StepFailed(FunctionError):
 
 
 class StepInterrupted(StepFailed):
-    """A step that must be tried at most once was interrupted. Nobody knows whether it took effect."""
+    """A step with `at_most_once` was interrupted. It may have taken effect or not."""
 
 
 class ChildFailed(FunctionError):
@@ -43,20 +43,17 @@ class ReceiveTimedOut(FunctionError, TimeoutError):
 
 
 class Cancelled(BaseException):
-    """The run is being cancelled, for the reason that is its argument. Clean up in `finally` or `except Cancelled`,
-    within the grace.
-
-    As `asyncio.CancelledError`, it is no `Exception`: `except Exception` does not swallow it."""
+    """The run is being cancelled; the argument is the reason. Clean up in `finally` or `except Cancelled`, within the
+    grace. Like `asyncio.CancelledError`, it is no `Exception`, so `except Exception` does not swallow it."""
 
 
 class TooLarge(FunctionError):
-    """A bound is exceeded: the number of steps, or the depth of children."""
+    """A limit is exceeded: the number of steps, or the depth of children."""
 
 
 class CodeMissing(BaseException):
-    """This node lacks code that the run began with, which the argument names. The run is left to a node that has it.
-
-    As `Cancelled`, it is no `Exception`."""
+    """This node lacks code that the run began with; the argument names it. The run is left to a node that has the code.
+    Like `Cancelled`, it is no `Exception`."""
 
 
 class NotDurable(FunctionError):
@@ -64,7 +61,7 @@ class NotDurable(FunctionError):
 
 
 class Changed(FunctionError):
-    """The code asks for something else than the record of the run has."""
+    """The code asks for another operation than the record of the run has."""
 
     def __init__(self, words: str, *, position: str, expected: str, actual: str, place: str) -> None:
         super().__init__(words)

@@ -1,4 +1,5 @@
-"""Warn, where a function is declared, of calls in it that a replay would not repeat with the same outcome."""
+"""Warn about calls in a durable function that would have another outcome in a replay. The warning comes when the
+function is declared."""
 
 from __future__ import annotations
 
@@ -67,11 +68,12 @@ _MODULES = {
 
 
 class NotDeterministic(UserWarning):
-    """A call in a durable function whose outcome a replay does not repeat."""
+    """The warning about a call in a durable function that would have another outcome in a replay."""
 
 
 def warn_of_undeterministic_calls(function: Callable[..., Any], name: str) -> None:
-    """Warn of each such call, at its own file and line. Code that is passed to a step is not looked at."""
+    """Warn about each call that is not deterministic, at its own file and line. Functions that are passed to a step are
+    not checked."""
     for file, line, call, advice in find_calls(function):
         warnings.warn_explicit(
             f"function {name!r} calls {call}(…), whose outcome is not recorded; {advice}", NotDeterministic, file, line
@@ -115,7 +117,7 @@ def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """A statement's nodes without those of plain functions and lambdas in it, which may be steps."""
+    """Return the nodes of a statement without those in nested plain functions and lambdas, which may be steps."""
     if isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef | ast.ClassDef):
         return
     yield node

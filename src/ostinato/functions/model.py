@@ -17,7 +17,7 @@ DEEPEST = 50  # children of children
 
 
 class StepKind(StrEnum):
-    """What a recorded operation of `ctx` is."""
+    """The kind of a recorded operation of `ctx`."""
 
     STEP = "step"
     SLEEP = "sleep"
@@ -31,7 +31,8 @@ class StepKind(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """`pending`: it waits, or its next attempt does. `begun`: a step that must be tried at most once has begun."""
+    """The status of a recorded operation. `pending`: it waits, possibly for its next attempt. `begun`: a step with
+    `at_most_once` has begun."""
 
     PENDING = "pending"
     BEGUN = "begun"
@@ -47,11 +48,12 @@ class StepStatus(StrEnum):
 
 @dataclass(slots=True)
 class StepRecord:
-    """One operation of a function, a row.
+    """The row of one operation of a function.
 
-    `position` says where the code asked for it: its number in the function, or in its branch of a gather (`3.1.0`).
-    `seq` is its place in the order in which outcomes were delivered; None if it has none yet, and for values that are
-    not waited for. `due` is when it wakes up, times out or is tried again. `child_id` is the run that it started.
+    `position` identifies the operation in the code: its number in the function, or in its branch of a gather (`3.1.0`).
+    `seq` is its place in the order in which outcomes were delivered; None if it has no outcome yet, and for values that
+    the code does not wait for. `due` is when it wakes up, times out or is tried again. `child_id` is the run that it
+    started.
     """
 
     run_id: str
@@ -72,12 +74,12 @@ class StepRecord:
 
 @dataclass(slots=True)
 class FunctionRecord:
-    """What is kept of a run beside its steps.
+    """The record of a run without its steps.
 
-    `version` and `code` are the version and the digest of the code that it began with; `pinned` says that no other
-    version may go on with it. `generation` counts how often it continued as a new history, with `input` then. `state`
-    is what `ctx.set_state` was called with. `cancel` is when its cancellation was requested, `cancelled` when its code
-    heard of it.
+    `version` and `code` are the version and the digest of the code that the run began with; with `pinned`, no other
+    version may continue it. `generation` counts how often it continued with an empty history; `input` is then the new
+    input. `state` is the value of `ctx.set_state`. `cancel` is when its cancellation was requested, `cancelled` when
+    its code got `Cancelled`.
     """
 
     run_id: str
@@ -101,7 +103,7 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to a run. `position` is the `receive` that has taken it, if one has."""
+    """A message to a run. `position` is that of the `receive` that has received it, if any."""
 
     run_id: str
     id: str

@@ -1,4 +1,5 @@
-"""An operation that a function asks for: a step, a sleep, a receive, a start of a child, a wait for one, a gather."""
+"""An operation that a function asks for: a step, a sleep, a receive, the start of a child, the wait for its end, or a
+gather."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ostinato.when.instants import Micros
 
 if TYPE_CHECKING:
     from ostinato.functions.definition import StepFunction
-    from ostinato.functions.driver import Branch, Driver
+    from ostinato.functions.replay import Branch, Driver
 
 GATHER = "gather"
 _HERE = __file__.rsplit("/", 1)[0]
@@ -21,7 +22,8 @@ _HERE = __file__.rsplit("/", 1)[0]
 class Operation:
     """One operation, to be awaited once. It begins when it is awaited.
 
-    `position` is given when the code asks for it, so that it is the same in every replay, whatever is awaited first.
+    Its `position` is assigned when the code creates it, so that it does not depend on which operation is awaited first
+    and is the same in every replay.
     """
 
     __slots__ = (
@@ -84,12 +86,12 @@ class Operation:
 
     @property
     def waits(self) -> bool:
-        """Whether nothing is executed for it: it waits for a time, a message or a child."""
+        """Whether the operation only waits for a time, a message or a child, and executes nothing."""
         return self.kind in (StepKind.SLEEP, StepKind.RECEIVE, StepKind.CHILD)
 
 
 def calling_place() -> str:
-    """The file and line of the function's code that is calling `ctx`."""
+    """Return the file and line in the function's code that calls `ctx`."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back  # type: ignore[assignment]

@@ -1,6 +1,7 @@
-"""Write what runs of functions do: steps, waits, ends and messages of many runs in one transaction.
+"""Transactions of functions: write the steps, waits, ends and messages of many runs together.
 
-A node writes only what it holds. It locks owners before runs, as every transaction does."""
+A node writes only to runs that it holds. Like every transaction, these lock owners before runs.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Wanted:
-    """What a run waits for: messages of these names, the end of these children, a time."""
+    """The things that a run waits for: messages of these names, the end of these children, a time."""
 
     names: Sequence[str] = ()
     children: Sequence[str] = ()
@@ -45,7 +46,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Child:
-    """A child run to start. `policy` says what happens to it when its parent ends; None: nothing."""
+    """A child run to start. `policy` says what happens to the child when its parent ends; None leaves it alone."""
 
     run: Run
     deadline: Timer | None
@@ -54,11 +55,12 @@ class Child:
 
 @dataclass(slots=True)
 class Write:
-    """One thing to write about a claimed run.
+    """One write about a claimed run.
 
-    `steps`: rows of new and changed steps. `function`: what is kept of the run, if that has changed. `taken`: messages
-    that were received, as (id, position). `parks`: what it waits for, if it is to leave its node. `end`: how it ends or
-    is handed back. `continues`: its history is dropped. `grace`: when its clean-up must be over, if it was cancelled.
+    `steps` are the rows of new and changed steps, and `function` is the record of the run, if it has changed. `taken`
+    lists the received messages, as (id, position). `parks` says what the run waits for, if it leaves its node. `end` is
+    the end of the run, or of its claim if the run is handed back. `continues` deletes its history. `grace` is when the
+    clean-up of a cancelled run must be finished.
     """
 
     run: Run
@@ -74,7 +76,7 @@ class Write:
 
 
 def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
-    """Write for runs that `node` holds. Returns an answer for each; a refused write has changed nothing."""
+    """Write the progress of runs that `node` holds. Returns an answer for each. A refused write has changed nothing."""
     leaving = [written.run for written in writes if written.parks is not None or written.end is not None]
     if leaving:
         yield from lock_owners(leaving, kinds)
@@ -109,7 +111,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """The runs whose write an earlier try has committed, though its answer was lost: they left the node by it."""
+    """Return the runs whose write an earlier try has committed, although its answer was lost. They have left the node
+    with that write."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -161,9 +164,11 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Which of these runs need not wait: a message, the end of a child or a cancellation has come. The runs are locked,
-    and whoever brings one of these locks the run first: nothing is missed. `ending` are the runs that end in this very
-    transaction, which the store does not show as ended yet."""
+    """Return the runs that need not wait, because a message, the end of a child or a cancellation has arrived.
+
+    The runs are locked, and the sender of each of these locks the run first, so none is missed. `ending` are the runs
+    that end in this transaction; the store does not show them as ended yet.
+    """
     if not writes:
         return set()
     names = [(written.run.id, name) for written in writes if written.parks is not None for name in written.parks.names]
@@ -203,14 +208,14 @@ def _reason(wanted: Wanted) -> str:
 
 
 def _close(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Drop the timers of runs that end, and see to their children."""
+    """Delete the timers of runs that end, and stop or leave their children."""
     if ends:
         yield from close_runs([written.run for written in ends], now)
 
 
 def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Drop the timers of runs that end. Children that end with them are stopped by a timer that is due at once, however
-    many they are."""
+    """Delete the timers of runs that end. Their children are stopped by a timer that is due at once, so that this
+    transaction stays small."""
     ids = [(run.id,) for run in runs]
     yield sql("drop_timers", [(KIND, run.id) for run in runs])
     parents = {row[0] for row in (yield statement("have_children", ids))}
@@ -284,7 +289,7 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """The answers, with '' for messages that the run got before it ended or its mailbox was full."""
+    """Return the answers, with '' for messages that were delivered before the run ended or its mailbox was full."""
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [
@@ -294,12 +299,12 @@ def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Op
 
 
 def is_delayed(run: Run, now: Micros) -> bool:
-    """Whether a run waits for its own time to begin."""
+    """Return whether a run waits for its start time."""
     return run.claim == 0 and run.due > now
 
 
 def refusal(id: str, answer: str) -> Exception:
-    """The error for an answer of `send`."""
+    """Return the error for an answer of `send`."""
     if answer == "not_found":
         return NotFound(f"there is no function run {id!r}")
     if answer == "full":
@@ -310,7 +315,7 @@ def refusal(id: str, answer: str) -> Exception:
 def start_with_messages(
     run: Run, deadline: Timer | None, messages: Sequence[Message], now: Micros
 ) -> Operation[Started]:
-    """Start a run with messages in its mailbox. If its key is taken, nothing is sent."""
+    """Start a run with messages in its mailbox. If a run with its key exists, send nothing."""
     (started,) = yield from start([run], now, [] if deadline is None else [deadline])
     if messages and started.new:
         yield statement("insert_messages", [message_row(replace(sending, run_id=started.id)) for sending in messages])

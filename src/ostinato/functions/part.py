@@ -1,4 +1,4 @@
-"""What functions do in one app: the calls, and a node's work."""
+"""The part of functions in one app: the calls, and the body of a node."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FunctionsPart(Part):
         return {KIND: around.body}
 
     async def prepare(self) -> None:
-        """Declare this node's functions, for processes that do not have them."""
+        """Store which functions this node declares, for processes that do not have their code."""
         now = self.host.engine().clock.now()
         rows = [
             (code.name, code.version, code.digest, code.handler.declaration.write(), now) for code in self._around.codes

@@ -1,72 +1,398 @@
-"""Run today's code against the record of a run, without any effect: does it still ask for what the record has?"""
+"""Run the coroutine of a function, and replay its record. It uses no clock, no store and no event loop.
+
+The driver resumes the function's code until every branch waits for an operation. Outcomes are delivered one at a time,
+in the order of their `seq`; before the next one is delivered, the code runs until it waits again. So a replay takes the
+same path as the first run, even if several operations ran at the same time then. If the code asks for another operation
+than the record has, the run fails as `changed`.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import replace as copy
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from ostinato.clock import Clock
+import orjson
+
 from ostinato.errors import OstinatoError
-from ostinato.functions.context import FunctionContext
-from ostinato.functions.definition import FunctionCode, as_function
-from ostinato.functions.driver import Driver
-from ostinato.functions.errors import Changed
-from ostinato.functions.model import FunctionRecord, StepKind, StepRecord
-from ostinato.functions.operation import GATHER
-from ostinato.functions.views import StepInfo, step_info
-from ostinato.model import MOST, Run
+from ostinato.functions.errors import (
+    Cancelled,
+    Changed,
+    ChildFailed,
+    CodeMissing,
+    FunctionError,
+    NotDurable,
+    ReceiveTimedOut,
+    StepFailed,
+    StepInterrupted,
+)
+from ostinato.functions.model import StepKind, StepRecord, StepStatus
+from ostinato.functions.operation import GATHER, Operation, calling_place
+from ostinato.model import MOST
+
+INTERRUPTED = "interrupted"
 
 
-class _AnyChild:
-    """A child that is not started, because only the record counts."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+class Evicted(GeneratorExit):
+    """Raised in a coroutine that is dropped from memory. Its run continues later, from its record."""
 
 
-def definition_place(function: Callable[..., Any]) -> str:
-    """The file and line where a function is defined."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+class Overrun(BaseException):
+    """Raised instead of an error that the code has caught again and again, so that it cannot loop forever."""
+
+    def __init__(self, problem: FunctionError) -> None:
+        self.problem = problem
 
 
-def replay(
-    code: FunctionCode,
-    run: Run,
-    function: FunctionRecord | None,
-    steps: Sequence[StepRecord],
-    clock: Clock,
-    name_child: Callable[[Callable[..., Any]], str],
-) -> Sequence[StepInfo]:
-    """Return the operations that the code waits for where the record ends. `name_child` says what a job or a function
-    that is passed itself is called. Raises `Changed`."""
+class ContinueAs(BaseException):
+    """Raised by `ctx.continue_as`: continue with a new input and an empty history."""
 
-    def read_child(target: Any, kind: str, input: Any, options: Any) -> Any:
-        return _AnyChild(target if isinstance(target, str) else name_child(target))
+    def __init__(self, input: str | None) -> None:
+        self.input = input
 
-    now = clock.now()
-    function = function or FunctionRecord(run.id, run.namespace, run.name, code.version, code.digest, code.pinned)
-    driver = Driver(run.id, {step.position: step for step in steps})
-    ctx = FunctionContext(run, copy(function), driver, clock, read_child, MOST)
-    try:
-        arguments = code.handler.arguments(function.input if function.generation else run.input)
-    except OstinatoError as problem:
-        place = definition_place(code.handler.function)
-        words = f"{place}: the function does not take the input that the run was started with: {as_function(problem)}"
-        raise Changed(words, position="", expected="its input", actual=str(problem), place=place) from None
-    arguments[code.handler.context or "ctx"] = ctx
-    driver.begin(code.handler.function(**arguments))
-    try:
-        driver.advance()
-        return [
-            step_info(
-                operation.record
-                or StepRecord(run.id, operation.position, StepKind(operation.kind), operation.name, begun=now)
+
+class Branch:
+    """A coroutine of the function: its body, or one argument of a gather. It counts the operations that it asks for."""
+
+    __slots__ = ("asked", "coroutine", "gather", "index", "prefix", "waiting_for")
+
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, Any], prefix: str = "", gather: Gather | None = None, index: int = 0
+    ) -> None:
+        self.coroutine = coroutine
+        self.prefix = prefix
+        self.gather = gather
+        self.index = index
+        self.asked = 0
+        self.waiting_for: Operation | None = None
+
+    def next_position(self) -> str:
+        position = f"{self.prefix}{self.asked}"
+        self.asked += 1
+        return position
+
+
+class Gather:
+    """A gather in progress. It waits for all its branches, and then raises the earliest failure."""
+
+    __slots__ = ("left", "operation", "problem", "results")
+
+    def __init__(self, operation: Operation, count: int) -> None:
+        self.operation = operation
+        self.results: list[Any] = [None] * count
+        self.left = count
+        self.problem: BaseException | None = None
+
+
+class Driver:
+    """One run of a function in memory.
+
+    `records` are its recorded steps by position. `pending` are operations without an outcome, by position, in the order
+    in which they were asked for. `unwritten` are values such as `ctx.now()` that are not written yet. Once `over` is
+    true, `result` or `problem` is what the function ended with.
+    """
+
+    def __init__(self, run_id: str, records: Mapping[str, StepRecord]) -> None:
+        self.run_id = run_id
+        self.records = dict(records)
+        self.pending: dict[str, Operation] = {}
+        self.unwritten: list[StepRecord] = []
+        self.unawaited: dict[str, Operation] = {}
+        self.asked = 0  # operations and values that the code has asked for
+        self.current: Branch | None = None
+        self.over = False
+        self.result: Any = None
+        self.problem: BaseException | None = None
+        order = sorted(
+            (record for record in self.records.values() if record.seq is not None), key=lambda record: record.seq or 0
+        )
+        self._replay = deque(order)
+        self.seq = (order[-1].seq or 0) + 1 if order else 1
+        # A change's version is found by its name; code that no longer asks for it has let its old runs end.
+        self._unasked = {position for position, record in self.records.items() if record.kind != StepKind.VERSION}
+        self._changed: Changed | None = None
+        self._runnable: deque[tuple[Branch, Any, BaseException | None]] = deque()
+        self._branches: list[Branch] = []
+        self._closing = False
+
+    @property
+    def replaying(self) -> bool:
+        """Whether the record has operations or outcomes that the code has not reached yet."""
+        return bool(self._unasked or self._replay)
+
+    # What `ctx` calls
+
+    def ask(self, kind: str, name: str) -> Operation:
+        """Create an operation at the next position of the running branch."""
+        branch = self._asking(kind)
+        operation = Operation(self, kind, name, branch.next_position())
+        self.asked += kind != GATHER
+        record = self.records.get(operation.position)
+        if record is not None and (record.kind, record.name) != (kind, name):
+            operation.place = calling_place()  # `Changed` will name it
+        self.unawaited[operation.position] = operation
+        return operation
+
+    def local(self, kind: StepKind, make: Callable[[str], Any], now: int) -> Any:
+        """Return a value that is recorded without waiting. `make` computes it from its position."""
+        branch = self._asking(kind)
+        position = branch.next_position()
+        self.asked += 1
+        record = self._recorded(position, kind, "")
+        if record is None:
+            value = make(position)
+            record = StepRecord(
+                self.run_id,
+                position,
+                kind,
+                "",
+                status=StepStatus.DONE,
+                result=orjson.dumps(value).decode(),
+                begun=now,
+                finished=now,
             )
-            for operation in driver.pending.values()
-            if operation.kind != GATHER
-        ]
-    finally:
-        driver.close()
+            self.records[position] = record
+            self.unwritten.append(record)
+        return orjson.loads(record.result or "null")
+
+    def version(self, name: str, version: int, now: int) -> int:
+        """Return which version of a change this run takes: the recorded one; 1 if the run passed this place before the
+        change; else `version`, which is recorded."""
+        self._asking(StepKind.VERSION)
+        position = f"version:{name}"
+        record = self._recorded(position, StepKind.VERSION, name)
+        if record is not None:
+            return int(orjson.loads(record.result or "1"))
+        taken = 1 if self.replaying else version
+        if taken != 1 or not self.replaying:
+            record = StepRecord(
+                self.run_id,
+                position,
+                StepKind.VERSION,
+                name,
+                status=StepStatus.DONE,
+                result=str(taken),
+                begun=now,
+                finished=now,
+            )
+            self.records[position] = record
+            self.unwritten.append(record)
+        return taken
+
+    def _asking(self, kind: str) -> Branch:
+        if self._closing:
+            raise Evicted
+        if self.current is None:
+            raise OstinatoError(f"ctx.{kind} is called outside of its function; a step gets values as arguments")
+        return self.current
+
+    # What the node calls
+
+    def begin(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self._add(Branch(coroutine))
+
+    def advance(self) -> None:
+        """Run the code until it ends, or until every branch waits for an operation without an outcome. Raises
+        `Changed`."""
+        self._run()
+        while not self.over and self._replay:
+            record = self._replay[0]
+            operation = self.pending.get(record.position)
+            if operation is None:
+                raise self._not_asked(record)
+            self._replay.popleft()
+            self.deliver(operation, record)
+            self._run()
+        # Here all outcomes on record are delivered, so the code has asked for all that the record has, waits included.
+        if self._unasked and not isinstance(self.problem, ContinueAs | CodeMissing):
+            unasked = [self.records[position] for position in self._unasked]
+            raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
+
+    def settle(self, operation: Operation, record: StepRecord) -> None:
+        """Assign an outcome its place in the order of outcomes. It is delivered after it has been written."""
+        record.seq = self.seq
+        self.seq += 1
+        self.records[record.position] = record
+
+    def deliver(self, operation: Operation, record: StepRecord) -> None:
+        """Pass an outcome to the code that waits for it. `advance` then resumes the code."""
+        del self.pending[operation.position]
+        operation.record = record
+        operation.settled = True
+        try:
+            operation.result = read_outcome(operation, record)
+        except (FunctionError, Cancelled) as problem:
+            operation.problem = problem
+        self._resume(operation)
+
+    def close(self) -> None:
+        """Drop the code from memory. Its `finally` blocks run, but operations of `ctx` in them have no effect."""
+        self._closing = True
+        for branch in reversed(self._branches):
+            _close(branch.coroutine)
+        self._branches.clear()
+        self.pending.clear()
+
+    # Running
+
+    def _add(self, branch: Branch) -> None:
+        self._branches.append(branch)
+        self._runnable.append((branch, None, None))
+
+    def _resume(self, operation: Operation) -> None:
+        branch = operation.branch
+        assert branch is not None
+        branch.waiting_for = None
+        self._runnable.append((branch, None, None))
+
+    def _run(self) -> None:
+        while self._runnable and not self.over:
+            branch, value, problem = self._runnable.popleft()
+            self.current = branch
+            try:
+                asked = branch.coroutine.send(value) if problem is None else branch.coroutine.throw(problem)
+            except StopIteration as stop:
+                self.current = None
+                self._finish(branch, stop.value, None)
+            except (KeyboardInterrupt, SystemExit) as raised:
+                self.current = None
+                self._finish(branch, None, FunctionError(f"the function raised {raised!r}"))
+            except Overrun as overrun:
+                self.current = None
+                self._finish(branch, None, overrun.problem)
+            except BaseException as raised:
+                self.current = None
+                self._finish(branch, None, raised)
+            else:
+                self.current = None
+                self._wait(branch, asked)
+            if self._changed is not None:  # whatever the code has made of it
+                raise self._changed
+
+    def _wait(self, branch: Branch, asked: Any) -> None:
+        if not isinstance(asked, Operation) or asked.driver is not self:
+            words = (
+                f"the function waits for {asked!r}, which is not recorded, so it could not go on after a restart; "
+                "do it in a step, `await ctx.step(function, …)`, or use ctx.sleep, ctx.gather, ctx.receive"
+            )
+            self._runnable.append((branch, None, NotDurable(words)))
+            return
+        branch.waiting_for = asked
+        asked.branch = branch
+        self.unawaited.pop(asked.position, None)
+        if asked.kind == GATHER:
+            self._gather(asked)
+            return
+        asked.record = self._recorded(asked.position, asked.kind, asked.name, asked.place)
+        self.pending[asked.position] = asked
+
+    def _gather(self, operation: Operation) -> None:
+        gather = Gather(operation, len(operation.arguments))
+        if not operation.arguments:
+            operation.settled, operation.result = True, []
+            self._resume(operation)
+        for index, awaitable in enumerate(operation.arguments):
+            coroutine = awaitable if isinstance(awaitable, Coroutine) else _await(awaitable)
+            self._add(Branch(coroutine, f"{operation.position}.{index}.", gather, index))
+
+    def _finish(self, branch: Branch, result: Any, problem: BaseException | None) -> None:
+        self._branches.remove(branch)
+        gather = branch.gather
+        if gather is None or isinstance(problem, ContinueAs | CodeMissing):
+            self.over, self.result, self.problem = True, result, problem
+            return
+        gather.results[branch.index] = result
+        if gather.problem is None or (isinstance(problem, Cancelled) and not isinstance(gather.problem, Cancelled)):
+            gather.problem = problem  # the first one; a failure does not hide that the run is cancelled
+        gather.left -= 1
+        if not gather.left:
+            operation = gather.operation
+            operation.settled, operation.result, operation.problem = True, gather.results, gather.problem
+            self._resume(operation)
+
+    # Comparing with the record
+
+    def _recorded(self, position: str, kind: str, name: str, place: str = "") -> StepRecord | None:
+        record = self.records.get(position)
+        if record is None:
+            return None
+        self._unasked.discard(position)
+        if (record.kind, record.name) != (kind, name):
+            expected, actual = _words(record.kind, record.name), _words(kind, name)
+            place = place or calling_place()
+            self._changed = Changed(
+                f"{place}: the code asks for {actual} at position {position}, where the record has {expected}; "
+                "let old runs take the old branch by ctx.version(…)",
+                position=position,
+                expected=expected,
+                actual=actual,
+                place=place,
+            )
+            raise self._changed
+        return record
+
+    def _not_asked(self, record: StepRecord) -> Changed:
+        expected = _words(record.kind, record.name)
+        if not self.over:
+            actual = f"it waits for {', '.join(str(operation) for operation in self.pending.values())}"
+            frame = getattr(self._branches[0].coroutine, "cr_frame", None) if self._branches else None
+            place = "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        elif self.problem is None:
+            actual, place = "the function ended", ""
+        else:
+            actual = f"the function raised {type(self.problem).__name__}: {self.problem}"
+            place = _raising_place(self.problem)
+        return Changed(
+            f"{place + ': ' if place else ''}the record has {expected} at position {record.position}, which the code "
+            f"does not ask for; {actual}. Let old runs take the old branch by ctx.version(…)",
+            position=record.position,
+            expected=expected,
+            actual=actual,
+            place=place,
+        )
+
+
+def read_outcome(operation: Operation, record: StepRecord) -> Any:
+    """Return the result of a recorded operation, or raise its error."""
+    match record.status:
+        case StepStatus.CANCELLED:
+            raise Cancelled(*([] if record.error is None else [orjson.loads(record.error)["reason"]]))
+        case StepStatus.TIMED_OUT if operation.has_default:
+            return operation.default
+        case StepStatus.TIMED_OUT:
+            raise ReceiveTimedOut(f"no message {record.name!r} came in time")
+        case StepStatus.FAILED:
+            error = orjson.loads(record.error or "{}")
+            if record.kind == StepKind.START:
+                raise ChildFailed("", record.name, "not started", error.get("message"), error)
+            if record.kind == StepKind.CHILD:
+                raise ChildFailed(
+                    record.child_id or "", record.name, error.get("status", ""), error.get("reason"), error.get("error")
+                )
+            raise (StepInterrupted if error.get("type") == INTERRUPTED else StepFailed)(record.name, error)
+    if record.kind == StepKind.START:
+        return operation.options["handle"](record.child_id, record.name)
+    return None if record.result is None else orjson.loads(record.result)
+
+
+def _words(kind: str, name: str) -> str:
+    return f"{kind} {name!r}" if name else str(kind)
+
+
+def _raising_place(problem: BaseException) -> str:
+    """Return the file and line in the function's code that raised an exception."""
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+
+
+async def _await(awaitable: Any) -> Any:
+    return await awaitable
+
+
+def _close(coroutine: Coroutine[Any, Any, Any]) -> None:
+    try:
+        coroutine.close()
+    except BaseException:  # code that does not let itself be dropped; nothing of what it does is recorded
+        return

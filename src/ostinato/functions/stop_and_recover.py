@@ -1,4 +1,4 @@
-"""How runs of functions are cancelled, terminated, recovered after a crash, woken, deleted and scanned."""
+"""Stop, recover, wake, delete and scan the runs of functions: the rules that the engine calls for runs of this kind."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from ostinato.engine.runs import (
     lock_owners,
     resume,
     stop_anywhere,
-    stop_chain,
     wake,
 )
 from ostinato.functions.model import CHILDREN, GRACE, KIND, NO_CODE, WAKE
 from ostinato.functions.operations import close_runs
+from ostinato.functions.stop_children import stop_children
 from ostinato.functions.store import statement
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 _HELD: Micros = 5_000  # after which a run that another transaction has locked is looked at again
-_CHILDREN_AT_ONCE = 100
 _FINDINGS = 200
 _LATE = "cancelled; its clean-up took longer than the grace"
 
@@ -39,7 +38,7 @@ def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """Cancel a run: its code gets `Cancelled` where it waits, and may clean up. A run whose code has never run ends at
-    once; so does any run that is terminated or out of time."""
+    once, and so does a run that is terminated or has passed its deadline."""
     if status is Status.CANCELLED:
         rows = yield statement("functions_by_ids", [(run.id,)])
         if rows:
@@ -54,7 +53,7 @@ def stop(
 def _end_at_once(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run, whichever node holds it, and pass its keys on."""
+    """End a locked run, even if a node holds it, and release its keys."""
     yield from close_runs([run], now)
     yield sql("drop_timers", [("run", run.id)])
     held_limit = [run] if run.concurrency_key is not None and run.status in (Status.READY, Status.ACTIVE) else []
@@ -66,8 +65,8 @@ def _end_at_once(
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make the runs of a lost node ready again; they go on from their records. A run that several nodes in a row have
-    crashed on, without a step in between, fails."""
+    """Make the runs of a dead node ready again; they continue from their records. A run fails if several nodes in a row
+    have crashed on it without a new step."""
     lost = [run for run in runs if run.crashes + 1 >= CRASHES]
     others = [run for run in runs if run.crashes + 1 < CRASHES]
     if others:
@@ -86,8 +85,8 @@ def forget(ids: Sequence[str]) -> Operation[None]:
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find runs that were not woken: the message, the end of a child or the time that they wait for has come. With
-    `repair`, wake them."""
+    """Find runs that were not woken although the message, the end of a child or the time that they wait for has
+    arrived. With `repair`, wake them."""
     rows = yield statement("overslept_functions", no_code=NO_CODE, long_ago=now - LONG, limit=_FINDINGS)
     if rows and repair:
         yield from wake(sorted({id for id, _, _ in rows}), now)
@@ -96,7 +95,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 
 def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Wake the parents that wait. What became of the child is read when the parent goes on."""
+    """Wake the parents that wait for ended children. A parent reads the outcome when it continues."""
     waiting = [run.id for run in parents if run.status is Status.WAITING and run.claim]
     if waiting:
         yield from wake(waiting, now)
@@ -104,8 +103,8 @@ def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kin
 
 
 def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Make runs ready whose time has come. A run that another transaction has locked is looked at again. One that is
-    ready or at work needs no timer: when it parks, it sets one."""
+    """Make runs ready whose time has come. The timer of a run that another transaction has locked is postponed. A run
+    that is ready or active needs no timer: it sets one when it parks."""
     ids = [(id,) for id in dict.fromkeys(timer.owner for timer in timers)]
     runs = {run.id: run for run in map(whole_run, (yield sql("free_runs", ids)))}
     waiting = [id for id, run in runs.items() if run.status is Status.WAITING]
@@ -120,7 +119,7 @@ def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Ki
 
 
 def end_grace(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """End cancelled runs whose clean-up takes too long."""
+    """End cancelled runs whose clean-up has exceeded the grace."""
     rows = yield sql("runs_by_ids", [(timer.owner,) for timer in timers])
     owners = yield from lock_owners([whole_run(row) for row in rows], kinds)
     events: list[Row] = []
@@ -131,28 +130,6 @@ def end_grace(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: 
             _, more, over = yield from _end_at_once(run, Status.CANCELLED, _LATE, now)
             events += more
             ended += over
-    return events + (yield from after_chains(owners, ended, now, kinds)).events
-
-
-def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Stop the children of runs that have ended, some at a time, each by its policy."""
-    parents = [(timer.owner,) for timer in timers]
-    rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
-    events: list[Row] = []
-    ended: list[Ended] = []
-    children = list(map(whole_run, (yield sql("runs_by_ids", [(child,) for _, child, _ in rows])))) if rows else []
-    existing = {run.id for run in children}
-    owners = yield from lock_owners(children, kinds)
-    for _, child, policy in rows:
-        if child in existing:
-            status = Status.TERMINATED if policy == "terminate" else Status.CANCELLED
-            _, more, over = yield from stop_chain(child, status, "its parent ended", now, policy == "terminate", kinds)
-            events += more
-            ended += over
-    if rows:
-        yield statement("drop_children", [(parent, child) for parent, child, _ in rows])
-    if len(rows) == _CHILDREN_AT_ONCE:
-        yield sql("set_timers", [timer_row(timer._replace(due=now)) for timer in timers])
     return events + (yield from after_chains(owners, ended, now, kinds)).events
 
 

@@ -1,4 +1,4 @@
-"""Runs of functions as users see them: what they wait for, their steps, and which code they run on."""
+"""Views of runs of functions for users: what they wait for, their steps, and the code that they run on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import orjson
 
 from ostinato.functions.model import FunctionRecord, StepKind, StepRecord
 from ostinato.model import Run, StatusName
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import optional_datetime, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionInfo:
-    """A run of a function. `state` is what its code shows; `version` and `code` are what it began with, None until it
-    has begun; `generation` counts how often it continued with an empty history; `waits_for` says what it waits for."""
+    """A run of a function. `state` is the value of `ctx.set_state`. `version` and `code` are those that the run began
+    with, None before it begins. `generation` counts how often it continued with an empty history."""
 
     id: str
     name: str
@@ -76,8 +76,8 @@ class DeclaredInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrainInfo:
-    """How many runs that are not over began with one version of a function's code. `declared`: a node has declared this
-    version with the same code; `current`: it is the newest version, too."""
+    """How many unfinished runs began with one version of a function's code. `declared`: a node has declared this
+    version with the same code. `current`: it is also the newest version."""
 
     name: str
     version: int
@@ -106,13 +106,13 @@ def function_info(run: Run, function: FunctionRecord | None) -> FunctionInfo:
         pinned=function is not None and function.pinned,
         generation=0 if function is None else function.generation,
         steps=0 if function is None else function.steps,
-        cancel_requested=None if function is None else _moment(function.cancel),
+        cancel_requested=None if function is None else optional_datetime(function.cancel),
         parent_id=run.parent_id,
         input=_json(input),
         result=_json(run.result),
         error=_json(run.error),
         created=to_datetime(run.created),
-        finished=_moment(run.finished),
+        finished=optional_datetime(run.finished),
     )
 
 
@@ -126,17 +126,17 @@ def step_info(step: StepRecord) -> StepInfo:
         attempts=step.attempts,
         result=_value(step),
         error=_json(step.error),
-        due=_moment(step.due),
+        due=optional_datetime(step.due),
         child_id=step.child_id,
         digest=step.digest,
         begun=to_datetime(step.begun),
-        finished=_moment(step.finished),
+        finished=optional_datetime(step.finished),
     )
 
 
 def in_order(steps: Sequence[StepRecord]) -> list[StepRecord]:
-    """Steps in the order in which they began; of those that began together, in the order of the code. It is the same
-    before and after they end."""
+    """Return steps in the order in which they began; steps that began together, in the order of the code. The order
+    does not change when they end."""
     return sorted(steps, key=lambda step: (step.begun, _numbers(step.position)))
 
 
@@ -147,10 +147,6 @@ def _numbers(position: str) -> tuple[int, ...]:
 def _value(step: StepRecord) -> Any:
     value = _json(step.result)
     return to_datetime(value).isoformat() if step.kind is StepKind.NOW and isinstance(value, int) else value
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
 
 
 def _json(text: str | None) -> Any:

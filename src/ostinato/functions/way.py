@@ -1,4 +1,4 @@
-"""Durable functions as a way to use the engine."""
+"""The way `functions`: the kind of run, tables, routers and commands that it registers."""
 
 from __future__ import annotations
 

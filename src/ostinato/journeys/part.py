@@ -14,13 +14,13 @@ from ostinato.journeys.action_kind import ACTION
 from ostinato.journeys.api.changes import Journeys
 from ostinato.journeys.api.queries import ApiContext
 from ostinato.journeys.rows import KIND
-from ostinato.journeys.runtime.cache import StoreCache
-from ostinato.journeys.runtime.effects import Evaluator, JourneyRuntime
-from ostinato.journeys.runtime.node import JourneyRunner
+from ostinato.journeys.runtime.cached_values import StoreCache
+from ostinato.journeys.runtime.perform_effects import Evaluator, JourneyRuntime
+from ostinato.journeys.runtime.runner import JourneyRunner
 from ostinato.journeys.runtime.stop_and_recover import RUN_KIND
 from ostinato.journeys.runtime.timers import TIMERS
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.tasks.kafka import KafkaPublisher
+from ostinato.journeys.tasks.kafka_producer import KafkaPublisher
 from ostinato.journeys.tasks.standard import standard_plugins
 from ostinato.when.instants import Micros
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from ostinato.schedules.decisions.generator import occurrence, upcoming
+from ostinato.schedules.decisions.due_times import occurrence, upcoming
 from ostinato.schedules.model import GRACE, Occurrence, Schedule, State, run_name
 from ostinato.schedules.views import OccurrenceInfo
 from ostinato.when.instants import SECOND, Micros, from_datetime, on_clock, to_datetime

@@ -266,7 +266,7 @@ def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = No
 
 
 def facts_of_occurrence(schedule: Schedule, nominal: Micros) -> dict[str, Any]:
-    """Return what a way wants to be said in events about an occurrence."""
+    """Return the facts that a way adds to the events about an occurrence."""
     return {**schedule.action.facts, "scheduled_for": nominal}
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from ostinato.errors import OstinatoError
 from ostinato.model import Status
-from ostinato.schedules.decisions.decide import Decision, Live, Passed, decide
-from ostinato.schedules.decisions.generator import generate
+from ostinato.schedules.decisions.catchup import generate
+from ostinato.schedules.decisions.decide import Decision, Live, decide
+from ostinato.schedules.decisions.times_not_run import Passed
 from ostinato.schedules.model import Occurrence, Reason, Schedule
 from ostinato.when.instants import Micros, format_instant
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from ostinato.model import Run, StatusName
-from ostinato.schedules.decisions.decide import Live, advance
-from ostinato.schedules.decisions.generator import BATCH, upcoming
+from ostinato.schedules.decisions.decide import Live
+from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.model import Policies, Schedule, State, target_words
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
-from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
+from ostinato.when.instants import SECOND, Micros, from_datetime, optional_datetime, to_datetime
 
 if TYPE_CHECKING:
     from ostinato.schedules.operations.backfills import Backfill
+from ostinato.schedules.lateness import Lateness, lateness
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,40 +62,17 @@ def occurrence_info(run: Run) -> OccurrenceInfo:
         reason=run.reason,
         run_id=run.root_id,
         attempt=run.number,
-        started=_moment(run.started),
-        finished=_moment(run.finished),
+        started=optional_datetime(run.started),
+        finished=optional_datetime(run.finished),
         result=None if run.result is None else orjson.loads(run.result),
         error=None if run.error is None else orjson.loads(run.error),
         coalesced=detail.get("coalesced", 0),
         blocked_by=detail.get("blocked_by"),
         count=detail.get("count", 1),
         last=to_datetime(detail["last"]) if "last" in detail else nominal,
-        previous=_moment(detail.get("previous")),
+        previous=optional_datetime(detail.get("previous")),
         policy=detail.get("policy") or detail.get("overlap"),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Lateness:
-    """How many times are late, and how many of them will run."""
-
-    late: int = 0
-    will_run: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.late} late, will run {self.will_run}"
-
-
-def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
-    """Predict what the next beat will do with late times."""
-    if schedule.state is not State.RUNNING or schedule.paused:
-        return Lateness()
-    decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply
-    if not decision.late:
-        return Lateness()
-    passed = sum(one.added for one in decision.passed)
-    runs = len(decision.start) + len(decision.hold)
-    return Lateness(passed + runs, runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +136,11 @@ def schedule_info(
         input=schedule.action.input,
         options=schedule.action.options,
         policies=schedule.policies,
-        paused=_moment(schedule.paused),
+        paused=optional_datetime(schedule.paused),
         notes=schedule.notes,
         remaining=schedule.remaining,
         token=schedule.token,
-        next=_moment(schedule.next),
+        next=optional_datetime(schedule.next),
         upcoming=next_times,
         running=tuple(one.root_id for one in live if not one.waiting),
         waiting=sum(one.waiting for one in live),
@@ -172,7 +150,7 @@ def schedule_info(
         last_result=schedule.outcomes.result,
         last_failure=schedule.outcomes.failure,
         failures=schedule.outcomes.failures,
-        last_success=_moment(schedule.outcomes.success_at),
+        last_success=optional_datetime(schedule.outcomes.success_at),
         lateness=lateness(schedule, live, now),
         created=to_datetime(schedule.created),
         updated=to_datetime(schedule.updated),
@@ -193,25 +171,6 @@ class Coming:
     schedule: str
     job: str
     lateness: Lateness
-
-
-@dataclass(frozen=True, slots=True)
-class Staleness:
-    """The seconds since a schedule's last success (None if it never succeeded), and the seconds since its overdue
-    time."""
-
-    namespace: str
-    schedule: str
-    since_success: float | None
-    overdue: float
-
-
-def staleness(schedule: Schedule, now: Micros) -> Staleness:
-    success = schedule.outcomes.success_at
-    running = schedule.state is State.RUNNING and not schedule.paused
-    overdue = max(0, now - schedule.next) if running and schedule.next is not None else 0
-    since = None if success is None else (now - success) / SECOND
-    return Staleness(schedule.namespace, schedule.name, since, overdue / SECOND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +200,7 @@ def backfill_info(backfill: Backfill) -> BackfillInfo:
         overlap=None if backfill.overlap is None else backfill.overlap.value,
         rate=backfill.rate,
         created=to_datetime(backfill.created),
-        finished=_moment(backfill.finished),
+        finished=optional_datetime(backfill.finished),
         reason=backfill.reason,
         actor=backfill.actor,
     )
@@ -258,7 +217,3 @@ def policies_json(policies: Policies) -> dict[str, Any]:
         "max_buffer": policies.max_buffer,
         "keep": policies.keep,
     }
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)

@@ -14,12 +14,12 @@ from ostinato.app import Ostinato, RunHandle
 from ostinato.engine.http.egress import Egress
 from ostinato.functions.views import StepInfo
 from ostinato.model import read_length
+from ostinato.run_views import RunInfo
 from ostinato.store.contract import Make, Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing.egress import VirtualTimeEgress
 from ostinato.testing.virtual_time import VirtualClock, VirtualLoop
-from ostinato.views import RunInfo
 from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
 
 T = TypeVar("T")
@@ -146,8 +146,9 @@ class World:
         return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(history)]
 
     async def replay(self, run: str) -> Sequence[StepInfo]:
-        """Run today's code against the record of a durable function, without any effect. Raises `Changed` if the code
-        asks for something else than the record has; returns what it waits for at the end of the record."""
+        """Run the present code against the record of a durable function, without any effect. Returns the operations
+        that the code waits for at the end of the record. Raises `Changed` if the code asks for other operations than
+        the record has."""
         return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:

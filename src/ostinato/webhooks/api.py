@@ -19,8 +19,8 @@ from ostinato.engine.runs import start
 from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, short_repr
 from ostinato.event_names import EventNames
 from ostinato.model import Run, Status
+from ostinato.run_views import RunInfo, run_info
 from ostinato.store.contract import Operation, Row, Store, sql
-from ostinato.views import RunInfo, run_info
 from ostinato.webhooks import JOB, subscriptions
 from ostinato.webhooks.disable import disable as disable_webhook
 from ostinato.webhooks.subscriptions import ACTIVE, Webhook, read_webhook, webhook_row

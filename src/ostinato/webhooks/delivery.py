@@ -17,7 +17,7 @@ from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.engine.http import signing
 from ostinato.engine.http.egress import Answer, Egress, EgressRefused
 from ostinato.engine.http.job import read_retry_after, said, text_of
-from ostinato.engine.http.secrets import Resolved, redact, resolve
+from ostinato.engine.http.secrets import Resolved, resolve
 from ostinato.engine.jobs import Handler
 from ostinato.errors import NotFound, OstinatoError, short_repr
 from ostinato.model import Retry
@@ -94,12 +94,12 @@ async def _deliver(
     try:
         answer = await _send(egress, ctx, hook, resolved, event)
     except EgressRefused as problem:
-        raise await refused(_redact(f"{request}: {problem}", resolved)) from None
+        raise await refused(resolved.redact(f"{request}: {problem}")) from None
     except OstinatoError as problem:
-        raise await failed(_redact(f"{request}: {problem}", resolved)) from None
+        raise await failed(resolved.redact(f"{request}: {problem}")) from None
     except Exception as problem:  # the message of any error may contain a secret
-        raise await failed(_redact(f"{request}: {type(problem).__name__}: {problem}", resolved)) from None
-    why = _redact(f"{request} answered {said(answer.status, text_of(answer, resolved))}", resolved)
+        raise await failed(resolved.redact(f"{request}: {type(problem).__name__}: {problem}")) from None
+    why = resolved.redact(f"{request} answered {said(answer.status, text_of(answer, resolved))}")
     if answer.status == 410:
         raise await refused(why)
     if not 200 <= answer.status < 300:
@@ -126,8 +126,3 @@ async def _send(egress: Egress, ctx: Context, hook: Webhook, resolved: Resolved,
     return await egress.request(
         "POST", resolved.value["url"], headers=headers, content=content, timeout=_TIMEOUT, max_response=_KEPT
     )
-
-
-def _redact(text: str, resolved: Resolved) -> str:
-    hidden: str = redact(text, resolved.secrets)
-    return hidden

@@ -31,6 +31,10 @@ def to_datetime(instant: Micros) -> datetime:
     return EPOCH + timedelta(microseconds=instant)
 
 
+def optional_datetime(instant: Micros | None) -> datetime | None:
+    return None if instant is None else to_datetime(instant)
+
+
 def wall_micros(naive: datetime) -> Micros:
     """Return a wall-clock time as microseconds since 1970-01-01T00:00 on the same wall clock."""
     return (naive - NAIVE_EPOCH) // _MICROSECOND

@@ -33,8 +33,8 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     first = date(1970, 1, 1) + timedelta(days=first_day)
 
     def instants(number: int) -> list[Micros]:
-        """Return the instants of the time with this number: one; under the wall rule none in a gap and two in a
-        fold."""
+        """Return the instants of the n-th time. There is one; under the wall rule there is none if the time is in a
+        gap, and there are two if it is in a fold."""
         if number <= 0:
             return [anchor] if number == 0 else []
         year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)

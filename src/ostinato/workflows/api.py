@@ -15,9 +15,9 @@ from ostinato.when.instants import Micros
 from ostinato.workflows.definition import WorkflowCode
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import Choice, HandlerRun, Workflow
-from ostinato.workflows.operations import requests
-from ostinato.workflows.operations.advance import Loaded
+from ostinato.workflows.operations import operator_requests
 from ostinato.workflows.operations.deploy import Version, deploy
+from ostinato.workflows.operations.start_runs import Loaded
 from ostinato.workflows.queries import Queries, find_workflow, load_infos
 from ostinato.workflows.runtime.codes import load
 from ostinato.workflows.views.overview import WorkflowInfo
@@ -132,21 +132,25 @@ class Workflows(Queries):
 
     async def pause(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
         """Pause a workflow: it starts no more runs. An active run completes."""
-        return await self._change(name, "pause", (), request_id, lambda one, now: requests.pause(one, now))
+        return await self._change(name, "pause", (), request_id, lambda one, now: operator_requests.pause(one, now))
 
     async def resume(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
         """Resume a paused workflow."""
-        return await self._change(name, "resume", (), request_id, lambda one, now: requests.resume(one, now, new_id))
+        return await self._change(
+            name, "resume", (), request_id, lambda one, now: operator_requests.resume(one, now, new_id)
+        )
 
     async def stop(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
-        """Stop a workflow for good. A run whose effect has not begun is cancelled; another completes. What the workflow
-        has on record stays."""
-        return await self._change(name, "stop", (), request_id, lambda one, now: requests.archive(one, now))
+        """Stop a workflow for good. A run whose effect has not begun is cancelled; a run whose effect has begun
+        completes. The workflow's records are kept."""
+        return await self._change(name, "stop", (), request_id, lambda one, now: operator_requests.archive(one, now))
 
     async def run_now(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
         """Run all producers of a workflow now. Raises `Conflict` while a run is active or something blocks the
         workflow."""
-        return await self._change(name, "run_now", (), request_id, lambda one, now: requests.run_now(one, now, new_id))
+        return await self._change(
+            name, "run_now", (), request_id, lambda one, now: operator_requests.run_now(one, now, new_id)
+        )
 
     async def resolve(
         self, name: str, choice: str, *, run_id: str | None = None, request_id: str | None = None
@@ -161,7 +165,7 @@ class Workflows(Queries):
             raise OstinatoError(f"there is no choice {short_repr(choice)}; {hint}") from None
 
         def work(loaded: Loaded, now: Micros) -> Operation[None]:
-            return requests.resolve(loaded, chosen, run_id, now, new_id)
+            return operator_requests.resolve(loaded, chosen, run_id, now, new_id)
 
         return await self._change(name, "resolve", (choice, run_id), request_id, work)
 
@@ -171,7 +175,7 @@ class Workflows(Queries):
         """Skip an event. Raises `Conflict` if it is consumed, or its effect may have begun."""
 
         def work(loaded: Loaded, now: Micros) -> Operation[Any]:
-            return requests.skip_event(loaded, topic, message_id, now, new_id)
+            return operator_requests.skip_event(loaded, topic, message_id, now, new_id)
 
         return await self._change(name, "skip_event", (topic, message_id), request_id, work)
 
@@ -179,7 +183,7 @@ class Workflows(Queries):
         """Skip an input: all its events, including those that come later."""
 
         def work(loaded: Loaded, now: Micros) -> Operation[Any]:
-            return requests.skip_input(loaded, input_id, now, new_id)
+            return operator_requests.skip_input(loaded, input_id, now, new_id)
 
         return await self._change(name, "skip_input", (input_id,), request_id, work)
 
@@ -195,7 +199,7 @@ class Workflows(Queries):
         now = around.now()
 
         def change() -> Operation[dict[str, Any]]:
-            loaded = yield from requests.locked(around.namespace, name, around.actor)
+            loaded = yield from operator_requests.locked(around.namespace, name, around.actor)
             yield from work(loaded, now)
             (info,) = yield from load_infos([(yield from find_workflow(around.namespace, name))], now)
             return info.to_json()

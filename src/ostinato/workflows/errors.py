@@ -74,7 +74,3 @@ class InternalError(HandlerFailed):
 
 class PhaseViolation(LogicError):
     """Raised if a handler calls a method that its phase does not allow."""
-
-
-class NotNow(OstinatoError):
-    """Raised if the state of the workflow does not allow the request."""

@@ -115,7 +115,8 @@ class FailureClass(StrEnum):
 
     @property
     def put_right(self) -> Choice:
-        """The choice that says that the cause of such a failure is gone. `RESUME` says so of every failure."""
+        """The choice of a person who has removed the cause of such a failure. `RESUME` is possible after every
+        failure."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 

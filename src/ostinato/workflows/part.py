@@ -14,7 +14,7 @@ from ostinato.when.instants import Micros
 from ostinato.workflows.api import Workflows
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import KIND
-from ostinato.workflows.operations.advance import fire
+from ostinato.workflows.operations.start_runs import fire
 from ostinato.workflows.queries import Surroundings
 from ostinato.workflows.runtime.body import WorkflowBody
 from ostinato.workflows.runtime.codes import Codes

@@ -10,8 +10,8 @@ from ostinato.store.contract import Operation, Row, Store
 from ostinato.when.instants import Micros
 from ostinato.workflows.drawing import Marks, draw
 from ostinato.workflows.model import EventStatus, HandlerRun, HandlerState, InputRecord, Mutation, Workflow
-from ostinato.workflows.operations.advance import FIXER
 from ostinato.workflows.operations.deploy import check_name, find
+from ostinato.workflows.operations.start_runs import FIXER
 from ostinato.workflows.rows import (
     read_definition,
     read_event,
@@ -97,8 +97,8 @@ class Queries:
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[HandlerRunInfo]:
-        """The attempts of a workflow's handlers, or of one of them, newest first; `before` is the id of a run to go on
-        from."""
+        """Return the attempts of all handlers of a workflow, or of one, newest first. `before` is the id of the last
+        run of the previous page."""
         check_limit(limit)
         _check_texts(handler=handler, before=before)
         around = self._surroundings

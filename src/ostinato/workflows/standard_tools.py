@@ -12,7 +12,7 @@ import orjson
 
 from ostinato.engine.http.egress import Answer, EgressFailed, EgressRefused, EgressUnconnected
 from ostinato.engine.http.job import KEPT_BYTES, body_of, check_http, said, text_of
-from ostinato.engine.http.secrets import Resolved, redact, resolve
+from ostinato.engine.http.secrets import redact, resolve
 from ostinato.engine.runs import Started, start
 from ostinato.engine.ways import Host
 from ostinato.errors import OstinatoError, StoreError, did_you_mean, is_text, short_repr
@@ -65,8 +65,9 @@ async def call_http(
     body: str | None = None,
     timeout: str | float = _TIMEOUT,
 ) -> dict[str, Any]:
-    """Send a request to a URL, with the key of the effect as `Idempotency-Key`. An answer of 2xx is the result; 4xx
-    and no connection mean that nothing was done; after 5xx, and without an answer, nobody knows."""
+    """Send a request to a URL, with the key of the effect as `Idempotency-Key`. A response of 2xx is the result. After
+    4xx, or without a connection, the effect did not happen. After 5xx, or without a response, it is unknown whether it
+    happened."""
     request = {"url": url, "method": method, "headers": headers, "json": json, "body": body, "timeout": timeout}
     return await _request(host, request, call.key)
 
@@ -85,18 +86,18 @@ async def _request(host: Host, request: dict[str, Any], key: str | None = None) 
     try:
         answer = await _send(host, resolved.value, key)
     except EgressRefused as problem:
-        raise PermissionDenied(_hide(f"{what}: {problem}", resolved)) from None
+        raise PermissionDenied(resolved.redact(f"{what}: {problem}")) from None
     except EgressUnconnected as problem:
-        raise Transient(_hide(f"{what}: {problem}", resolved), delivered="no") from None
+        raise Transient(resolved.redact(f"{what}: {problem}"), delivered="no") from None
     except EgressFailed as problem:
-        raise Transient(_hide(f"{what}: {problem}", resolved)) from None
+        raise Transient(resolved.redact(f"{what}: {problem}")) from None
     except Exception as problem:  # its words and its causes may hold a secret
-        raise InternalError(_hide(f"{what}: {type(problem).__name__}: {problem}", resolved)) from None
+        raise InternalError(resolved.redact(f"{what}: {type(problem).__name__}: {problem}")) from None
     text = text_of(answer, resolved)
     if 200 <= answer.status <= 299:
         headers = redact({name: value for name, value in answer.headers.items() if name in _KEPT}, resolved.secrets)
         return {"status": answer.status, "headers": headers, "body": body_of(answer, text, resolved)}
-    raise _failure(answer.status, _hide(f"{what} answered {said(answer.status, text)}", resolved))
+    raise _failure(answer.status, resolved.redact(f"{what} answered {said(answer.status, text)}"))
 
 
 _KEPT = frozenset("content-type date etag last-modified location".split())
@@ -135,11 +136,6 @@ def _failure(status: int, words: str) -> HandlerFailed:
     if status >= 500:
         return Transient(words)
     return LogicError(words)
-
-
-def _hide(text: str, resolved: Resolved) -> str:
-    hidden: str = redact(text, resolved.secrets)
-    return hidden
 
 
 # Starting

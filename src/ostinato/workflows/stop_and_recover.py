@@ -13,8 +13,8 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 from ostinato.workflows.decisions.failures import UNCERTAIN, Failure
 from ostinato.workflows.model import FailureClass, HandlerRun, HandlerType, RunStatus
-from ostinato.workflows.operations.advance import Loaded, NewId, advance, lock, read_oldest
-from ostinato.workflows.operations.steps import block, lose_fixer, start_fixers
+from ostinato.workflows.operations.progress import block, lose_fixer, start_fixers
+from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest
 from ostinato.workflows.rows import read_mutation, read_run, run_row
 from ostinato.workflows.store import statement
 

@@ -34,8 +34,8 @@ NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """What a mutator may know of the call. `key` is the same for every try of one effect, in every run, and for
-    `reconcile`. `age` says how long ago the mutator was called, when `reconcile` is asked about it."""
+    """The facts about a call that a mutator gets. `key` is the same for every try of one effect, in every run, and in
+    `reconcile`. `age`, in `reconcile`, is how long ago the mutator was called."""
 
     key: str
     workflow: str
@@ -87,7 +87,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Declare what was declared there. Those that come with Ostinato stay: they belong to one app and store."""
+        """Copy the declarations of other tools, except those that come with Ostinato, which belong to one app and
+        store."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 

@@ -15,7 +15,7 @@ import pytest
 
 from ostinato import Ostinato
 from ostinato.clock import SharedClock, SystemClock
-from ostinato.engine import lease, nodes
+from ostinato.engine import lease, membership
 from ostinato.engine.lease import LeaseKeeper, run_on_own_loop
 from ostinato.engine.timekeeping import Timekeeper
 from ostinato.store.urls import open_url
@@ -181,7 +181,7 @@ def test_a_keeper_reports_a_lost_lease_on_the_loop_it_came_from(store_url: str) 
     assert lost == [("nobody", threading.get_ident())]
 
 
-def _refuse(pulse: nodes.Pulse, ticks: int) -> None:
+def _refuse(pulse: membership.Pulse, ticks: int) -> None:
     raise AssertionError(f"nobody's lease was renewed: {pulse}")
 
 

@@ -457,7 +457,7 @@ async def test_a_schedule_that_cannot_be_changed_now_does_not_keep_the_node_from
     await world.advance("2m")
     await world.down()
     await asyncio.sleep(3600)
-    monkeypatch.setattr("ostinato.schedules.operations.edit._MAX_TIMES", 5)
+    monkeypatch.setattr("ostinato.schedules.operations.edit.apply_change.MAX_TIMES", 5)
     await restart(world, lambda app: declare(app, 2, "behind", "new"))
     (line,) = [one for one in logger.calls if one.kwargs["action"] == "schedule_not_declared"]
     assert line.kwargs["schedule"] == "behind"

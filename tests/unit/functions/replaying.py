@@ -10,8 +10,8 @@ import orjson
 
 from ostinato.clock import SystemClock
 from ostinato.functions.context import FunctionContext
-from ostinato.functions.driver import ContinueAs, Driver
 from ostinato.functions.model import FunctionRecord, StepKind, StepRecord, StepStatus
+from ostinato.functions.replay import ContinueAs, Driver
 from ostinato.model import Run
 
 

@@ -28,7 +28,6 @@ from ostinato.journeys.machine.decision import (
     TaskEnded,
     TimerDue,
 )
-from ostinato.journeys.machine.effects import pending_effects
 from ostinato.journeys.machine.model import (
     DEADLINE,
     INTERNAL,
@@ -37,6 +36,7 @@ from ostinato.journeys.machine.model import (
     instance_from_json,
     instance_to_json,
 )
+from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.machine.values import merge_changes
 from ostinato.journeys.task_kind import Outcome, TaskProblem, TaskResult
 from ostinato.when.instants import SECOND, Micros, read_instant

@@ -8,9 +8,9 @@ from datetime import UTC
 import pytest
 
 from ostinato import OstinatoError, cron, every
+from ostinato.schedules.drawing import timeline
 from ostinato.schedules.model import CatchUp, Overlap, Policies, Reason, Schedule
 from ostinato.schedules.simulate import Simulation, simulate
-from ostinato.schedules.timeline import timeline
 from ostinato.when.instants import SECOND, Micros, read_instant
 
 MINUTE = 60 * SECOND

@@ -21,7 +21,7 @@ import httpcore
 import httpx
 
 from ostinato.engine.http.addresses import NEGOTIABLE, Address, Kind, Network, kind_of, meant
-from ostinato.engine.http.names import resolve
+from ostinato.engine.http.host_names import resolve
 from ostinato.errors import OstinatoError, short_repr
 from ostinato.version import __version__
 

@@ -89,15 +89,15 @@ async def call(
     try:
         answer = await _send(egress, ctx, resolved, method, read_length(timeout, "timeout"), redirects)
     except EgressFailed as problem:
-        raise HttpFailed(_hidden(f"{request}: {problem}", resolved)) from None
+        raise HttpFailed(resolved.redact(f"{request}: {problem}")) from None
     except OstinatoError as problem:
-        raise Fatal(_hidden(f"{request}: {problem}", resolved)) from None
+        raise Fatal(resolved.redact(f"{request}: {problem}")) from None
     except Exception as problem:  # whatever it is, its words and its causes may hold a secret
-        raise HttpFailed(_hidden(f"{request}: {type(problem).__name__}: {problem}", resolved)) from None
+        raise HttpFailed(resolved.redact(f"{request}: {type(problem).__name__}: {problem}")) from None
     text = text_of(answer, resolved)
     if not _among(answer.status, EXPECT if expect is None else expect):
         raise _failure(
-            answer, _hidden(f"{request} answered {said(answer.status, text)}", resolved), retry_on, ctx.clock.now()
+            answer, resolved.redact(f"{request} answered {said(answer.status, text)}"), retry_on, ctx.clock.now()
         )
     kept = _KEPT_HEADERS | {name.lower() for name in keep}
     recorded = {name: clean(value) for name, value in answer.headers.items() if name in kept}
@@ -208,11 +208,6 @@ def said(status: int, text: str | None) -> str:
     start = " ".join((text or "")[: 4 * _START_OF_BODY].split())
     short = start if len(start) <= _START_OF_BODY else start[:_START_OF_BODY] + "…"
     return f"{name}: {short}" if short else name
-
-
-def _hidden(text: str, resolved: Resolved) -> str:
-    hidden: str = redact(text, resolved.secrets)
-    return hidden
 
 
 def _among(status: int, wanted: Sequence[int | str]) -> bool:

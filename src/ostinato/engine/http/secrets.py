@@ -43,6 +43,11 @@ class Resolved:
     def __repr__(self) -> str:
         return "<resolved>"  # a traceback or a debugger's log must not show it
 
+    def redact(self, text: str) -> str:
+        """Return a text with each of the secrets replaced by `[secret]`."""
+        redacted: str = redact(text, self.secrets)
+        return redacted
+
 
 def is_reference(value: object) -> bool:
     """Return whether a value consists of exactly one reference."""

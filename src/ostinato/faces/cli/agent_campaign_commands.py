@@ -242,8 +242,8 @@ async def explain(
 ) -> None:
     """Explain why a person was or was not messaged."""
     why = await session.client.agents.campaigns(agent).explain(id, user)
-    known = {True: "was messaged", False: "was not messaged", "unknown": "may have been messaged"}
-    session.out.say(why, f"{printable(user)} {known[why['messaged']]}: {why['words']}")
+    words = {True: "was messaged", False: "was not messaged", "unknown": "may have been messaged"}
+    session.out.say(why, f"{printable(user)} {words[why['messaged']]}: {why['words']}")
 
 
 # Controlling

@@ -29,7 +29,7 @@ from ostinato.faces.cli.pictures import distance
 from ostinato.flows import ConsoleTransport
 from ostinato.journeys.api.views import JourneyStatus
 from ostinato.model import Limit, Retry
-from ostinato.views import RunInfo
+from ostinato.run_views import RunInfo
 from ostinato.when import cron, every
 from ostinato.when.instants import from_datetime
 
@@ -64,8 +64,8 @@ def _example(example: str, name: str) -> ModuleType:
 
 
 def services() -> Any:
-    """The mailbox and the sheet that the demo's workflow uses: a context manager. They begin empty; the numbers of
-    mails go on from an earlier time."""
+    """A context manager for the mailbox and the sheet that the demo's workflow uses. They begin empty; the numbers of
+    mails continue from the last run of the demo."""
     return _example("inbox", "services").Services([], first=int(time.time()))
 
 
@@ -253,7 +253,7 @@ def _journeys(orders: list[JourneyStatus]) -> Table:
 
 
 async def _workflow(app: Ostinato) -> Text:
-    """How the inbox fares, and what it did last."""
+    """Show the state of the inbox workflow, and its last activity."""
     inbox = await app.workflows.get("inbox", recent=1)
     colour = {"Needs attention": "red", "Running": "blue"}.get(inbox.status, "green")
     words = (inbox.issue or " · ".join((*inbox.activity, inbox.timing))).replace("\n", " ")
@@ -262,7 +262,7 @@ async def _workflow(app: Ostinato) -> Text:
 
 
 async def _agent(app: Ostinato) -> Text:
-    """What was said last between the buddy and its user."""
+    """Show the last messages between the buddy and its user."""
     sessions = await app.agents.sessions("buddy", limit=1)
     messages = await app.agents.messages(sessions[0].id, limit=2) if sessions else []
     words = " · ".join(f"{message.role}: {message.text}" for message in reversed(messages)).replace("\n", " ")

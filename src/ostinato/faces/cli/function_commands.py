@@ -127,7 +127,7 @@ async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
 
 @command(functions)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
-    """End a run at once. Its code does not hear of it."""
+    """End a run at once, without telling its code."""
     _print_stopped(session, id, await session.client.functions.terminate(id, reason))
 
 
@@ -235,7 +235,7 @@ def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> Rend
 
 
 def _drain_words(code: Json) -> Text:
-    """Which code runs began with, and whether it is deployed, in a sentence."""
+    """Return a sentence about the code that runs began with, and whether it is deployed."""
     by_status = ", ".join(f"{count} {word}" for word, count in sorted(code["by_status"].items()))
     words = Text.assemble(
         (code["name"], "bold"),

@@ -59,7 +59,7 @@ def _with_flags(*options: Option) -> Callable[[type[T]], type[T]]:
 
 
 class Flags:
-    """Options of a command. One that is left out is None."""
+    """The options of a command. An option that was not given is None."""
 
     def as_fields(self) -> Json:
         """Return the given options as fields of a request. Raises `OstinatoError` if one is not JSON."""
@@ -70,13 +70,13 @@ class Flags:
 @dataclass(frozen=True)
 @_with_flags(*RUN_OPTIONS)
 class RunOptions(Flags):
-    """How a run is done."""
+    """The options of a run."""
 
 
 @dataclass(frozen=True)
 @_with_flags(*FUNCTION_OPTIONS)
 class FunctionOptions(Flags):
-    """How a run of a function is done."""
+    """The options of a run of a function."""
 
 
 @dataclass(frozen=True)

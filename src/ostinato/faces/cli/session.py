@@ -144,7 +144,7 @@ class _StoreCalls(Calling):
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> Any:
-        from ostinato.faces.http.direct import Failed
+        from ostinato.faces.http.in_process import Failed
 
         if self._direct is None:
             self._direct = await self._open()
@@ -160,7 +160,7 @@ class _StoreCalls(Calling):
     async def _open(self) -> Any:
         from ostinato.app import Ostinato
         from ostinato.faces.cli.named_ways import more_ways
-        from ostinato.faces.http.direct import Direct
+        from ostinato.faces.http.in_process import Direct
 
         app = Ostinato(self._place.store, ways=more_ways())
         app.computing.alone = True

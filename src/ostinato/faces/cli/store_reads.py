@@ -21,13 +21,13 @@ from ostinato.engine.timekeeping import Timekeeper
 from ostinato.errors import NotFound
 from ostinato.faces.related_runs import journeys_of_run
 from ostinato.model import DEFAULT_NAMESPACE
+from ostinato.run_views import RunInfo
 from ostinato.schedules.api.queries import ScheduleQueries, Surroundings
 from ostinato.schedules.model import Policies
 from ostinato.schedules.views import policies_json
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
-from ostinato.views import RunInfo
 from ostinato.when import Spec
 from ostinato.when.instants import read_instant, to_datetime
 

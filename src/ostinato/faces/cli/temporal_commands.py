@@ -33,7 +33,7 @@ Address = Annotated[str, typer.Argument(help="Where the cluster answers: HOST:PO
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach the cluster."""
+    """The address of the cluster, and the credentials for it."""
 
     temporal_namespace: Annotated[str, typer.Option(help="The namespace there.")] = "default"
     tls: Annotated[bool, typer.Option("--tls", help="Use TLS.")] = False

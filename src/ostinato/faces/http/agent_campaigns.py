@@ -13,8 +13,8 @@ from ostinato.faces.auth import Who
 from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
+from ostinato.faces.http.mistake_places import naming_input_places
 from ostinato.faces.http.pagination import After, Before, Limit, listing
-from ostinato.faces.http.placing import naming_input_places
 from ostinato.faces.http.routing import Answer, Body, Query, Router
 from ostinato.faces.http.shapes.agent_campaigns import (
     CampaignSent,

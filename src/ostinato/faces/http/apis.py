@@ -12,7 +12,7 @@ from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import JourneyOperator, declared
 from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.error_responses import MEDIA
-from ostinato.faces.http.inbound import give_cookies, inbound
+from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
 from ostinato.faces.http.routing import Answer, Body, Path, Router, json_answer
 from ostinato.faces.http.shapes.common import NO_NUL

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ostinato.engine.access import PREFIX, Role
-from ostinato.faces.auth import Door, Who
+from ostinato.faces.auth import Door, Who, bearer_token
 from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.validation_errors import ANY_QUERY, Mistaken
 
@@ -54,7 +54,7 @@ class Needs:
 async def authorize(request: Request, needs: Needs) -> Who:
     """Return the caller, if the caller has the role that a call needs. Raises `Refused`."""
     door: Door = request.app.state.door
-    token = _token_for_us(request) if needs.shared else _bearer(request.headers.get("authorization"))
+    token = _token_for_us(request) if needs.shared else bearer_token(request.headers.get("authorization"))
     return await door.admit(token, _client(request), needs.role, _namespace(request))
 
 
@@ -66,7 +66,7 @@ async def authenticate(request: HTTPConnection) -> None:
 
 def _token_for_us(request: HTTPConnection) -> str | None:
     """Return the token for this server, if the headers contain one."""
-    token = _bearer(request.headers.get("authorization"))
+    token = bearer_token(request.headers.get("authorization"))
     return request.headers.get(OWN_HEADER) or (token if token is not None and is_ours(token) else None)
 
 
@@ -74,11 +74,6 @@ def _client(request: HTTPConnection) -> str:
     proxies: Proxies = request.app.state.proxies
     peer = request.client.host if request.client else None
     return proxies.client_of(peer, request.headers.getlist("x-forwarded-for"))
-
-
-def _bearer(header: str | None) -> str | None:
-    scheme, _, credentials = (header or "").partition(" ")
-    return credentials.strip() or None if scheme.lower() == "bearer" else None
 
 
 def _namespace(request: Request) -> str | None:

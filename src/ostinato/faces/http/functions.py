@@ -172,7 +172,7 @@ async def cancel_function(
 async def terminate_function(
     who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
 ) -> Stopped:
-    """End a run at once; its code does not hear of it. Doing it again changes nothing."""
+    """End a run at once, without telling its code. Repeating the call changes nothing."""
     return Stopped(status=await who.app.functions.terminate(id, body.reason, request_id=key))
 
 

@@ -15,7 +15,7 @@ from ostinato.errors import OstinatoError, short_repr
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, declared
 from ostinato.faces.http.idempotency import Key, answer_once
-from ostinato.faces.http.inbound import give_cookies, inbound
+from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.pagination import BeforeRun, Limit
 from ostinato.faces.http.routing import Answer, Body, Header, Path, Query, Router, json_answer
 from ostinato.faces.http.shapes.common import NO_NUL

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from ostinato.errors import NotFound
 from ostinato.faces.auth import Who
-from ostinato.faces.http.inbound import inbound
+from ostinato.faces.http.journey_request import inbound
 from ostinato.faces.related_runs import journeys_of_run, runs_of_event
 from ostinato.functions.views import StepInfo
 from ostinato.journeys.bindings import BindingInfo
 from ostinato.journeys.rows import KIND as JOURNEY
 from ostinato.journeys.task_kind import Request as Inbound
 from ostinato.model import Event
+from ostinato.run_views import RunInfo
 from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
-from ostinato.views import RunInfo
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
@@ -49,7 +49,7 @@ async def visible_run(request: Request, who: Who, id: str) -> RunInfo:
 
 
 async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -> list[StepInfo]:
-    """The steps of a function, without what came of child journeys that the caller may not see."""
+    """Return the steps of a function, without the outcomes of child journeys that the caller may not read."""
     hidden = await _hidden(request, who, {step.child_id for step in steps if step.child_id is not None})
     return [
         replace(step, child_id=None, result=None, error=None) if step.child_id in hidden else step for step in steps

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from ostinato.engine.access import Role
 from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key
+from ostinato.faces.http.mistake_places import naming_input_places
 from ostinato.faces.http.pagination import After, AfterNumber, BeforeRun, Limit, listing, page
-from ostinato.faces.http.placing import naming_input_places
 from ostinato.faces.http.read_guard import visible_run, visible_runs
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.common import Stop
@@ -29,7 +29,7 @@ from ostinato.faces.http.shapes.runs import (
 )
 from ostinato.faces.http.unknown_jobs import note_unknown_job
 from ostinato.model import Status
-from ostinato.views import RunInfo
+from ostinato.run_views import RunInfo
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response

@@ -11,8 +11,8 @@ from ostinato.engine.access import Role
 from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key
+from ostinato.faces.http.mistake_places import naming_places
 from ostinato.faces.http.pagination import After, Before, Limit, listing
-from ostinato.faces.http.placing import naming_places
 from ostinato.faces.http.read_guard import visible_occurrences, visible_schedules
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.common import Moment

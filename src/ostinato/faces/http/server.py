@@ -35,11 +35,11 @@ from ostinato.faces.http import (
 from ostinato.faces.http.authentication import SCHEMES
 from ostinato.faces.http.error_responses import Problem
 from ostinato.faces.http.framework import fastapi_router
-from ostinato.faces.http.guard import _LOOPBACK, Guard
 from ostinato.faces.http.pacing import Pacing
 from ostinato.faces.http.parameters import refuse_unknown_parameters
 from ostinato.faces.http.protocol import HEAD_SECONDS, Protocol
 from ostinato.faces.http.proxies import Proxies
+from ostinato.faces.http.request_guard import _LOOPBACK, Guard
 from ostinato.faces.http.request_log import RequestLog
 from ostinato.faces.http.routing import Router
 from ostinato.store.contract import Operation, sql

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import orjson
 
+from ostinato.schedules.drawing import timeline
 from ostinato.schedules.simulate import Simulation
-from ostinato.schedules.timeline import timeline
 from ostinato.when.instants import Micros, to_datetime
 
 

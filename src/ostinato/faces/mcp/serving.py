@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.auth import Refused
+from ostinato.faces.auth import Refused, bearer_token
 
 PATH = "/mcp"
 _LARGEST = 1 << 20  # bytes of a request
@@ -57,7 +57,7 @@ def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", host
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             try:
-                await check(bearer(headers.get("authorization")), (scope.get("client") or ("?",))[0])
+                await check(bearer_token(headers.get("authorization")), (scope.get("client") or ("?",))[0])
             except Refused as problem:
                 await _refuse(send, problem)
                 return
@@ -74,15 +74,9 @@ async def _refuse(send: Send, problem: Refused) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def bearer(header: str | None) -> str | None:
-    """Return the token of an Authorization header."""
-    scheme, _, credentials = (header or "").partition(" ")
-    return credentials.strip() or None if scheme.lower() == "bearer" else None
-
-
 def token_of(request: Any) -> str | None:
     """Return the token of the HTTP request that an MCP request came in."""
-    return None if request is None else bearer(request.headers.get("authorization"))
+    return None if request is None else bearer_token(request.headers.get("authorization"))
 
 
 def is_loopback(host: str) -> bool:

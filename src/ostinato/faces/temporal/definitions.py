@@ -32,7 +32,7 @@ from ostinato.faces.temporal.workflow_types import WorkflowType
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.model import Run, Status
 from ostinato.schedules import model
-from ostinato.schedules.decisions.generator import upcoming
+from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.model import JOB, CatchUp, Overlap, Reason, State, run_name
 from ostinato.schedules.rows import read_detail
 from ostinato.schedules.validation import read_notes

@@ -143,8 +143,8 @@ class StartRequest:
 async def start_by_id(
     app: Ostinato, request: StartRequest, run: Run, deadline: Timer | None, message: Message | None = None
 ) -> tuple[str, bool]:
-    """Start an execution, in one transaction. Returns its run id, and False if the policies chose one that was running.
-    A `message` is in the mailbox of the function that is started, or is sent to the one that was running. Raises
+    """Start an execution, in one transaction. Returns its run id, and whether it is new: the policies may choose an
+    execution that is running. A `message` goes to the function that is started, or to the one that is running. Raises
     AlreadyStarted if the policies refuse."""
     now = app.engine.clock.now()
     stopped: list[Run] = []

@@ -1,5 +1,5 @@
-"""Write what is recorded of a function as events of Temporal's: messages as signals, steps as activities, waits as
-timers, children as child workflows, and recorded values as markers."""
+"""Write the record of a function as Temporal's events: messages as signals, steps as activities, waits as timers,
+children as child workflows, and recorded values as markers."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _child_start(step: StepRecord, history: FunctionHistory) -> list[_Event]:
 
 
 def _child_end(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """The end of a child, if the function has heard of it."""
+    """Return the end of a child, if the function has received it."""
     if step.finished is None or step.status not in (StepStatus.DONE, StepStatus.FAILED):
         return []
     problem = (_value(step.error) or {}) if step.status is StepStatus.FAILED else {}

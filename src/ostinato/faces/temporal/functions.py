@@ -52,7 +52,7 @@ def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str 
 
 @dataclass(frozen=True, slots=True)
 class FunctionHistory:
-    """What is recorded of a function's run. `function` is None until it has begun. `workflow_ids` are those of its
+    """The record of a function's run. `function` is None until the run has begun. `workflow_ids` are those of its
     children, by run id."""
 
     function: FunctionRecord | None
@@ -62,7 +62,7 @@ class FunctionHistory:
 
 
 async def read_record(app: Ostinato, execution: Execution) -> FunctionRecord | None:
-    """Read what is kept of a function's run beside its steps. None for any other run, and until it has begun."""
+    """Read the record of a function's run without its steps. Returns None for any other run, and until it has begun."""
     if execution.run.kind != FUNCTION:
         return None
 
@@ -74,7 +74,7 @@ async def read_record(app: Ostinato, execution: Execution) -> FunctionRecord | N
 
 
 async def read_function_history(app: Ostinato, execution: Execution) -> FunctionHistory | None:
-    """Read what is recorded of a function's run. None for any other run."""
+    """Read the record of a function's run. Returns None for any other run."""
     if execution.run.kind != FUNCTION:
         return None
     id = execution.run.id

@@ -130,7 +130,7 @@ def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityI
 def write_history(
     execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
 ) -> list[HistoryEvent]:
-    """Write the event of its start, what is recorded of a function and, if it is over, the event of its end."""
+    """Write the event of the start, the record of a function and, if the run has ended, the event of the end."""
     events = [_write_start(execution, types), *([] if history is None else write_function_events(history))]
     return [*events, write_end(execution, len(events) + 1)] if execution.over else events
 

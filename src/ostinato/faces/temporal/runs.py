@@ -80,7 +80,7 @@ from ostinato.functions.errors import FunctionOver
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.functions.model import Message
 from ostinato.journeys.rows import KIND as JOURNEY
-from ostinato.journeys.runtime.start_and_submit import StepNotActive
+from ostinato.journeys.runtime.submit import StepNotActive
 from ostinato.model import Run, Status, Timer
 from ostinato.when.instants import SECOND, Micros, to_datetime
 

@@ -25,7 +25,7 @@ from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.rows import dump, key_range, not_found, read_anyway, write_action
 from ostinato.schedules.validation import define
 from ostinato.store.contract import Operation, Row, sql
-from ostinato.temporal_names import NAME as COMPANION
+from ostinato.temporal_workflow_ids import NAME as COMPANION
 from ostinato.when.instants import Micros
 
 MOST_BACKFILLS = 100

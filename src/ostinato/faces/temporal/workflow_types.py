@@ -16,7 +16,8 @@ from ostinato.schedules.model import JOB
 
 @dataclass(frozen=True, slots=True)
 class WorkflowType:
-    """A workflow type by its name. `kind` is that of a schedule's action; `definition` is what is known of it."""
+    """A workflow type by its name. `kind` is the kind of action that starts it; `definition` is its declaration, if it
+    is known."""
 
     name: str
     kind: str = JOB
@@ -24,7 +25,7 @@ class WorkflowType:
 
 
 async def find_type(app: Ostinato, name: str) -> WorkflowType:
-    """Find what a workflow type is. A name that nobody knows is that of a job."""
+    """Find what a workflow type names. An unknown name is taken as a job."""
     job = None if name in app.functions.codes else app.engine.find_job(name)
     function = None if job is not None else await app.functions.find(name)
     return WorkflowType(name, JOB, job) if function is None else WorkflowType(name, FUNCTION, function)

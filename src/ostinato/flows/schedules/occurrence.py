@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.ways import Host
 from ostinato.errors import OstinatoError
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
@@ -17,7 +18,6 @@ from ostinato.flows.store import TURN_WIDTH, read_session, read_turn, read_user
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.turns import Place, accept_turn, correlation_of, open_session, outcome_of
 from ostinato.flows.writing import write_patiently
-from ostinato.functions.body import read_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
 from ostinato.functions.errors import ChildFailed

@@ -23,7 +23,7 @@ from ostinato.flows.schedules.rows import (
 from ostinato.flows.turns import Place
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.schedules.actions import INPUT, Maker
-from ostinato.schedules.decisions.generator import next_time
+from ostinato.schedules.decisions.due_times import next_time
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.operations import edit
 from ostinato.schedules.rows import event_row, id_of, read_anyway

@@ -15,7 +15,7 @@ import orjson
 
 from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.log import log
-from ostinato.engine.nodes import list_nodes
+from ostinato.engine.membership import list_nodes
 from ostinato.engine.runs import stop
 from ostinato.errors import Conflict, OstinatoError
 from ostinato.journeys.api.queries import JourneyQueries
@@ -34,26 +34,24 @@ from ostinato.journeys.runtime.requests import (
     step_binding,
     with_passed_headers,
 )
-from ostinato.journeys.runtime.segment import Segment
-from ostinato.journeys.runtime.start_and_submit import (
-    InstanceSnapshot,
+from ostinato.journeys.runtime.run_instance import Segment
+from ostinato.journeys.runtime.snapshot import InstanceSnapshot
+from ostinato.journeys.runtime.start import PendingStart, new_run
+from ostinato.journeys.runtime.step_answers import (
     Outdated,
-    PendingStart,
-    StepAnswered,
-    StepNotActive,
-    SubmitResult,
+    fill_answer,
+    find_answer,
     input_taken,
     keep_answer,
-    new_run,
-    submit,
 )
+from ostinato.journeys.runtime.submit import StepNotActive, SubmitResult, submit
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Run, Status, read_length
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.edit import Call
-from ostinato.store.contract import Operation, sql
-from ostinato.unfinished import START_ONE
+from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND
+from ostinato.why_unfinished import START_ONE
 
 WAIT = "30s"  # how long a call waits for an instance to rest before it returns the current status
 _TRIES = 20
@@ -196,7 +194,7 @@ class Journeys(JourneyQueries):
             raise Conflict(f"journey {id!r} changed too often while step {step!r} was submitted; try again")
         status = await self._wait_for_rest(id, wait, rest, step)
         if key is not None:
-            await api.store.run(lambda _: _fill_answer(id, step, key, _status_to_json(status)))
+            await api.store.run(lambda _: fill_answer(id, step, key, _status_to_json(status)))
         return status
 
     async def cancel(self, id: str, reason: str = "") -> JourneyStatus:
@@ -350,7 +348,7 @@ class Journeys(JourneyQueries):
         return await self._with_note(status, snapshot.run.status) if in_vain else status
 
     async def _with_note(self, status: JourneyStatus, run_status: Status) -> JourneyStatus:
-        """Add a note to the status if the instance could go on, but no node is running that could do it."""
+        """Add a note to the status if the instance could continue, but no node is running."""
         rests = status.over or status.steps or run_status.over or run_status is Status.WAITING
         if rests or await self._has_nodes():
             return status
@@ -369,15 +367,10 @@ class Journeys(JourneyQueries):
         """Return the answer to an earlier call with this key, or None. Waits while that call is in progress. Raise
         `StepAnswered` if it had another input."""
         id = snapshot.run.id
-
-        rows = await self._rows(sql("step_answer", run_id=id, step=step, key=key))
-        if not rows:
+        answer = await self._api.store.read(lambda _: find_answer(id, step, key, digest_))
+        if answer is None:
             return None
-        if rows[0][0] != digest_:
-            raise StepAnswered(f"the key {key!r} came to step {step!r} of journey {id!r} with another input")
-        if rows[0][1]:
-            return _read_status(rows[0][1])
-        return await self._wait_for_rest(id, wait, None, step)
+        return _read_status(answer) if answer else await self._wait_for_rest(id, wait, None, step)
 
 
 def _read_sources(source: str | Path) -> list[tuple[str, str]]:
@@ -394,10 +387,6 @@ def _read_sources(source: str | Path) -> list[tuple[str, str]]:
     else:
         raise OstinatoError(f"{path}: there is no such file")
     return [(one.read_text(encoding="utf-8"), str(one)) for one in files]
-
-
-def _fill_answer(id: str, step: str, key: str, answer: str) -> Operation[None]:
-    yield sql("fill_step_answer", run_id=id, step=step, key=key, answer=answer)
 
 
 def _status_to_json(status: JourneyStatus) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ostinato.journeys.expressions.contract import Value
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.model import Instance
-from ostinato.journeys.runtime.effects import JourneyRuntime, platform_bindings
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime, platform_bindings
 
 
 async def outcome_id(runtime: JourneyRuntime, definition: Definition, instance: Instance) -> str | None:

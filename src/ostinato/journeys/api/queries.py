@@ -30,9 +30,9 @@ from ostinato.journeys.machine.model import Compensating, Instance
 from ostinato.journeys.problems import Problem
 from ostinato.journeys.rows import KIND, JourneyRecord, labels, read_record, run_id_of
 from ostinato.journeys.runtime.compensation import compensation_id
-from ostinato.journeys.runtime.effects import JourneyRuntime
-from ostinato.journeys.runtime.node import JourneyRunner
-from ostinato.journeys.runtime.start_and_submit import InstanceSnapshot, read_snapshot
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime
+from ostinato.journeys.runtime.runner import JourneyRunner
+from ostinato.journeys.runtime.snapshot import InstanceSnapshot, read_snapshot
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.task_kind import Request
 from ostinato.model import DEFAULT_NAMESPACE, Run

@@ -8,8 +8,8 @@ from ostinato.engine.log import log
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.model import Termination
-from ostinato.journeys.runtime.effects import JourneyRuntime
 from ostinato.journeys.runtime.in_memory import run_in_memory
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Json
 

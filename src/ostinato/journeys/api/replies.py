@@ -12,8 +12,8 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import ResponseDefault, ResponseWhen
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.model import INTERNAL, Ending, Instance, Termination
-from ostinato.journeys.runtime.effects import JourneyRuntime, platform_bindings
 from ostinato.journeys.runtime.in_memory import run_in_memory
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime, platform_bindings
 from ostinato.journeys.runtime.requests import StartRequest
 from ostinato.model import Json
 

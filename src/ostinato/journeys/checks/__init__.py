@@ -10,9 +10,8 @@ from collections.abc import Mapping, Set
 
 from ostinato.documents import Path, Positions
 from ostinato.journeys.checks import (
-    composition,
+    branches_and_subjourneys,
     expressions,
-    external,
     graph,
     loops,
     policies,
@@ -20,6 +19,7 @@ from ostinato.journeys.checks import (
     schemas,
     surface,
     tasks,
+    waits,
 )
 from ostinato.journeys.checks.parts import parts, sites
 from ostinato.journeys.checks.rules import CheckContext, Rule
@@ -29,7 +29,7 @@ from ostinato.journeys.problems import Problem, problem_at, sort_problems
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.task_kind import Plugins
 
-_SUBJECTS = (graph, loops, external, composition, expressions, schemas, schedules, surface, policies, tasks)
+_SUBJECTS = (graph, loops, waits, branches_and_subjourneys, expressions, schemas, schedules, surface, policies, tasks)
 RULES: tuple[Rule, ...] = tuple(rule for subject in _SUBJECTS for rule in subject.RULES)
 
 

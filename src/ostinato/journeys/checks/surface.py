@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ostinato.documents import Path
 from ostinato.errors import did_you_mean, list_choices
-from ostinato.journeys.checks.composition import steps_into
+from ostinato.journeys.checks.branches_and_subjourneys import steps_into
 from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language.blocks import RequestBinding, RunMetadata
 from ostinato.journeys.language.json_schema import schema_problems

@@ -139,8 +139,8 @@ class _RequestQueue:
         return self._take_slow() if lane is _Lane.SLOW else self._take_quick()
 
     def _take_quick(self) -> list[_Job]:
-        """Return the next batch, alternating between requests that are sent separately and others. Suspects come last,
-        one at a time."""
+        """Return the next batch, alternating between requests that are sent one by one and requests that are sent
+        together. Requests whose expression was slow before come last, one at a time."""
         self._apart_first = not self._apart_first
         for apart in (self._apart_first, not self._apart_first):
             if batch := self._batch_apart() if apart else self._batch_together():

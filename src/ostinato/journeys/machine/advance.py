@@ -19,8 +19,8 @@ from ostinato.journeys.machine.decision import (
     TaskEnded,
     TimerDue,
 )
-from ostinato.journeys.machine.effects import COMPENSATION, outcome_json, pending_effects
 from ostinato.journeys.machine.model import DEADLINE, ROOT, Compensating, Ending, Frame, Instance, Rest, Termination
+from ostinato.journeys.machine.pending_effects import COMPENSATION, outcome_json, pending_effects
 from ostinato.journeys.machine.transitions import Transitions
 from ostinato.model import Json
 from ostinato.when.instants import SECOND, Micros

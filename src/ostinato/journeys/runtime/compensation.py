@@ -12,7 +12,7 @@ from ostinato.journeys.definitions import load_definition
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
-from ostinato.journeys.machine.effects import outcome_json
+from ostinato.journeys.machine.pending_effects import outcome_json
 from ostinato.journeys.rows import KIND, read_record
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, sql

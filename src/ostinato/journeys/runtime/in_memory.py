@@ -5,8 +5,8 @@ from __future__ import annotations
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.decision import Decision
 from ostinato.journeys.machine.model import Instance
-from ostinato.journeys.runtime.effects import JourneyRuntime
-from ostinato.journeys.runtime.segment import DecisionBatch, Segment
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime
+from ostinato.journeys.runtime.run_instance import DecisionBatch, Segment
 from ostinato.journeys.task_kind import Request
 
 

@@ -12,8 +12,8 @@ from ostinato.engine.runs import End, Ended, Owners, after_chains, end, lock_own
 from ostinato.errors import OstinatoError
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Cancelled, Input, Stopped
-from ostinato.journeys.machine.effects import pending_effects
 from ostinato.journeys.machine.model import INTERNAL, Termination
+from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.runtime.commit import Change, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import load_instance
 from ostinato.model import Run, Status

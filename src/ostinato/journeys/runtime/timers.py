@@ -12,7 +12,7 @@ from ostinato.journeys.definitions import load_definition
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import TimerDue
-from ostinato.journeys.machine.effects import pending_effects
+from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.rows import KIND, read_record, run_id_of
 from ostinato.journeys.runtime.commit import Change, write_changes
 from ostinato.model import Run, Status, Timer

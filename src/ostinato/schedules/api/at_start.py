@@ -8,9 +8,9 @@ from ostinato.engine.log import log
 from ostinato.errors import Conflict
 from ostinato.schedules.api.changes import Schedules
 from ostinato.schedules.declared.decorators import Declarations, log_plan
+from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.operations import retention
-from ostinato.schedules.operations.edit import recompute_zones
-from ostinato.schedules.views import Lateness
+from ostinato.schedules.operations.zone_rules import recompute_zones
 from ostinato.store.contract import Store
 from ostinato.when.instants import Micros
 

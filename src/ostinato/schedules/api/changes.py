@@ -19,6 +19,7 @@ from ostinato.schedules.api.queries import Moment, ScheduleQueries
 from ostinato.schedules.declared.apply import StoreChanged, apply_plan, make_plan
 from ostinato.schedules.declared.files import ScheduleFile, checked_drafts, dump_schedules, entry
 from ostinato.schedules.declared.plan import Plan, with_definition
+from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, note_declared, read_catchup, read_overlap
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.backfills import Backfill
@@ -34,7 +35,6 @@ from ostinato.schedules.validation import (
     read_notes,
     same_definition,
 )
-from ostinato.schedules.views import Lateness
 from ostinato.store.contract import Operation, sql
 from ostinato.when import Spec, manual
 from ostinato.when.instants import Micros, on_clock, read_instant

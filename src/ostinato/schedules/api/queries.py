@@ -4,21 +4,21 @@ simulations."""
 from __future__ import annotations
 
 import asyncio
-import heapq
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from ostinato.engine.computing import Computing
 from ostinato.engine.rows import whole_run
 from ostinato.errors import OstinatoError, check_limit
 from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.decisions.decide import Live
-from ostinato.schedules.decisions.generator import each_upcoming, nominal_of
+from ostinato.schedules.decisions.due_times import nominal_of
+from ostinato.schedules.lateness import Lateness, Staleness, lateness, staleness
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.search import Filter, page
@@ -26,15 +26,11 @@ from ostinato.schedules.rows import id_of, key_range, next_of, not_found, read_a
 from ostinato.schedules.views import (
     BackfillInfo,
     Coming,
-    Lateness,
     OccurrenceInfo,
     ScheduleInfo,
-    Staleness,
     backfill_info,
-    lateness,
     occurrence_info,
     schedule_info,
-    staleness,
 )
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when.durations import Length
@@ -46,6 +42,7 @@ if TYPE_CHECKING:
     from ostinato.schedules.explain import Explanation
     from ostinato.schedules.simulate import RunTime, Simulation, Span
     from ostinato.schedules.validation import Doors
+from ostinato.schedules.upcoming import coming_of, soonest_first
 
 T = TypeVar("T")
 Moment = datetime | str
@@ -136,10 +133,10 @@ class ScheduleQueries:
 
         rows, live = await self._around.store.read(soonest)
         schedules = map(read_anyway, rows)
-        coming = (_coming_of(schedule, live.get(schedule.id, []), now) for schedule in schedules)
+        coming = (coming_of(schedule, live.get(schedule.id, []), now) for schedule in schedules)
         begun = await self._each(islice(one, each) for one in coming)
         heads = await self._each((next(one, None), number, one) for number, one in enumerate(begun))
-        return list(await self._each(islice(_soonest(heads), limit)))
+        return list(await self._each(islice(soonest_first(heads), limit)))
 
     async def late(self, limit: int = 1000) -> dict[str, Lateness]:
         """Return the schedules that have late times, by name, with how many times are late and how many of them will
@@ -329,37 +326,6 @@ class ScheduleQueries:
             if len(schedules) == limit:
                 break
         return list(await self._each(schedule_info(one, [], [], now) for one in schedules))
-
-
-Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros, Coming]]]
-
-
-def _coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
-    """Yield the coming times of one schedule, soonest first. If times are late, the first entry says so."""
-    late = lateness(schedule, live, now)
-    job = schedule.action.job
-    if late.late and schedule.next is not None:
-        moment = to_datetime(schedule.next)
-        yield schedule.next, Coming(moment, moment, schedule.name, job, late)
-    for occurrence in each_upcoming(schedule, now):
-        yield (
-            occurrence.actual,
-            Coming(to_datetime(occurrence.actual), to_datetime(occurrence.nominal), schedule.name, job, Lateness()),
-        )
-
-
-def _soonest(heads: Sequence[Head]) -> Iterator[Coming]:
-    """Yield the coming times of all schedules, soonest first, computed one by one."""
-    heap = [(first[0], number, first[1], rest) for first, number, rest in heads if first is not None]
-    heapq.heapify(heap)
-    while heap:
-        _, number, coming, rest = heap[0]
-        yield coming
-        following = next(rest, None)
-        if following is None:
-            heapq.heappop(heap)
-        else:
-            heapq.heapreplace(heap, (following[0], number, following[1], rest))
 
 
 def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:

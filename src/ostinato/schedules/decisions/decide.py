@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ostinato.model import Status
-from ostinato.schedules.decisions.generator import BATCH, Generated, count_due, generate, next_time, occurrence
-from ostinato.schedules.decisions.invoker import Verdict, Waiting, process_buffer
+from ostinato.schedules.decisions.catchup import BATCH, Generated, generate
+from ostinato.schedules.decisions.due_times import count_due, next_time, occurrence
+from ostinato.schedules.decisions.overlap import Verdict, Waiting, process_buffer
+from ostinato.schedules.decisions.times_not_run import Fresh, Passed, add_rows, row_of
 from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
 from ostinato.when.instants import Micros
 
@@ -51,37 +53,6 @@ class Live:
         """Return whether the run belongs to a backfill that may run beside other runs, so that it blocks none of
         them."""
         return self.filling and self.detail.get("overlap") == Overlap.ALLOW_ALL
-
-
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """A new occurrence, the id of its run, and the nominal time at which its data window begins."""
-
-    id: str
-    occurrence: Occurrence
-    previous: Micros | None
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """A row for times that do not run: for one time, or for `count` times up to `last`.
-
-    A row that is not `new` exists already and is extended: `added` of its times, from `since` on, are the new ones.
-    `overlap` is the occurrence's own policy.
-    """
-
-    id: str
-    nominal: Micros
-    actual: Micros
-    origin: str
-    reason: Reason
-    blocked_by: str | None = None
-    count: int = 1
-    last: Micros = 0
-    new: bool = True
-    added: int = 1
-    since: Micros = 0
-    overlap: Overlap | None = None
 
 
 @dataclass(slots=True)
@@ -144,7 +115,7 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
         begin = first.nominal
         row = Passed(new_id(), begin, first.actual, "auto", reason, None, count, last, True, count, begin)
         stretch = Stretch(reason, count, row.id, first.nominal, ROWS)
-    rows = [row, *(_row(Fresh("", due, None), due.reason or reason, None, new_id) for due in apart)]
+    rows = [row, *(row_of(Fresh("", due, None), due.reason or reason, None, new_id) for due in apart)]
     counts = dict(memory.counts)
     for row in rows:
         counts[row.reason.value] = counts.get(row.reason.value, 0) + row.added
@@ -328,7 +299,7 @@ def _next_memory(
     for new_run in [*fresh, None]:
         reason, blocker = (None, None) if new_run is None else _reason(new_run, verdict)
         if group and group_reason is not None and (reason is not group_reason or new_run is None):
-            stretch = _pass(decision, group, group_reason, stretch, new_id)
+            stretch = add_rows(decision.passed, decision.schedule, group, group_reason, stretch, new_id)
             counts[group_reason.value] = counts.get(group_reason.value, 0) + len(group)
             group = []
         if new_run is None:
@@ -359,46 +330,3 @@ def _reason(fresh: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:
         return fresh.occurrence.reason, None
     dropped: tuple[Reason | None, str | None] = verdict.dropped.get(fresh.id, (None, None))
     return dropped
-
-
-def _pass(
-    decision: Decision,
-    group: Sequence[tuple[Fresh, str | None]],
-    reason: Reason,
-    stretch: Stretch | None,
-    new_id: Callable[[], str],
-) -> Stretch | None:
-    """Add rows for consecutive times that do not run for the same reason: a row for each time, or a single row once
-    there are more than `ROWS` of them. Late times of a schedule with facts always share a row. Returns the stretch of
-    such times so far."""
-    apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
-    auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]
-    decision.passed += [_row(fresh, reason, blocker, new_id) for fresh, blocker in apart]
-    if not auto:
-        return stretch
-    if stretch is not None and stretch.reason is not reason:
-        stretch = None
-    first, blocker = auto[0]
-    last = auto[-1][0].occurrence.nominal
-    if stretch is not None and stretch.run is not None:
-        count = stretch.count + len(auto)
-        since, begin = first.occurrence.nominal, stretch.first
-        more = Passed(stretch.run, begin, begin, "auto", reason, blocker, count, last, False, len(auto), since)
-        decision.passed.append(more)
-        return replace(stretch, count=count)
-    rows = (stretch.rows if stretch is not None else 0) + len(auto)
-    together = bool(decision.schedule.action.facts) and reason is Reason.CATCHUP_WINDOW
-    if rows <= ROWS and not together:
-        decision.passed += [_row(fresh, reason, blocker, new_id) for fresh, blocker in auto]
-        return Stretch(reason, 0, None, 0, rows)
-    whole = first.occurrence
-    id = new_id()
-    count, begin = len(auto), whole.nominal
-    decision.passed.append(Passed(id, begin, whole.actual, "auto", reason, blocker, count, last, True, count, begin))
-    return Stretch(reason, count, id, begin, rows)
-
-
-def _row(fresh: Fresh, reason: Reason, blocker: str | None, new_id: Callable[[], str]) -> Passed:
-    due = fresh.occurrence
-    id, at = fresh.id or new_id(), due.nominal
-    return Passed(id, at, due.actual, due.origin, reason, blocker, 1, at, since=at, overlap=due.overlap)

@@ -11,7 +11,7 @@ import orjson
 
 from ostinato.errors import Conflict, SpecError
 from ostinato.schedules.actions import write_target
-from ostinato.schedules.decisions.generator import upcoming
+from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.model import PACE, CatchUp, Schedule, State, target_words
 from ostinato.schedules.validation import same_definition
 from ostinato.when.instants import SECOND, Micros, to_datetime

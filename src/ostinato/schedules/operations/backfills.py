@@ -13,7 +13,8 @@ from ostinato.model import Timer
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.decisions.decide import BACKFILL, complete_if_idle, decide, give_up
 from ostinato.schedules.model import Occurrence, Overlap, Reason, Schedule, State
-from ostinato.schedules.operations.load import load_live_runs, lock_free, park
+from ostinato.schedules.operations.load import load_live_runs, lock_free
+from ostinato.schedules.operations.park import park
 from ostinato.schedules.operations.write import write_decisions
 from ostinato.schedules.rows import event_row, read_anyway, read_schedule
 from ostinato.store.columns import BACKFILL_COLUMNS, reader, writer

@@ -5,9 +5,9 @@ applies: then the occurrence starts under every policy. A success is plain if no
 next time.
 
 The fast path saves reading the whole schedule, `decide`, and building JSON from objects. It mirrors `decide.advance`
-with `write.write_decisions`, and `complete.remember`, and must write the same rows.
+with `write.write_decisions`, and `run_ended.remember`, and must write the same rows.
 tests/unit/schedules/operations/test_fast_path.py writes random firings both ways and compares them.
-(waiting_runs.py has the shortcut for the end of a run while many others wait: it reads only the oldest ones.)
+(While many runs wait, `run_ended.decide_waiting` has another shortcut: it reads only the oldest ones.)
 """
 
 from __future__ import annotations

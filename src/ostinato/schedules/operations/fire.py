@@ -10,34 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import orjson
-
-from ostinato.backoff import backoff
 from ostinato.engine.direct_claim import DirectClaim
 from ostinato.engine.kinds import Kinds
-from ostinato.engine.reporting import report_failure, tried_again
-from ostinato.engine.rows import timer_row, whole_run
-from ostinato.engine.runs import FOR_OTHERS, Ended, to_the_gates
+from ostinato.engine.rows import timer_row
+from ostinato.engine.runs import FOR_OTHERS
 from ostinato.engine.timers import Fire
-from ostinato.model import Run, Status, Timer
+from ostinato.model import Timer
 from ostinato.schedules.actions import Maker
+from ostinato.schedules.decisions.catchup import BATCH
 from ostinato.schedules.decisions.decide import Decision, advance
-from ostinato.schedules.decisions.generator import BATCH
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.operations import backfills
-from ostinato.schedules.operations.complete import conclude
 from ostinato.schedules.operations.fast_path import Firing, plain_firing, write_firings
-from ostinato.schedules.operations.load import load_live_runs, lock_free, park
-from ostinato.schedules.operations.write import lower_priority, next_timer, remake_timer, write_decisions
-from ostinato.schedules.rows import id_of, owner_of, read_anyway, read_detail, read_schedule
-from ostinato.store.columns import writer
+from ostinato.schedules.operations.load import load_live_runs, lock_free
+from ostinato.schedules.operations.park import park
+from ostinato.schedules.operations.retry_actions import remake
+from ostinato.schedules.operations.write import next_timer, write_decisions
+from ostinato.schedules.rows import id_of, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import rules_in_force
-from ostinato.when.instants import SECOND, Micros
+from ostinato.when.instants import Micros
 
 _MAX_TIMES = 20_000
 _MIN_BATCH = 200
-TRIES = 5  # to build the action of a run, before the run fails
 
 
 def purposes(maker: Maker, new_id: Callable[[Micros], str], backfill_batch: int) -> dict[tuple[str, str], Fire]:
@@ -101,82 +96,8 @@ def fire_due(
     if decisions:
         events += yield from write_decisions(decisions, now, maker, refused=refused)
     parked += [(decision.schedule, _describe(problem)) for decision, problem in refused]
-    return events + (yield from park(parked, now))
+    return events + (yield from park(parked, now)) if parked else events
 
 
 def _describe(problem: Exception) -> str:
     return f"{type(problem).__name__}: {problem}"[:500]
-
-
-def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:
-    """Build the actions of runs that could not be built before, from the schedules as they are now. After `TRIES`
-    tries the run fails. Returns events to write."""
-    rows = yield sql("runs_by_ids", [(t.owner,) for t in timers])
-    runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}
-    waiting = [t for t in timers if t.owner in runs]
-    owners = yield from lock_free(waiting, [runs[t.owner].schedule_id or "" for t in waiting], now)
-    schedules: dict[str, Schedule] = {}
-    unfit: dict[str, Exception] = {}
-    for row in owners:
-        try:
-            schedules[id_of(row)] = read_schedule(row)
-        except Exception as problem:
-            unfit[id_of(row)] = problem
-    unfit |= yield from maker.find_unfit(schedules.values())
-    remade: list[Run] = []
-    failed: list[Ended] = []
-    rows_to_save: list[Row] = []
-    timed: list[Row] = []
-    for timer in waiting:
-        run = runs[timer.owner]
-        owner = run.schedule_id or ""
-        if owner not in schedules and owner not in unfit:
-            continue
-        try:
-            if owner in unfit:
-                raise unfit[owner]
-            new_run, deadline = _remake_run(schedules[owner], run, maker)
-            remade.append(new_run)
-            rows_to_save.append(_remade_row(new_run))
-            if deadline is not None:
-                timed.append(timer_row(deadline))
-        except Exception as problem:
-            detail = dict(read_detail(run.detail))
-            detail["tries"] = detail.get("tries", 0) + 1
-            run.reason, run.detail = f"cannot start: {problem}"[:500], orjson.dumps(detail).decode()
-            if detail["tries"] >= TRIES:
-                failed.append(Ended(run, Status.FAILED, run.reason))
-                report_failure(run, Status.FAILED, run.reason, f"gives up after {detail['tries']} tries")
-            else:
-                pause = int(backoff(detail["tries"], SECOND, 60 * SECOND))
-                timed.append(timer_row(remake_timer(run, now + pause)))
-                rows_to_save.append(_remade_row(run))
-                report_failure(run, Status.FAILED, run.reason, tried_again(pause / SECOND))
-    if rows_to_save:
-        yield sql("remake_runs", rows_to_save)
-    if timed:
-        yield sql("set_timers", timed)
-    free = [run for run in remade if run.serial_key is None and run.concurrency_key is None]
-    if free:
-        yield sql("set_ready", [(run.id, now) for run in free])
-    yield from to_the_gates([r for r in remade if r.serial_key is not None or r.concurrency_key is not None], now)
-    if not failed:
-        return []
-    yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
-    return (yield from conclude(list(map(owner_of, owners)), failed, now, maker.run_kinds)).events
-
-
-def _remake_run(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:
-    """Build a run and the timer of its deadline, which counts from the creation of the run's row."""
-    detail = dict(read_detail(run.detail))
-    input = detail.pop("input", None)
-    detail.pop("tries", None)
-    new_run, deadline = maker.run(schedule, run.id, run.due, run.created, detail, input)
-    new_run.status = Status.WAITING
-    lower_priority(new_run, detail["origin"])
-    return new_run, deadline
-
-
-_remade_row = writer(  # for `remake_runs`
-    "id name queue priority serial_key serial_hold concurrency_key options input detail reason".split()
-)

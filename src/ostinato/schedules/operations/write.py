@@ -10,14 +10,15 @@ import orjson
 from ostinato.engine import rows as engine_rows
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import let_in
-from ostinato.engine.reporting import report_failure
 from ostinato.engine.rows import insert_row, timer_row, whole_run
+from ostinato.engine.run_logging import report_failure
 from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.actions import BEHIND, Maker
 from ostinato.schedules.companions import InsertedRun
-from ostinato.schedules.decisions.decide import BACKFILL, Decision, Fresh, Live, Passed
+from ostinato.schedules.decisions.decide import BACKFILL, Decision, Live
+from ostinato.schedules.decisions.times_not_run import Fresh, Passed
 from ostinato.schedules.model import Overlap, Reason, Schedule, run_name
 from ostinato.schedules.rows import advance_row, dump, event_row, facts_of_occurrence, occurrence_key
 from ostinato.store.columns import writer

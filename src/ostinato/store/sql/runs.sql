@@ -211,10 +211,10 @@ SELECT {u.run_columns} FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.i
 -- runs_for_update [postgres]: these runs, all columns, locked in id order.
 SELECT {u.run_columns} FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id ORDER BY u.id FOR UPDATE OF u
 
--- lock_parents [sqlite]: those of these runs that are of the kinds in :kinds (JSON), all columns.
+-- lock_parents [sqlite]: these runs, all columns, if their kind is in :kinds (JSON).
 SELECT {u.run_columns} FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id WHERE u.kind {known}
 
--- lock_parents [postgres]: those of these runs that are of the kinds in :kinds (JSON), all columns, locked in id order.
+-- lock_parents [postgres]: these runs, all columns, if their kind is in :kinds (JSON); locked in id order.
 SELECT {u.run_columns} FROM {rows r(id text)} JOIN ostinato_runs u ON u.id = r.id WHERE u.kind {known}
 ORDER BY u.id FOR UPDATE OF u
 

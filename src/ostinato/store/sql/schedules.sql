@@ -10,26 +10,26 @@ UPDATE ostinato_schedules SET name = r.name, spec = r.spec, action = r.action, p
     companion = r.companion
 FROM {rows r(schedule_columns)} WHERE ostinato_schedules.id = r.id
 
--- advance_schedules: write what a firing changes.
+-- advance_schedules: write the progress of schedules after a firing.
 UPDATE ostinato_schedules SET remaining = r.remaining, reached = r.reached, next = r.next, token = r.token,
     memory = r.memory, zone_rules = r.zone_rules
 FROM {rows r(id text, remaining int, reached int, next int, token int, memory text, zone_rules text)}
 WHERE ostinato_schedules.id = r.id
 
--- pass_schedules: write what a firing of one time changes, if nothing else did. Touches no index.
+-- pass_schedules: write the progress of schedules after a firing on the fast path. Touches no index.
 UPDATE ostinato_schedules SET reached = r.reached, next = r.next, memory = r.memory
 FROM {rows r(id text, reached int, next int, memory text)} WHERE ostinato_schedules.id = r.id
 
 -- complete_schedules: set schedules to completed.
 UPDATE ostinato_schedules SET state = 'completed' FROM {rows r(id text)} WHERE ostinato_schedules.id = r.id
 
--- conclude_schedules: write what the end of a run changes.
+-- conclude_schedules: write the outcome and the progress of schedules after the end of a run.
 UPDATE ostinato_schedules SET state = r.state, paused = r.paused, notes = r.notes, remaining = r.remaining, next = r.next,
     token = r.token, memory = r.memory, outcome = r.outcome
 FROM {rows r(id text, state text, paused int, notes text, remaining int, next int, token int, memory text, outcome text)}
 WHERE ostinato_schedules.id = r.id
 
--- note_outcomes: write the outcomes of schedules' last runs, if nothing else changes.
+-- note_outcomes: write the outcome of each schedule's last run, on the fast path. Touches no index.
 UPDATE ostinato_schedules SET outcome = r.outcome FROM {rows r(id text, outcome text)} WHERE ostinato_schedules.id = r.id
 
 -- park_schedules: park schedules that cannot be read or decided; the others are not affected.
@@ -42,10 +42,10 @@ SELECT {s.schedule_columns} FROM {rows r(id text)} JOIN ostinato_schedules s ON 
 -- lock_schedules [postgres]: these schedules, locked in id order.
 SELECT {s.schedule_columns} FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id ORDER BY s.id FOR UPDATE OF s
 
--- lock_owners [sqlite]: what the end of a run needs to know about its schedule.
+-- lock_owners [sqlite]: the columns of these schedules that the end of a run needs.
 SELECT s.id, s.next, s.memory FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id
 
--- lock_owners [postgres]: what the end of a run needs to know about its schedule, locked in id order.
+-- lock_owners [postgres]: the columns of these schedules that the end of a run needs, locked in id order.
 SELECT s.id, s.next, s.memory FROM {rows r(id text)} JOIN ostinato_schedules s ON s.id = r.id ORDER BY s.id FOR UPDATE OF s
 
 -- schedules_by_ids: these schedules.

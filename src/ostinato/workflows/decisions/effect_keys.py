@@ -10,7 +10,8 @@ from ostinato.model import Json
 
 
 class EarlierCall(NamedTuple):
-    """A call of a mutator for the same event. `refused`: it can never work, as the mutator said of these `params`."""
+    """An earlier call of a mutator for the same event. `refused`: the mutator has reported that a call with these
+    `params` can never succeed."""
 
     key: str
     params: Json

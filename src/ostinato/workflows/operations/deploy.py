@@ -9,7 +9,7 @@ from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 from ostinato.workflows.definition import Definition
 from ostinato.workflows.model import FailureClass, HandlerState, HandlerType, Workflow, WorkflowState
-from ostinato.workflows.operations.advance import Loaded, NewId, advance, lock, read_oldest
+from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest
 from ostinato.workflows.rows import handler_row, read_workflow, workflow_row
 from ostinato.workflows.store import statement
 
@@ -71,8 +71,8 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether a version is older than the active one: by its number, or because the active one is a repair of it
-    that every process can load."""
+    """Return whether a version is older than the active one: its number is lower, or the active one repairs it and
+    every process can load the repair."""
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None
     return version.number < workflow.version or (version.number == workflow.version and repaired)

@@ -20,6 +20,7 @@ from ostinato.engine.context import clean, to_json
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.log import log
 from ostinato.engine.node import Engine
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, end, wake_timer
 from ostinato.engine.tracebacks import job_traceback
@@ -45,7 +46,7 @@ from ostinato.workflows.model import (
     Publications,
     RunStatus,
 )
-from ostinato.workflows.operations.steps import Answer, NewState, Step, read_outcome, write, write_outcome
+from ostinato.workflows.operations.progress import Answer, NewState, Step, read_outcome, write, write_outcome
 from ostinato.workflows.rows import to_json as dump
 from ostinato.workflows.runtime.calls import Called, call_in_task
 from ostinato.workflows.runtime.codes import Codes
@@ -61,7 +62,7 @@ from ostinato.workflows.runtime.context import (
     event_view,
     wake_time,
 )
-from ostinato.workflows.runtime.load import LoadedRun, load_run, read_patiently
+from ostinato.workflows.runtime.load import LoadedRun, load_run
 from ostinato.workflows.store import statement
 from ostinato.workflows.tools import MutationContext, Mutator, Reconciled, Tools
 
@@ -416,7 +417,7 @@ class _Attempt:
     # Calling and writing
 
     async def _call(self, ctx: HandlerContext, call: Callable[[], Awaitable[Any]], phase: Phase) -> Any:
-        """Call a handler. Returns what it returns, or `_FAILED` after its failure is written."""
+        """Call a handler, and return its result. After a failure, write the failure and return `_FAILED`."""
         called = await self._call_user(call, ctx.begin)
         ctx.close()
         failure = ctx.failure or self._failure_of(called, phase)
@@ -426,7 +427,7 @@ class _Attempt:
         return _FAILED
 
     def _failure_of(self, called: Called, phase: Phase) -> Failure | None:
-        """The failure that the end of a handler stands for. None: it has done its part."""
+        """Return the failure that the end of a handler means, or None if the handler succeeded."""
         if called.late:
             seconds = self._policy.phase_timeout / SECOND
             return Failure(FailureClass.LOGIC, f"{phase.value} took longer than {seconds:g} s")

@@ -18,7 +18,7 @@ _PATIENCE = 10.0  # seconds for code that was cancelled to end
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """How a call ended: what it returned, or what it raised. `late`: it was cancelled, because it took too long."""
+    """The end of a call: its result, or its exception. `late`: it was cancelled because it took too long."""
 
     returned: Any = None
     problem: BaseException | None = None
@@ -28,10 +28,8 @@ class Called:
 async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
-    """Call a function, for at most so long. `begun` is called with the task before its first step.
-
-    Code that ignores its cancellation is left behind after a while, so that it cannot hold up its workflow.
-    """
+    """Call a function in a task, with a time limit. `begun` is called with the task before its first step. Code that
+    ignores its cancellation is abandoned after a while, so that it cannot hold up its workflow."""
     task = asyncio.get_running_loop().create_task(_capture(call))
     begun(task)
     try:

@@ -23,7 +23,7 @@ class Codes:
         self.declared[code.name] = code
 
     def take_over(self, before: Codes) -> None:
-        """Declare what was declared there."""
+        """Copy the declarations of another instance."""
         self.declared |= before.declared
 
     def add(self, code: WorkflowCode) -> str:

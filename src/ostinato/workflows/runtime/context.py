@@ -18,6 +18,7 @@ import orjson
 
 from ostinato.engine.context import clean, to_json
 from ostinato.engine.log import log
+from ostinato.engine.outages import read_patiently
 from ostinato.errors import OstinatoError, StoreError, is_text, short_repr
 from ostinato.model import Json
 from ostinato.store.contract import Operation, Row, Store
@@ -27,7 +28,6 @@ from ostinato.workflows.definition import Topic
 from ostinato.workflows.errors import HandlerFailed, LogicError, PhaseViolation
 from ostinato.workflows.model import FailureClass, HandlerRun, NewInput, Phase, Publication, Publications, TopicEvent
 from ostinato.workflows.rows import read_event
-from ostinato.workflows.runtime.load import read_patiently
 from ostinato.workflows.store import statement
 from ostinato.workflows.tools import Tools, unknown_tool
 

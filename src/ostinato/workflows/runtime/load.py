@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ostinato.engine.group_commit import is_trouble
-from ostinato.store.contract import Make, Operation, Store
+from ostinato.store.contract import Operation
 from ostinato.workflows.definition import Definition
 from ostinato.workflows.model import HandlerRun, HandlerState, HandlerType, Mutation, Phase, TopicEvent, Workflow
 from ostinato.workflows.rows import (
@@ -21,20 +19,6 @@ from ostinato.workflows.rows import (
 from ostinato.workflows.store import statement
 
 T = TypeVar("T")
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
-
-
-async def read_patiently(store: Store, make: Make[T]) -> T:
-    """Read from the store, and retry while it is unavailable: an outage is not a failure of the run."""
-    pause = _FIRST_PAUSE
-    while True:
-        try:
-            return await store.read(make)
-        except Exception as problem:
-            if not is_trouble(problem):
-                raise
-        await asyncio.sleep(pause)
-        pause = min(_LONGEST_PAUSE, 2 * pause)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ostinato.faces.http import server
-from ostinato.faces.http.direct import _MODULES, Direct, Failed, _bound
+from ostinato.faces.http.in_process import _MODULES, Direct, Failed, _bound
 from ostinato.faces.http.routing import Call
 from ostinato.flows import ConsoleTransport
 from ostinato.ways import all_ways

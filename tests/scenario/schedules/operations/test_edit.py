@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ostinato import NotFound, cron, every, manual
-from ostinato.schedules.operations.edit import recompute_zones
+from ostinato.schedules.operations.zone_rules import recompute_zones
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
 from ostinato.when import rules_in_force

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ostinato.engine.http.egress import Egress, EgressFailed, EgressTimedOut
-from ostinato.engine.http.names import Resolver
+from ostinato.engine.http.host_names import Resolver
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
 from ostinato.journeys.expressions.languages import SandboxedLanguage
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.journeys.language import Expression
-from ostinato.journeys.runtime.effects import Evaluator
+from ostinato.journeys.runtime.perform_effects import Evaluator
 
 DEADLINE_S = 30.0
 HOG = {

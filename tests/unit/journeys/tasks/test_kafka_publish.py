@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.tasks.kafka import KafkaPublisher
+from ostinato.journeys.tasks.kafka_producer import KafkaPublisher
 from ostinato.journeys.tasks.kafka_publish import KafkaPublish
 from tests.unit.journeys.tasks.calling import call_of, context, mapper, problem
 

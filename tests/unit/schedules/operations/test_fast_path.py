@@ -16,7 +16,7 @@ from ostinato.engine.jobs import Declaration
 from ostinato.engine.rows import insert_row
 from ostinato.model import Run, Timer
 from ostinato.schedules.actions import Maker
-from ostinato.schedules.decisions.generator import upcoming
+from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.model import (
     GRACE,
     Action,

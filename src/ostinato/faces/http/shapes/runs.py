@@ -10,8 +10,8 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
 from ostinato.faces.options import RUN_OPTIONS
 from ostinato.model import read_retry
+from ostinato.run_views import LogLine, RunInfo
 from ostinato.start_checks import read_limit, read_positive_length
-from ostinato.views import LogLine, RunInfo
 
 
 class RunShown(Shown, view=RunInfo):

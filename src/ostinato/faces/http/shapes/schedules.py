@@ -9,8 +9,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
 from ostinato.faces.options import RUN_OPTIONS, SCHEDULE_OPTIONS
+from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.model import OverlapName, Policies
-from ostinato.schedules.views import BackfillInfo, Lateness, OccurrenceInfo, ScheduleInfo, policies_json
+from ostinato.schedules.views import BackfillInfo, OccurrenceInfo, ScheduleInfo, policies_json
 from ostinato.schedules.views import Coming as ComingInfo
 from ostinato.when import Spec
 

@@ -1,4 +1,5 @@
-"""The Invoker: decide which waiting occurrences start, keep waiting or are dropped, and which runs are stopped. Pure.
+"""Apply the overlap policy: which waiting occurrences start, keep waiting or are dropped, and which runs are stopped.
+Pure.
 
 The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises: a started
 occurrence counts as running until its last attempt ends, an expired time does not take the slot, BUFFER_ONE keeps the

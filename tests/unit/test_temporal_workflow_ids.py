@@ -9,7 +9,7 @@ import pytest
 from ostinato.faces.temporal.schedules import read_token, write_token
 from ostinato.faces.temporal.wire_schedules import newest
 from ostinato.model import Run
-from ostinato.temporal_names import _quote, request_id, write_nominal
+from ostinato.temporal_workflow_ids import _quote, request_id, write_nominal
 from ostinato.when.instants import SECOND, read_instant
 from tests.support.temporal_cases import CASES
 

@@ -13,7 +13,7 @@ from ostinato.schedules.model import (
     Outcomes,
     Policies,
 )
-from ostinato.schedules.operations.complete import remember
+from ostinato.schedules.operations.run_ended import remember
 from tests.support.decisions import MINUTELY, NOW
 from tests.support.temporal_cases import CASES
 

@@ -1,11 +1,5 @@
-"""Nodes and their leases: join, renew, leave, recognise a dead node, and recover its runs.
-
-A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back.
-Only a node that has renewed its own lease without a break, for the length of both leases, may declare another one dead:
-after an outage of the store all leases have expired, and the nodes that are alive need time to renew theirs. `is_gone`
-in store/sql/nodes.sql is this rule as a condition; `gone` and `recover` apply it. engine/lease.py renews the lease of
-this process.
-"""
+"""The membership of nodes in a store: join, renew the lease, leave. engine/lease.py calls `heartbeat` for this process;
+engine/dead_nodes.py recovers the runs of nodes that have not renewed."""
 
 from __future__ import annotations
 
@@ -23,7 +17,7 @@ from ostinato.store.columns import TABLES, reader
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
-_BITE = 500  # runs to recover or hand back in one transaction
+BITE = 500  # runs to recover or hand back in one transaction
 # A lease is renewed five times in its length. If a node has not renewed for this share of the lease, in per cent, the
 # store may have been unavailable for all nodes, and the others may need a moment longer to come back. (An outage that
 # lets a lease expire lasts at least four fifths of it.)
@@ -100,26 +94,6 @@ def _read_tuple(text: str | None) -> tuple[str, ...]:
 _read_node = reader(NodeInfo, TABLES["node"].columns, queues=_read_tuple, handlers=_read_tuple, kinds=_read_tuple)
 
 
-def gone(by: str, now: Micros) -> Operation[list[str]]:
-    """Return the ids of the dead nodes, as the node `by` may declare them: see the rule above."""
-    rows = yield sql("gone_nodes", by=by, now=now)
-    return [row[0] for row in rows]
-
-
-def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[int]:
-    """Recover up to `_BITE` runs of a dead node by the rules of their kinds, and return how many. Delete the row of the
-    node when it has no runs left. Runs of kinds that this process does not know are left to other nodes."""
-    still = yield sql("gone_node", id=node, by=by, now=now)
-    if not still:
-        return 0
-    rows = yield sql("active_of_node", node=node, limit=_BITE, kinds=kinds.names)
-    if rows:
-        yield from retries.recover([whole_run(row) for row in rows], node, now, new_id, kinds)
-    if len(rows) < _BITE:
-        yield sql("drop_idle_node", id=node)
-    return len(rows)
-
-
 def leave(
     node: str,
     begun: Mapping[str, int],
@@ -128,15 +102,15 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Give up the runs that this node still holds, up to `_BITE`, and delete its row when it holds no more. Returns how
+    """Give up the runs that this node still holds, up to `BITE`, and delete its row when it holds no more. Returns how
     many it gave up if more may be left, else 0.
 
     Runs that have not begun are handed back; their claim was committed while the node was stopping. Runs in `begun` (id
     and claim) could not write their outcome, or ignored their cancellation. They count as crashed, because handing them
     back would execute the same attempt twice. Those in `in_thread` get another reason.
     """
-    runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=_BITE, kinds=kinds.names))]
-    if len(runs) < _BITE:
+    runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
+    if len(runs) < BITE:
         yield sql("drop_node", id=node)
     crashed = [run for run in runs if begun.get(run.id) == run.claim]
     unbegun = [run for run in runs if begun.get(run.id) != run.claim]
@@ -149,4 +123,4 @@ def leave(
     if unbegun:
         handed_back = [End(run, Status.READY, finished=False, event="run:handed_back") for run in unbegun]
         yield from end(handed_back, node, now, kinds)
-    return len(runs) if len(runs) == _BITE else 0
+    return len(runs) if len(runs) == BITE else 0

@@ -34,7 +34,7 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 @contextmanager
 def naming_input_places(input: Mapping[str, Any]) -> Iterator[None]:
-    """Name the places of what is wrong with the input of a start. Raises `BodyError`."""
+    """Add the places of mistakes in the input of a start to its error. Raises `BodyError`."""
     try:
         yield
     except InputError as problem:

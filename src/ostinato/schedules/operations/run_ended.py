@@ -1,8 +1,5 @@
 """Act on the end of a schedule's run, in the transaction of that end: store the outcome, start the next waiting run,
-and pause the schedule after a number of failures in a row.
-
-waiting_runs.py decides which waiting run starts next; it reads only the head of a long queue.
-"""
+and pause the schedule after a number of failures in a row."""
 
 from __future__ import annotations
 
@@ -19,14 +16,16 @@ from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import After, Ended
 from ostinato.model import Status, Timer
 from ostinato.schedules.actions import Maker
+from ostinato.schedules.decisions.decide import Decision, complete_if_idle, decide, decide_by_oldest, oldest_suffice
 from ostinato.schedules.model import Outcomes, Schedule
 from ostinato.schedules.operations.fast_path import plain_success
-from ostinato.schedules.operations.waiting_runs import decide_waiting
+from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.write import write_decisions
 from ostinato.schedules.rows import event_row, name_of, outcome_row, read_schedule
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
+FIRST = 20  # waiting runs that are read where the oldest suffice to decide
 _FAILURES = (Status.FAILED, Status.TIMED_OUT)
 VERDICTS = {  # the events of the outcomes that runs of schedules with facts may return
     "success": "run_completed",
@@ -91,9 +90,10 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what the run of a schedule with facts says of its own end: its outcome, and why. None for other runs.
+    """Return the outcome that the run of a schedule with facts reports, and its reason. None for other runs.
 
-    Such a run succeeds as a run even if what it was started for was skipped or has failed."""
+    Such a run succeeds as a run even if its work was skipped or has failed.
+    """
     if not has_facts(ended):
         return None
     if ended.status in _FAILURES:
@@ -187,3 +187,28 @@ def _conclude_whole(
         if wake:
             yield sql("set_timers", wake)
     return events
+
+
+def decide_waiting(schedules: Sequence[Schedule], now: Micros) -> Operation[list[Decision]]:
+    """Return a decision for each schedule: which of its waiting runs start now, and whether it is completed. The caller
+    has locked the schedules.
+
+    If many runs wait, only the head of the queue is read, where the oldest runs suffice (`decide.oldest_suffice`)."""
+    looked = [s for s in schedules if not s.closed and (s.memory.waiting or s.memory.backfills or s.next is None)]
+    decided = {s.id: Decision(s) for s in schedules}
+    short = [s for s in looked if s.memory.waiting > FIRST and oldest_suffice(s)]
+    live = yield from load_live_runs([s.id for s in short], hold=True, first=FIRST)
+    done: set[str] = set()
+    for schedule in short:
+        if sum(run.waiting for run in live[schedule.id]) < FIRST:
+            continue  # all of them were read
+        by_the_first = decide_by_oldest(schedule, live.pop(schedule.id), now)
+        if by_the_first is not None:
+            decided[schedule.id] = by_the_first
+            done.add(schedule.id)
+    rest = [s for s in looked if s.id not in done]
+    live |= yield from load_live_runs([s.id for s in rest if s.id not in live], hold=True)
+    for schedule in rest:
+        decision = decide(schedule, live[schedule.id], [], now, lambda: "")
+        decided[schedule.id] = complete_if_idle(decision, live[schedule.id])
+    return [decided[s.id] for s in schedules]

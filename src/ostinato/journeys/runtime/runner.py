@@ -18,11 +18,11 @@ from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Stopped
 from ostinato.journeys.machine.model import INTERNAL, Instance, Termination
 from ostinato.journeys.runtime.commit import Change, run_end, write_changes
-from ostinato.journeys.runtime.effects import JourneyRuntime
 from ostinato.journeys.runtime.load import LoadedInstance, load_instance
-from ostinato.journeys.runtime.segment import ClaimLost, DecisionBatch, Segment
-from ostinato.journeys.runtime.start_and_submit import PendingStart, StartedInstance
-from ostinato.journeys.runtime.start_and_submit import start_instances as begin_all
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime
+from ostinato.journeys.runtime.run_instance import ClaimLost, DecisionBatch, Segment
+from ostinato.journeys.runtime.start import PendingStart, StartedInstance
+from ostinato.journeys.runtime.start import start_instances as begin_all
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Run
 from ostinato.store.contract import Operation, sql

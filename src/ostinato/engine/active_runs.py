@@ -21,9 +21,9 @@ from ostinato.engine.group_commit import Committer
 from ostinato.engine.jobs import Handler
 from ostinato.engine.kinds import JOB, Body, Kinds
 from ostinato.engine.log import log
-from ostinato.engine.reporting import report_start
 from ostinato.engine.retries import after_crash, after_failure
 from ostinato.engine.rows import read_options
+from ostinato.engine.run_logging import report_start
 from ostinato.engine.runs import End, end
 from ostinato.engine.telemetry import Metrics, Spans
 from ostinato.errors import OstinatoError

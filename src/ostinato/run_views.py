@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from ostinato.model import Run, StatusName
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import optional_datetime, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ def run_info(run: Run) -> RunInfo:
         priority=run.priority,
         due=to_datetime(run.due),
         created=to_datetime(run.created),
-        started=_moment(run.started),
-        finished=_moment(run.finished),
+        started=optional_datetime(run.started),
+        finished=optional_datetime(run.finished),
         input=_json(run.input),
         result=_json(run.result),
         error=_json(run.error),
@@ -75,10 +75,6 @@ def run_info(run: Run) -> RunInfo:
         actor=run.actor,
         run_id=run.id,
     )
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
 
 
 def _json(text: str | None) -> Any:

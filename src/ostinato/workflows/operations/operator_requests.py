@@ -25,9 +25,9 @@ from ostinato.workflows.model import (
     Workflow,
     WorkflowState,
 )
-from ostinato.workflows.operations.advance import Loaded, NewId, advance, lock, read_oldest, save
 from ostinato.workflows.operations.deploy import check_name
-from ostinato.workflows.operations.steps import write_outcome
+from ostinato.workflows.operations.progress import write_outcome
+from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest, save
 from ostinato.workflows.rows import mutation_row, read_mutation, read_run, read_workflow, run_row
 from ostinato.workflows.store import statement
 
@@ -216,7 +216,7 @@ def _refuse_archived(workflow: Workflow) -> None:
 
 
 def _cancellable(run_id: str) -> Operation[HandlerRun | None]:
-    """The record of a run whose mutation has not begun. None: it has, or nobody knows."""
+    """Return the record of a run whose mutation has certainly not begun, else None."""
     (row,) = yield statement("workflow_runs", [(run_id,)])
     record = read_run(row)
     mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run_id,)]))]
@@ -239,8 +239,8 @@ def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) ->
 
 
 def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[None]:
-    """Skip one event. One that a run has reserved is skipped only before its mutation: the run is cancelled, and the
-    other events of its batch are prepared again. Raises `Conflict` if it is too late."""
+    """Skip one event. An event that a run has reserved can be skipped only before the run's mutation: the run is
+    cancelled, and the other events of its batch are prepared again. Raises `Conflict` if it is too late."""
     check_text(topic, "topic")
     check_text(message_id, "message_id")
     rows = yield statement("events_by_message", [(loaded.workflow.id, topic, message_id)])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato import every
-from ostinato.schedules.decisions.invoker import Waiting, process_buffer
+from ostinato.schedules.decisions.overlap import Waiting, process_buffer
 from ostinato.schedules.model import (
     CatchUp,
     Overlap,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ostinato.engine.nodes import NodeInfo
-from ostinato.views import RunInfo
+from ostinato.engine.membership import NodeInfo
+from ostinato.run_views import RunInfo
 from ostinato.when.instants import Micros, to_datetime
 
 START_ONE = "start one with `ostinato worker --app …`, or run one here with `async with app:`"

@@ -24,10 +24,10 @@ from ostinato.journeys.machine.decision import (
     TaskEnded,
     TimerDue,
 )
-from ostinato.journeys.machine.effects import pending_effects
 from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.runtime.commit import ExtraWrite
-from ostinato.journeys.runtime.effects import JourneyRuntime, perform_effect, platform_bindings
+from ostinato.journeys.runtime.perform_effects import JourneyRuntime, perform_effect, platform_bindings
 from ostinato.journeys.task_kind import Request, TaskProblem, TaskResult
 from ostinato.model import Json
 from ostinato.when.instants import SECOND

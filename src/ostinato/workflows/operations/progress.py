@@ -30,7 +30,7 @@ from ostinato.workflows.model import (
     RunStatus,
     TopicEvent,
 )
-from ostinato.workflows.operations.advance import FIXER, Loaded, NewId, advance, lock, new_run, read_oldest, save
+from ostinato.workflows.operations.start_runs import FIXER, Loaded, NewId, advance, lock, new_run, read_oldest, save
 from ostinato.workflows.rows import event_row, mutation_row, read_event, run_row, to_json
 from ostinato.workflows.store import statement
 

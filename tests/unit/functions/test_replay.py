@@ -15,7 +15,6 @@ import pytest
 from ostinato.clock import SystemClock
 from ostinato.errors import OstinatoError
 from ostinato.functions.context import FunctionContext
-from ostinato.functions.driver import ContinueAs, Driver
 from ostinato.functions.errors import (
     Cancelled,
     Changed,
@@ -26,6 +25,7 @@ from ostinato.functions.errors import (
     TooLarge,
 )
 from ostinato.functions.model import FunctionRecord, StepKind, StepRecord, StepStatus
+from ostinato.functions.replay import ContinueAs, Driver
 from ostinato.model import Run
 
 
@@ -87,7 +87,7 @@ async def two(ctx: FunctionContext) -> list[Any]:
 def line_of(function: Callable[..., Any], text: str) -> str:
     lines, first = inspect.getsourcelines(function)
     number = next(i for i, line in enumerate(lines) if text in line)
-    return f"test_driver.py:{first + number}"
+    return f"test_replay.py:{first + number}"
 
 
 # Order

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato import cron, every
-from ostinato.schedules.decisions.generator import generate, upcoming
+from ostinato.schedules.decisions.catchup import generate
+from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.model import (
     GRACE,
     CatchUp,

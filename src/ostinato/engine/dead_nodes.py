@@ -1,0 +1,38 @@
+"""Recognise a dead node by its lease, and recover its runs.
+
+A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back.
+Only a node that has renewed its own lease without a break, for the length of both leases, may declare another one dead:
+after an outage of the store all leases have expired, and the nodes that are alive need time to renew theirs. `is_gone`
+in store/sql/nodes.sql is this rule as a condition; `gone` and `recover` apply it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ostinato.engine import retries
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.membership import BITE
+from ostinato.engine.rows import whole_run
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+
+def gone(by: str, now: Micros) -> Operation[list[str]]:
+    """Return the ids of the dead nodes, as the node `by` may declare them: see the rule above."""
+    rows = yield sql("gone_nodes", by=by, now=now)
+    return [row[0] for row in rows]
+
+
+def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[int]:
+    """Recover up to `BITE` runs of a dead node by the rules of their kinds, and return how many. Delete the row of the
+    node when it has no runs left. Runs of kinds that this process does not know are left to other nodes."""
+    still = yield sql("gone_node", id=node, by=by, now=now)
+    if not still:
+        return 0
+    rows = yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names)
+    if rows:
+        yield from retries.recover([whole_run(row) for row in rows], node, now, new_id, kinds)
+    if len(rows) < BITE:
+        yield sql("drop_idle_node", id=node)
+    return len(rows)

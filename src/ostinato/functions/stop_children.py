@@ -1,0 +1,43 @@
+"""Stop the children of a function when it has ended, by the policy that each was started with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import timer_row, whole_run
+from ostinato.engine.runs import (
+    Ended,
+    after_chains,
+    lock_owners,
+    stop_chain,
+)
+from ostinato.functions.store import statement
+from ostinato.model import Status, Timer
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+_CHILDREN_AT_ONCE = 100
+
+
+def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+    """Stop the children of ended runs, a limited number at a time, each by its policy."""
+    parents = [(timer.owner,) for timer in timers]
+    rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
+    events: list[Row] = []
+    ended: list[Ended] = []
+    children = list(map(whole_run, (yield sql("runs_by_ids", [(child,) for _, child, _ in rows])))) if rows else []
+    existing = {run.id for run in children}
+    owners = yield from lock_owners(children, kinds)
+    for _, child, policy in rows:
+        if child in existing:
+            status = Status.TERMINATED if policy == "terminate" else Status.CANCELLED
+            _, more, over = yield from stop_chain(child, status, "its parent ended", now, policy == "terminate", kinds)
+            events += more
+            ended += over
+    if rows:
+        yield statement("drop_children", [(parent, child) for parent, child, _ in rows])
+    if len(rows) == _CHILDREN_AT_ONCE:
+        yield sql("set_timers", [timer_row(timer._replace(due=now)) for timer in timers])
+    return events + (yield from after_chains(owners, ended, now, kinds)).events

@@ -1,0 +1,119 @@
+"""Start instances, in one transaction. The node that handles the request claims the run in the same transaction, so
+that the request need not be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import event_row, insert_row, whole_run
+from ostinato.engine.runs import End, created
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.advance import begin
+from ostinato.journeys.machine.pending_effects import pending_effects
+from ostinato.journeys.rows import KIND, read_record
+from ostinato.journeys.runtime.commit import Change, end_runs, run_end, write_changes
+from ostinato.journeys.runtime.load import LoadedInstance, new_instance
+from ostinato.journeys.runtime.requests import StartRequest
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class StartedInstance:
+    """The result of a start. `new` is False if an earlier start used the key; `run` is then the run of that start.
+    `end` is set if the instance and its run ended at once."""
+
+    run: Run
+    new: bool
+    loaded: LoadedInstance | None = None
+    end: End | None = None
+
+
+def new_run(definition: Definition, id: str, namespace: str, actor: str | None, key: str | None, now: Micros) -> Run:
+    return Run(
+        id=id,
+        root_id=id,
+        name=definition.name,
+        kind=KIND,
+        namespace=namespace,
+        key=None if key is None else f"{KIND}/{key}",
+        status=Status.READY,
+        due=now,
+        ready_at=now,
+        created=now,
+        actor=actor,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PendingStart:
+    """An instance to start. With a `node`, that node claims its run."""
+
+    run: Run
+    definition: Definition
+    request: StartRequest
+    node: str | None
+
+
+def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[StartedInstance]]:
+    """Store new instances, each once."""
+    runs = [replace(start.run) for start in starts]
+    inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
+    started: dict[str, StartedInstance] = {}
+    for start, run in zip(starts, runs, strict=True):
+        if run.id not in inserted:
+            started[run.id] = yield from _find_earlier_start(start.definition, run)
+    fresh = [(start, run) for start, run in zip(starts, runs, strict=True) if run.id in inserted]
+    events = [created(run, now) for _, run in fresh]
+    events += yield from claim_runs([(run, start.node) for start, run in fresh], now)
+    changes: list[Change] = []
+    for start, run in fresh:
+        context, tags, attributes = start.request.context, start.request.tags, start.request.attributes
+        decision = begin(start.definition, run.id, context, run.created, tags=tags, attributes=attributes)
+        change = Change(run, start.definition, None, new_instance(run, start.definition, decision).record)
+        change.add(decision)
+        change.stamp(now)
+        changes.append(change)
+    if changes:
+        events += yield from write_changes(changes, now, kinds)
+        over = [change for change in changes if is_done(change)]
+        if over:
+            events += (yield from end_runs(over, now))[0]
+        yield sql("notify")
+        yield sql("insert_events", events)
+    for change in changes:
+        end = run_end(change) if is_done(change) else None
+        started[change.run.id] = StartedInstance(change.run, True, LoadedInstance(change.definition, change.after), end)
+    return [started[run.id] for run in runs]
+
+
+def is_done(change: Change) -> bool:
+    """Return whether the run ends with this change: the instance has ended and needs nothing more."""
+    return change.instance.over and not pending_effects(change.definition, change.instance)
+
+
+def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
+    """Return the instance of the earlier start that used the key, which may be an earlier try of this call."""
+    named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
+    if named and named[0][2] != run.id:
+        return StartedInstance(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
+    record = read_record((yield sql("journeys_by_ids", [(run.id,)]))[0])
+    claimed = (yield sql("runs_by_ids", [(run.id,)]))[0]
+    return StartedInstance(whole_run(claimed), True, LoadedInstance(definition, record))
+
+
+def claim_runs(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
+    """Claim each run for its node, if that node is still registered; otherwise leave it ready. Return events to
+    write."""
+    events: list[Row] = []
+    for node in dict.fromkeys(node for _, node in runs if node is not None):
+        wanted = {run.id: run for run, of in runs if of == node}
+        rows = yield sql("take_runs", [(run.id, run.claim) for run in wanted.values()], node=node, now=now)
+        for (id,) in rows:
+            run = wanted[id]
+            run.status, run.node, run.claim, run.started = Status.ACTIVE, node, run.claim + 1, now
+            events.append(event_row(now, run, "run:started", node=node))
+    return events

@@ -1,0 +1,96 @@
+"""Submit an input to an instance, in one transaction. The node that handles the request claims the run in the same
+transaction, so that the request need not be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import whole_run
+from ostinato.engine.runs import End, after_chains, lock_owners
+from ostinato.errors import Conflict, did_you_mean
+from ostinato.journeys.machine.advance import advance
+from ostinato.journeys.machine.decision import Submitted
+from ostinato.journeys.rows import read_record
+from ostinato.journeys.runtime.commit import Change, ExtraWrite, end_runs, run_end, write_changes
+from ostinato.journeys.runtime.load import LoadedInstance
+from ostinato.journeys.runtime.snapshot import InstanceSnapshot
+from ostinato.journeys.runtime.start import claim_runs, is_done
+from ostinato.journeys.runtime.step_answers import Outdated, input_taken
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, sql
+from ostinato.when.instants import Micros
+
+
+class StepNotActive(Conflict):
+    """Raised if the journey does not wait for this step: it was answered, has timed out, or was not reached yet."""
+
+    def __init__(self, journey: str, step: str, waiting: Collection[str] = ()) -> None:
+        """`waiting` lists the steps that the journey waits for."""
+        hint = did_you_mean(step, waiting) or (f"it waits for {', '.join(map(repr, waiting))}" if waiting else "")
+        words = f"journey {journey!r} does not wait for an input of step {step!r}"
+        super().__init__(f"{words}; {hint}" if hint else words)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitResult:
+    """The result of a submit. `end` is set if the instance and its run ended by this input."""
+
+    run: Run
+    loaded: LoadedInstance
+    end: End | None = None
+
+    def continues_on(self, node: str | None, claim: int) -> bool:
+        """Return whether this node claimed the run with this input, and must run it."""
+        run = self.run
+        return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
+
+
+def submit(
+    snapshot: InstanceSnapshot,
+    submitted: Submitted,
+    extra_write: ExtraWrite | None,
+    node: str | None,
+    now: Micros,
+    kinds: Kinds,
+    actor: str | None = None,
+    tries: int = 0,
+) -> Operation[SubmitResult]:
+    """Apply an input to an instance that does not run here. If another node holds the run, it loses the claim; effects
+    in progress there are repeated under the same keys. Events name `actor` as the sender.
+
+    Raise `StepNotActive` if the instance does not wait for the input, and `Outdated` if the run has changed since the
+    snapshot. A retry of this call is recognized by the call's id."""
+    owners = yield from lock_owners([snapshot.run], kinds)
+    (row,) = yield sql("runs_for_update", [(snapshot.run.id,)])
+    run = whole_run(row)
+    run.actor = actor or run.actor
+    (journey_row,) = yield sql("journeys_by_ids", [(run.id,)])
+    record = read_record(journey_row)
+    if tries and submitted.call is not None and (yield from input_taken(run.id, submitted.call)):
+        return SubmitResult(run, LoadedInstance(snapshot.definition, record))
+    if run.claim != snapshot.run.claim or run.status.over:
+        raise Outdated
+    decision = advance(snapshot.definition, record.instance, [submitted], now)
+    if decision.refused:
+        raise StepNotActive(run.id, submitted.step)
+    change = Change(run, snapshot.definition, record, record)
+    change.add(decision)
+    change.stamp(now)
+    if extra_write is not None:
+        change.extra_writes = [extra_write]
+    if is_done(change):
+        events, ended = yield from end_runs([change], now)
+        events += yield from write_changes([change], now, kinds)
+        events += (yield from after_chains(owners, ended, now, kinds)).events
+    else:
+        events = yield from claim_runs([(run, node)], now)
+        if not events:
+            yield sql("release_runs", [(run.id, run.claim)], now=now)
+        events += yield from write_changes([change], now, kinds)
+    yield sql("notify")
+    yield sql("insert_events", events)
+    return SubmitResult(
+        run, LoadedInstance(snapshot.definition, change.after), run_end(change) if is_done(change) else None
+    )

@@ -1,0 +1,107 @@
+"""Apply the catch-up policy and pauses to the due occurrences of a schedule: which run, and which do not, for a reason.
+Pure.
+
+It reads nominal times in order. It stops before an occurrence that jitter or a move delays until after now, so that
+neither an edit nor a completion can lose that occurrence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ostinato.schedules.decisions.due_times import coming, latest_first
+from ostinato.schedules.model import GRACE, Occurrence, Reason, Schedule
+from ostinato.when.instants import SECOND, Micros
+
+BATCH = 10_000
+Judge = Callable[[Occurrence], Reason | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Due occurrences. `reached` is the last nominal time that was handled. `wake` is when the next occurrence is due,
+    or None. `more` means that others are due already, but the batch was full or the pace of the catch-up was reached.
+    `late` counts the occurrences that were not on time."""
+
+    occurrences: tuple[Occurrence, ...]
+    reached: Micros
+    wake: Micros | None
+    more: bool = False
+    coalesced: int = 0
+    late: int = 0
+
+
+def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
+    """List the due occurrences. Those that the catch-up policy or a pause keeps from running have a reason."""
+    if schedule.exhausted:  # without actions it has no times
+        return Generated((), schedule.reached, None, coalesced=schedule.memory.coalesced)
+    occurrences: list[Occurrence] = []
+    reached, wake, more = schedule.reached, None, False
+    coalesced, paced, late = schedule.memory.coalesced, 0, 0
+    judge: Judge | None = None
+    pace = schedule.policies.catchup.pace if batch <= BATCH else batch  # an edit processes all due times at once
+    for due in coming(schedule):
+        if due.actual > now:
+            wake = due.actual
+            break
+        if due.nominal in schedule.memory.ahead and not due.apart:
+            reached = max(reached, due.nominal)
+            continue
+        if judge is None:
+            judge = _judge(schedule, due, now)
+        reason = due.reason or judge(due)
+        is_late = now - due.actual > GRACE
+        if reason is None and is_late:
+            paced += 1
+        if len(occurrences) == batch or paced > pace:
+            wake, more = (now if len(occurrences) == batch else now + SECOND), True
+            break
+        late += is_late
+        reached = max(reached, due.nominal)
+        if reason is Reason.COALESCED:
+            coalesced += 1
+        if reason is None and coalesced:
+            due, coalesced = replace(due, stands_for=coalesced), 0
+        occurrences.append(due if reason is None else replace(due, reason=reason))
+    return Generated(tuple(occurrences), reached, wake, more, coalesced, late)
+
+
+def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
+    """Return a function that returns why a due occurrence does not run, or None if it runs. `first` is the oldest due
+    one."""
+    if schedule.paused:
+        return lambda one: Reason.PAUSED
+    if now - first.actual <= GRACE:
+        return lambda one: None
+    policy = schedule.policies.catchup
+    if policy.mode == "latest":
+        newest = _newest(schedule, now, 1, None, instead=True)
+        return lambda one: None if (one.actual, one.nominal) >= newest else Reason.COALESCED
+    on_time = now - GRACE
+    if policy.mode == "skip":
+        return lambda one: None if one.actual >= on_time else Reason.CATCHUP_WINDOW
+    window = None if policy.window is None else now - max(policy.window, GRACE)
+    if policy.most is not None:
+        oldest = _newest(schedule, now, policy.most, window)
+        return lambda one: None if (one.actual, one.nominal) >= oldest else Reason.CATCHUP_WINDOW
+    return lambda one: None if window is None or one.actual >= window else Reason.CATCHUP_WINDOW
+
+
+def _newest(
+    schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
+) -> tuple[Micros, Micros]:
+    """Return the actual and the nominal time from which on occurrences run: all that are on time, and up to `most` late
+    ones. With `instead`, late ones run only if none is on time. Searches backwards, so that old times are never
+    visited."""
+    oldest = (now + 1, 0)
+    late = on_time = 0
+    for due in latest_first(schedule, now):
+        if now - due.actual <= GRACE:
+            on_time += 1
+        elif late == most or (instead and on_time) or (since is not None and due.actual < since):
+            break
+        else:
+            late += 1
+        oldest = (due.actual, due.nominal)
+    return oldest

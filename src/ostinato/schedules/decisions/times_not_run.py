@@ -1,0 +1,85 @@
+"""The rows of times that do not run: one row for each time or, after `ROWS` in a row for the same reason, a single row
+for a whole stretch of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ostinato.schedules.model import ROWS, Occurrence, Overlap, Reason, Schedule, Stretch
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A new occurrence, the id of its run, and the nominal time at which its data window begins."""
+
+    id: str
+    occurrence: Occurrence
+    previous: Micros | None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A row for times that do not run: for one time, or for `count` times up to `last`.
+
+    A row that is not `new` exists already and is extended: `added` of its times, from `since` on, are the new ones.
+    `overlap` is the occurrence's own policy.
+    """
+
+    id: str
+    nominal: Micros
+    actual: Micros
+    origin: str
+    reason: Reason
+    blocked_by: str | None = None
+    count: int = 1
+    last: Micros = 0
+    new: bool = True
+    added: int = 1
+    since: Micros = 0
+    overlap: Overlap | None = None
+
+
+def add_rows(
+    rows: list[Passed],
+    schedule: Schedule,
+    group: Sequence[tuple[Fresh, str | None]],
+    reason: Reason,
+    stretch: Stretch | None,
+    new_id: Callable[[], str],
+) -> Stretch | None:
+    """Add rows for consecutive times that do not run for the same reason: a row for each time, or a single row once
+    there are more than `ROWS` of them. Late times of a schedule with facts always share a row. Returns the stretch of
+    such times so far."""
+    apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
+    auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]
+    rows += [row_of(fresh, reason, blocker, new_id) for fresh, blocker in apart]
+    if not auto:
+        return stretch
+    if stretch is not None and stretch.reason is not reason:
+        stretch = None
+    first, blocker = auto[0]
+    last = auto[-1][0].occurrence.nominal
+    if stretch is not None and stretch.run is not None:
+        count = stretch.count + len(auto)
+        since, begin = first.occurrence.nominal, stretch.first
+        more = Passed(stretch.run, begin, begin, "auto", reason, blocker, count, last, False, len(auto), since)
+        rows.append(more)
+        return replace(stretch, count=count)
+    in_a_row = (stretch.rows if stretch is not None else 0) + len(auto)
+    together = bool(schedule.action.facts) and reason is Reason.CATCHUP_WINDOW
+    if in_a_row <= ROWS and not together:
+        rows += [row_of(fresh, reason, blocker, new_id) for fresh, blocker in auto]
+        return Stretch(reason, 0, None, 0, in_a_row)
+    whole = first.occurrence
+    id = new_id()
+    count, begin = len(auto), whole.nominal
+    rows.append(Passed(id, begin, whole.actual, "auto", reason, blocker, count, last, True, count, begin))
+    return Stretch(reason, count, id, begin, in_a_row)
+
+
+def row_of(fresh: Fresh, reason: Reason, blocker: str | None, new_id: Callable[[], str]) -> Passed:
+    due = fresh.occurrence
+    id, at = fresh.id or new_id(), due.nominal
+    return Passed(id, at, due.actual, due.origin, reason, blocker, 1, at, since=at, overlap=due.overlap)

@@ -1,0 +1,57 @@
+"""How late a schedule is: how many times are late and will run, and how long ago it last succeeded. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ostinato.schedules.decisions.catchup import BATCH
+from ostinato.schedules.decisions.decide import Live, advance
+from ostinato.schedules.model import Schedule, State
+from ostinato.when.instants import SECOND, Micros
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How many times are late, and how many of them will run."""
+
+    late: int = 0
+    will_run: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.late} late, will run {self.will_run}"
+
+
+def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
+    """Predict what the next beat will do with late times."""
+    if schedule.state is not State.RUNNING or schedule.paused:
+        return Lateness()
+    decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply
+    if not decision.late:
+        return Lateness()
+    passed = sum(one.added for one in decision.passed)
+    runs = len(decision.start) + len(decision.hold)
+    return Lateness(passed + runs, runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """The seconds since a schedule's last success (None if it never succeeded), and the seconds since its overdue
+    time."""
+
+    namespace: str
+    schedule: str
+    since_success: float | None
+    overdue: float
+
+
+def staleness(schedule: Schedule, now: Micros) -> Staleness:
+    success = schedule.outcomes.success_at
+    running = schedule.state is State.RUNNING and not schedule.paused
+    overdue = max(0, now - schedule.next) if running and schedule.next is not None else 0
+    since = None if success is None else (now - success) / SECOND
+    return Staleness(schedule.namespace, schedule.name, since, overdue / SECOND)

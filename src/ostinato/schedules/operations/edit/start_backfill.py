@@ -1,0 +1,52 @@
+"""Start, pause, resume and cancel a backfill. `operations.backfills` runs its steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ostinato.errors import Conflict, NotFound
+from ostinato.schedules.decisions.decide import Live
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.operations import backfills
+from ostinato.schedules.operations.backfills import Backfill, read_backfill
+from ostinato.schedules.operations.edit.apply_change import Edit, change
+from ostinato.schedules.operations.edit.user_call import Answer, Call
+from ostinato.store.contract import Operation, Row, sql
+
+
+def backfill(call: Call, wanted: Backfill) -> Operation[Answer]:
+    return change(call, backfill_edit(call, wanted))
+
+
+def backfill_edit(call: Call, wanted: Backfill, batch: int = 0) -> Edit:
+    """Return an edit that starts a backfill. With a `batch`, the edit also runs its first step."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        backfill = replace(wanted, schedule_id=schedule.id)
+        after, events = yield from backfills.start(backfill, schedule, call.now)
+        if batch:
+            after, step_events = yield from backfills.advance(
+                backfill, after, call.now, call.maker, lambda _: call.new_id(), batch, save=False
+            )
+            events += step_events
+        return after, events, {"backfill": wanted.id}
+
+    return edit
+
+
+def set_backfill_state(call: Call, id: str, state: str, reason: str | None) -> Operation[Answer]:
+    """Pause, resume or cancel a backfill."""
+
+    def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
+        rows = yield sql("backfill", id=id)
+        backfill = read_backfill(rows[0]) if rows else None
+        if backfill is None or backfill.schedule_id != schedule.id:
+            raise NotFound(f"schedule {schedule.name!r} has no backfill {id!r}")
+        if backfill.state in ("completed", "cancelled"):
+            raise Conflict(f"backfill {id!r} is {backfill.state}; start another")
+        if backfill.state == state:
+            return schedule, [], {"state": state}
+        after, events = yield from backfills.set_state(backfill, schedule, state, call.now, call.maker, reason)
+        return after, [(*fact, call.actor or actor) for *fact, actor in events], {"state": state}
+
+    return change(call, edit)

@@ -1,0 +1,94 @@
+"""One call of a user: it is done once per request id, and an outdated conflict token is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ostinato.engine import idempotency
+from ostinato.errors import Conflict
+from ostinato.schedules.actions import Maker
+from ostinato.schedules.model import Schedule
+from ostinato.schedules.rows import (
+    closed_of,
+    id_of,
+    not_found,
+    read_anyway,
+    read_schedule,
+)
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.instants import Micros
+
+Answer: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a user. Calls with the same `request` id are done once. With a `token`, the call is refused unless it
+    is the schedule's conflict token. `asked` identifies the arguments, so that a request id cannot be used again for
+    others."""
+
+    namespace: str
+    name: str
+    verb: str
+    request: str
+    now: Micros
+    maker: Maker
+    new_id: Callable[[], str]
+    token: int | None = None
+    actor: str | None = None
+    asked: str = ""
+
+
+class TokenMismatch(Conflict):
+    """Raised if the schedule has changed since the caller read it. `current` is its present token."""
+
+    def __init__(self, name: str, expected: int, current: int) -> None:
+        super().__init__(
+            f"schedule {name!r} has changed: the conflict token given is {expected}, the current one is {current}; "
+            "read it again and decide again"
+        )
+        self.current = current
+
+
+async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer]]) -> Answer:
+    """Run a call's change once per request id."""
+    return await idempotency.run_once(store, call.namespace, call.request, _summary(call), call.now, work)
+
+
+async def find_answer(store: Store, call: Call) -> Answer | None:
+    """Return the answer of an earlier call with the same request id, or None. Raises Conflict if that was another
+    call."""
+    answer: Answer | None = await store.read(
+        lambda _: idempotency.find_answer(call.namespace, call.request, _summary(call))
+    )
+    return answer
+
+
+def _summary(call: Call) -> str:
+    return f"{call.verb} {call.name} {call.asked}"
+
+
+def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
+    """Lock and return the schedule of a call. Raises NotFound and TokenMismatch. Raises Conflict if the schedule cannot
+    be read, unless `repairs` is set: writing back only the readable parts would lose the others."""
+    while True:
+        named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
+        if not named:
+            raise (yield from not_found(call.name, call.namespace))
+        rows = yield sql("lock_schedules", [(id_of(named[0]),)])
+        if rows and closed_of(rows[0]) is None:  # not closed while this waited for its lock
+            break
+    try:
+        schedule = read_schedule(rows[0])
+    except Exception as problem:
+        if not repairs:
+            raise Conflict(
+                f"schedule {call.name!r} cannot be read: {problem}; repair the cause, or give it a new spec and "
+                "action (upsert), or delete it"
+            ) from None
+        schedule = read_anyway(rows[0])
+    if call.token is not None and call.token != schedule.token:
+        raise TokenMismatch(call.name, call.token, schedule.token)
+    return schedule
