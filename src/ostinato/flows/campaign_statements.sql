@@ -18,6 +18,9 @@ WHERE namespace = :namespace AND agent = :agent AND occurrence = :occurrence
 -- campaign_status: whether turns of a campaign may still send.
 SELECT status FROM ostinato_agent_campaigns WHERE id = :id
 
+-- campaign_statuses: the same, of several.
+SELECT c.id, c.status FROM {rows r(id text)} JOIN ostinato_agent_campaigns c ON c.id = r.id
+
 -- list_campaigns: campaigns of an agent, the newest first. Uses ostinato_agent_campaigns_list.
 SELECT {campaign_columns} FROM ostinato_agent_campaigns
 WHERE namespace = :namespace AND agent = :agent AND id < :before AND (:label = '' OR campaign_id = :label)
