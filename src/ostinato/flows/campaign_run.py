@@ -37,7 +37,7 @@ from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
 _SHIFT = 2 * SECOND  # how long one step drives a campaign, so that a node need not wait long for it to stop
-_PAUSE = 0.02  # seconds between two transactions, so that more turns are over
+_PAUSE, _SHORT = 0.02, 0.004  # seconds between two transactions, so that more turns are over; direct ones soon are
 _POLL = 1.0  # seconds after which turns of other nodes are looked at
 _LONGEST_PAUSE = 15  # seconds without a look at turns that take long
 _LONGEST_WAIT = timedelta(hours=1)
@@ -272,7 +272,7 @@ class CampaignRun:
                 if not progress.changed:
                     pause = _POLL if due is None or due <= now else min(_POLL, (due - now) / SECOND)
                     await wait_for_event(news, max(pause, _PAUSE))
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_SHORT if progress.begun else _PAUSE)
 
     def _agent(self) -> Agent | None:
         """The agent, if this process has it and can handle turns of the campaign directly: they have no flow."""

@@ -301,8 +301,8 @@ def _complete(
 def _let_runs_go(
     items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
 ) -> Operation[None]:
-    """Park the runs of sessions whose turns are over. One whose turn is not over, which has mail, or which is to end its
-    session, becomes ready."""
+    """Park the runs of sessions whose turns are over. A run becomes ready if its turn is not over, if it has mail, or
+    if it is to end its session."""
     if not items:
         return
     parking: list[Write] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ostinato.flows import End, ModelReply, NotSent, RouteFlow, ToolCall, ToolContext
+from ostinato.flows import Agent, End, ModelReply, NotSent, RouteFlow, ToolCall, ToolContext
 from ostinato.functions.store import statement as function_statement
 from ostinato.store.contract import Operation
 from ostinato.testing import World
@@ -34,7 +34,7 @@ class Echo:
         return self.answers.pop(0) if self.answers else ModelReply("hello", tokens_in=3, tokens_out=2)
 
 
-def make_agent(world: World, model: Any = None, outbox: Outbox | None = None, **options: Any) -> tuple[Any, Outbox]:
+def make_agent(world: World, model: Any = None, outbox: Outbox | None = None, **options: Any) -> tuple[Agent, Outbox]:
     outbox = outbox or Outbox()
     agent = world.app.agent("buddy", timezone="UTC", model=model or Echo(), transport=outbox, **options)
     return agent, outbox
@@ -63,7 +63,7 @@ async def stored(world: World, prefix: str) -> list[Any]:
     """What is stored of the sessions of some users: rows, events in order, what was said, and runs."""
     log = await all_events(world)
     names = {user.id: user.external_id for user in await world.app.agents.users("buddy", limit=1000)}
-    found: list[Any] = []
+    rows: list[Any] = []
     for session in await world.app.agents.sessions("buddy", limit=1000):
         if not names[session.user_id].startswith(prefix):
             continue
@@ -76,8 +76,8 @@ async def stored(world: World, prefix: str) -> list[Any]:
         said = [(message.role, message.text) for message in await world.app.agents.messages(session.id)]
         of_turn = (turn.outcome, turn.reason, turn.producer, turn.policy, turn.delivered, turn.model_calls, turn.status)
         of_session = (session.status, session.messages, session.hitl, session.waits)
-        found.append((of_turn, of_session, run.status, run.waits_for, said, sorted(events)))
-    return found
+        rows.append((of_turn, of_session, run.status, run.waits_for, said, sorted(events)))
+    return rows
 
 
 @pytest.mark.parametrize("hooks", [False, True], ids=["without hooks", "with hooks"])
