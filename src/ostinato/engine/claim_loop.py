@@ -120,8 +120,10 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve what is left of the node's share (`share`), whatever is queued. Call `give_back` afterwards."""
-        room = max(0, min(self._free(), self.share.slots - self.share.held))
+        """Reserve slots of the node's share (`share`), whatever is queued: half of the share at most, so that one half
+        is begun while the other is at work. Call `give_back` afterwards."""
+        left = min(self._free(), self.share.slots - self.share.held)
+        room = max(0, min(left, (self.share.slots + 1) // 2))
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
     @property
