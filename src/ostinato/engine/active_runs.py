@@ -133,13 +133,14 @@ class Bodies:
         if tasks:
             await asyncio.wait(tasks, timeout=self._grace / SECOND)
 
-    def begin(self, run: Run) -> None:
-        """Start the body of a claimed run."""
+    def begin(self, run: Run, body: Body | None = None) -> None:
+        """Start the body of a claimed run: `body`, or else the one of its kind."""
         self.begun[run.id] = run.claim
         report_start(run)
-        if run.kind in self.of_kind:
+        body = body or self.of_kind.get(run.kind)
+        if body is not None:
             running = self.running[run.id] = _Task(run)
-            running.task = asyncio.get_running_loop().create_task(self._body_of_kind(running, self.of_kind[run.kind]))
+            running.task = asyncio.get_running_loop().create_task(self._body_of_kind(running, body))
             return
         if run.kind != JOB:  # of a kind that this node does not know: it should not have been claimed
             self.hand_back([run])

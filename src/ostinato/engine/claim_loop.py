@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from ostinato.clock import Clock
 from ostinato.engine.active_runs import Bodies
 from ostinato.engine.claims import claim
 from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.kinds import Body
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.telemetry import Metrics
 from ostinato.model import Run
@@ -16,6 +18,16 @@ from ostinato.store.contract import Store
 
 _CLAIM = 100  # runs in one claim: fewer cost more each
 _BACKLOG = 5_000  # outcomes waiting for the store before no more work is taken
+
+
+@dataclass(slots=True)
+class Share:
+    """Slots that the queues leave to runs which a way starts and begins itself. At most `most` of them; `slots` is how
+    many are set aside now, and `held` how many of those are in use."""
+
+    most: int
+    slots: int = 0
+    held: int = 0
 
 
 class Claimer:
@@ -53,6 +65,7 @@ class Claimer:
         self._under_way: set[int] = set()  # tokens of claims that are not committed yet
         self._reserved = 0  # slots reserved for them
         self._idle = True  # the last look found nothing to claim
+        self.share = Share(concurrency // 2)
 
     def stop(self) -> None:
         """Stop claiming. A claim or a firing in progress is finished, and its runs are handed back."""
@@ -102,19 +115,35 @@ class Claimer:
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
-    def give_back(self, direct: DirectClaim, claimed: Sequence[Run]) -> None:
-        """Begin the runs that were claimed directly, and free the other slots."""
-        self.take(claimed)
+    def serves(self, queue: str) -> bool:
+        """Return whether this node claims runs of a queue."""
+        return queue in self._queues
+
+    def reserve_share(self) -> DirectClaim:
+        """Reserve slots of the node's share (`share`), whatever is queued: half of the share at most, so that one half
+        is begun while the other is at work. Call `give_back` afterwards."""
+        left = min(self._free(), self.share.slots - self.share.held)
+        room = max(0, min(left, (self.share.slots + 1) // 2))
+        return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
+
+    @property
+    def share_is_free(self) -> bool:
+        """Whether something of the node's share could be reserved now."""
+        return self.share.slots > self.share.held and self._free() > 0
+
+    def give_back(self, direct: DirectClaim, claimed: Sequence[Run], body: Body | None = None) -> None:
+        """Begin the runs that were claimed directly, with `body` or that of their kind, and free the other slots."""
+        self.take(claimed, body)
         self._close_claim(direct.token, direct.room)
 
-    def take(self, runs: Sequence[Run]) -> None:
+    def take(self, runs: Sequence[Run], body: Body | None = None) -> None:
         """Begin claimed runs, or hand them back if the node is stopping."""
         if self._stopping:
             self._bodies.hand_back(runs)
         elif runs:
             self._metrics.claimed.inc(len(runs))
             for run in runs:
-                self._bodies.begin(run)
+                self._bodies.begin(run, body)
 
     def _open_claim(self, room: int) -> int:
         """Reserve slots for a claim. Returns the claim's token."""
@@ -130,6 +159,10 @@ class Claimer:
             self._bodies.room.set()
 
     def _room(self) -> int:
+        """How many runs of the queues may be claimed."""
+        return max(0, self._free() - max(0, self.share.slots - self.share.held))
+
+    def _free(self) -> int:
         if self._stopping or len(self._bodies.ends) > _BACKLOG:
             return 0
         return max(0, self._concurrency - len(self._bodies.running) - self._reserved)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,6 +25,8 @@ from ostinato.flows.campaign_model import CONTROL, CampaignRecord, Definition, r
 from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
 from ostinato.flows.campaign_store import campaign_statement, read_campaign
 from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.direct_turns import DirectTurns
+from ostinato.flows.model import CLASSIC
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
 from ostinato.flows.writing import write_patiently
@@ -35,7 +37,7 @@ from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
 _SHIFT = 2 * SECOND  # how long one step drives a campaign, so that a node need not wait long for it to stop
-_PAUSE = 0.02  # seconds between two transactions, so that more turns are over
+_PAUSE, _SHORT = 0.02, 0.004  # seconds between two transactions, so that more turns are over; direct ones soon are
 _POLL = 1.0  # seconds after which turns of other nodes are looked at
 _LONGEST_PAUSE = 15  # seconds without a look at turns that take long
 _LONGEST_WAIT = timedelta(hours=1)
@@ -54,10 +56,12 @@ class SegmentContext:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a campaign needs of its app: the host, and the agent of a name if this process has it."""
+    """What a campaign needs of its app: the host, the agent of a name if this process has it, and the turns that this
+    node handles directly."""
 
     host: Host
     agent: Callable[[str], Agent | None]
+    turns: DirectTurns
 
     async def declared(self, agent: str) -> Mapping[str, Any]:
         """What is known of an agent. Raises what is wrong if no node has declared it."""
@@ -248,14 +252,11 @@ class CampaignRun:
         clock = host.engine().clock
         end = clock.now() + _SHIFT
         changed = False
-        with host.engine().listeners.watching() as news:
+        driving = self.around.turns.driving(self._agent(), self.definition.options.in_flight)
+        with host.engine().listeners.watching() as news, driving:
             while True:
                 news.clear()
-                progress: Progress = await self._write(
-                    lambda place: sends.advance(place, self.id, setting), nudge=False
-                )
-                if progress.changed:  # a nudge wakes this loop, too
-                    host.engine().nudge()
+                progress = await self._advance(setting)
                 changed = changed or progress.changed
                 now = clock.now()
                 due = progress.next if progress.status in ("sending", "stopping") else None
@@ -271,7 +272,28 @@ class CampaignRun:
                 if not progress.changed:
                     pause = _POLL if due is None or due <= now else min(_POLL, (due - now) / SECOND)
                     await wait_for_event(news, max(pause, _PAUSE))
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_SHORT if progress.begun else _PAUSE)
+
+    def _agent(self) -> Agent | None:
+        """The agent, if this process has it and can handle turns of the campaign directly: they have no flow."""
+        return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
+
+    async def _advance(self, setting: Setting) -> Progress:
+        """Collect and begin turns in one transaction. This node handles those directly that it can."""
+        engine = self.around.host.engine()
+        async with self.around.turns.room(self._agent()) as (direct, begun):
+
+            def advance(place: Place) -> Operation[Progress]:
+                # Another try of the transaction begins with the same room.
+                return sends.advance(place, self.id, setting, None if direct is None else replace(direct, begun=[]))
+
+            progress: Progress = await self._write(advance, nudge=False)
+            begun += progress.begun
+        if progress.mailed:
+            engine.nudge()
+        elif progress.changed:  # this wakes the loop of `_shift`, too
+            engine.listeners.hint()
+        return progress
 
     # Ending
 

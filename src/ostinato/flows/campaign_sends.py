@@ -37,7 +37,8 @@ from ostinato.flows.campaign_store import (
     read_recipient,
     recipient_row,
 )
-from ostinato.flows.model import Outcome, SessionRecord, SessionStatus, TurnInput, TurnRecord, UserRecord
+from ostinato.flows.direct_writes import BegunTurn, DirectRoom
+from ostinato.flows.model import CLASSIC, Outcome, SessionRecord, SessionStatus, TurnInput, TurnRecord, UserRecord
 from ostinato.flows.runner import look_at_turn
 from ostinato.flows.segments import Segment, matches
 from ostinato.flows.store import read_session, read_user, session_row, statement, turn_row
@@ -78,13 +79,16 @@ class Setting:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a campaign is. `flying`: turns that are not over; `fresh`: those of them that began lately. `next`: when
-    the next turn is due, None if there is none. `changed`: whether this transaction has changed anything."""
+    the next turn is due, None if there is none. `changed`: whether this transaction has changed anything. `begun`: the
+    turns that this node is to handle directly. `mailed`: whether runs of sessions got turns."""
 
     status: str
     flying: int
     fresh: int
     next: Micros | None
     changed: bool
+    begun: Sequence[BegunTurn] = ()
+    mailed: bool = False
 
     @property
     def over(self) -> bool:
@@ -260,8 +264,8 @@ def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Ca
 # Sending
 
 
-def advance(place: Place, campaign_id: str, setting: Setting) -> Operation[Progress]:
-    """Collect the turns that are over, and begin more."""
+def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
+    """Collect the turns that are over, and begin more. With `direct`, at most as many as it has room for."""
     campaign = yield from _locked(campaign_id)
     if campaign.over:
         return Progress(campaign.status, 0, 0, None, False)
@@ -270,13 +274,19 @@ def advance(place: Place, campaign_id: str, setting: Setting) -> Operation[Progr
     if campaign.status == "stopping":
         changed += yield from _skip_rest(place, campaign, definition)
     wait: Micros | None = None
-    if campaign.status == "sending":
-        sent, wait = yield from _send(place, campaign, definition, setting)
-        changed += sent
+    started = 0
     ((flying, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - _SLOW)
+    if campaign.status == "sending":
+        room = definition.options.in_flight - fresh
+        if direct is not None:
+            room = min(room, direct.room)
+        seen, started, wait = yield from _send(place, campaign, definition, setting, min(BATCH, room), direct)
+        changed += seen
+    flying, fresh = flying + started, fresh + started
     rows = yield campaign_statement("next_recipient", id=campaign.id)
     due = max(rows[0][0], wait or 0) if rows else None
-    return Progress(campaign.status, int(flying), int(fresh), due, bool(changed))
+    begun = () if direct is None else direct.begun
+    return Progress(campaign.status, flying, fresh, due, bool(changed), begun, started > len(begun))
 
 
 def _collect(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
@@ -310,19 +320,22 @@ def _skip_rest(place: Place, campaign: CampaignRecord, definition: Definition) -
 
 
 def _send(
-    place: Place, campaign: CampaignRecord, definition: Definition, setting: Setting
-) -> Operation[tuple[int, Micros | None]]:
-    """Begin the turns of those whose time it is, as far as there is room. Returns how many recipients were changed, and
-    until when the rate makes the rest wait."""
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    room: int,
+    direct: DirectRoom | None,
+) -> Operation[tuple[int, int, Micros | None]]:
+    """Begin the turns of those whose time it is, as far as there is room. Returns how many recipients were changed, how
+    many turns were begun, and until when the rate makes the rest wait."""
     options, now = definition.options, place.now
-    ((_, flying),) = yield campaign_statement("started_recipients", id=campaign.id, since=now - _SLOW)
-    room = min(BATCH, options.in_flight - int(flying))
     wait: Micros | None = None
     if options.rate is not None:
         room = min(room, options.rate.room(campaign.arrival, now))
         wait = options.rate.next(campaign.arrival, now)
     if room <= 0:
-        return 0, wait
+        return 0, 0, wait
     arrival = 0
     if setting.rate is not None:
         names = {"namespace": place.namespace, "agent": place.agent}
@@ -334,14 +347,14 @@ def _send(
         room = min(room, setting.rate.room(arrival, now))
         wait = max(wait or 0, setting.rate.next(arrival, now))
         if room <= 0:
-            return 0, wait
+            return 0, 0, wait
     rows = yield campaign_statement("due_recipients", id=campaign.id, now=now, limit=room)
     recipients = [read_recipient(row) for row in rows]
     if not recipients:
-        return 0, None
+        return 0, 0, None
     users = yield from _lock_users(place, recipients)
     ready, events = yield from _decide(place, campaign, definition, setting, recipients, users)
-    events += yield from _accept(place, campaign, definition, ready, users)
+    events += yield from _accept(place, campaign, definition, ready, users, direct)
     yield from _write(recipients, events)
     sent = sum(recipient.status == "started" for recipient in recipients)
     if options.rate is not None and sent:
@@ -350,7 +363,7 @@ def _send(
     if setting.rate is not None and sent:
         arrival = setting.rate.take(arrival, now, sent)
         yield campaign_statement("put_throttle", namespace=place.namespace, agent=place.agent, arrival=arrival)
-    return len(recipients), None
+    return len(recipients), sent, None
 
 
 def _lock_users(place: Place, recipients: Sequence[RecipientRecord]) -> Operation[dict[str, UserRecord]]:
@@ -463,11 +476,14 @@ def _accept(
     definition: Definition,
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
+    direct: DirectRoom | None,
 ) -> Operation[list[Row]]:
     """Hand a turn of each recipient to their session, as `turns.accept_turn` does for one user. The users are locked.
-    Returns events."""
+    With `direct`, turns without a flow that begin a session are for this node. Returns events."""
     if not recipients:
         return []
+    if direct is not None and not (yield from direct.is_known()):
+        direct = None
     ids = [(users[recipient.external_id].id,) for recipient in recipients]
     rows = yield campaign_statement("open_sessions_of", ids)
     sessions = {session.user_id: session for session in map(read_session, rows)}
@@ -490,12 +506,17 @@ def _accept(
         waiting.remove(recipient)
     changed: list[SessionRecord] = []
     opened: list[tuple[SessionRecord, Run, str]] = []
+    begun: list[BegunTurn] = []
     for recipient in waiting:
         user, turn = users[recipient.external_id], turns[recipient.external_id]
         session = sessions.get(user.id)
         if session is None:
-            session, run = new_session(place, user, PRIORITY)
-            opened.append((session, run, turn.id))
+            if direct is not None and turn.flow in (None, CLASSIC):
+                session, run = new_session(place, user, PRIORITY, place.now)
+                begun.append(BegunTurn(run, session, turn, user))
+            else:
+                session, run = new_session(place, user, PRIORITY)
+                opened.append((session, run, turn.id))
             events.append(session_event(place, session, "flow:session_started"))
         else:
             session.status, session.active = SessionStatus.ACTIVE, place.now
@@ -507,6 +528,8 @@ def _accept(
         events.append(recipient_event(place, campaign, recipient, definition, flow=turn.flow))
     if changed:
         yield statement("update_sessions", [session_row(session) for session in changed])
+    if begun and direct is not None:
+        events += yield from direct.begin(place, begun)
     if waiting:
         yield statement("insert_turns", [turn_row(turns[recipient.external_id]) for recipient in waiting])
     yield from _open(place, opened)

@@ -27,6 +27,9 @@ WHERE c.finished IS NULL AND (r.id IS NULL OR r.finished < :before) ORDER BY c.i
 -- campaign_status: whether turns of a campaign may still send.
 SELECT status FROM ostinato_agent_campaigns WHERE id = :id
 
+-- campaign_statuses: the same, of several.
+SELECT c.id, c.status FROM {rows r(id text)} JOIN ostinato_agent_campaigns c ON c.id = r.id
+
 -- list_campaigns: campaigns of an agent, the newest first. Uses ostinato_agent_campaigns_list.
 SELECT {campaign_columns} FROM ostinato_agent_campaigns
 WHERE namespace = :namespace AND agent = :agent AND id < :before AND (:label = '' OR campaign_id = :label)
@@ -54,17 +57,34 @@ WHERE campaign_id = :id AND status = 'pending' AND due <= :now ORDER BY due, ext
 -- next_recipient: when the next turn is due. Uses ostinato_agent_recipients_pending.
 SELECT due FROM ostinato_agent_recipients WHERE campaign_id = :id AND status = 'pending' ORDER BY due LIMIT 1
 
--- started_recipients: how many turns have begun and are not collected; and how many of them since a time. Uses
+-- started_recipients [sqlite]: how many turns have begun and are not collected; and how many of them since a time. Uses
 -- ostinato_agent_recipients_started.
+-- Names the index, because SQLite prefers the primary key, and so reads the whole audience.
+SELECT count(*), coalesce(sum(CASE WHEN started >= :since THEN 1 ELSE 0 END), 0) FROM ostinato_agent_recipients INDEXED BY ostinato_agent_recipients_started
+WHERE campaign_id = :id AND status = 'started'
+
+-- started_recipients [postgres]: the same.
 SELECT count(*), coalesce(sum(CASE WHEN started >= :since THEN 1 ELSE 0 END), 0) FROM ostinato_agent_recipients
 WHERE campaign_id = :id AND status = 'started'
 
--- slow_recipients: turns that began long ago and are not over. Uses ostinato_agent_recipients_started.
+-- slow_recipients [sqlite]: turns that began long ago and are not over. Uses ostinato_agent_recipients_started.
+-- Names the index, because SQLite prefers the primary key, and so reads the whole audience.
+SELECT r.turn_id FROM ostinato_agent_recipients r INDEXED BY ostinato_agent_recipients_started JOIN ostinato_agent_turns t ON t.id = r.turn_id
+WHERE r.campaign_id = :id AND r.status = 'started' AND r.started < :before AND t.finished IS NULL
+ORDER BY r.started LIMIT :limit
+
+-- slow_recipients [postgres]: the same.
 SELECT r.turn_id FROM ostinato_agent_recipients r JOIN ostinato_agent_turns t ON t.id = r.turn_id
 WHERE r.campaign_id = :id AND r.status = 'started' AND r.started < :before AND t.finished IS NULL
 ORDER BY r.started LIMIT :limit
 
--- ended_recipients: those whose turns are over, with how they ended. Uses ostinato_agent_recipients_started.
+-- ended_recipients [sqlite]: those whose turns are over, with how they ended. Uses ostinato_agent_recipients_started.
+-- Names the index, because SQLite prefers the primary key, and so reads the whole audience.
+SELECT {r.recipient_columns}, t.outcome, t.reason, t.session_id, t.finished, t.delivered, t.flow
+FROM ostinato_agent_recipients r INDEXED BY ostinato_agent_recipients_started JOIN ostinato_agent_turns t ON t.id = r.turn_id
+WHERE r.campaign_id = :id AND r.status = 'started' AND t.finished IS NOT NULL ORDER BY r.external_id LIMIT :limit
+
+-- ended_recipients [postgres]: the same.
 SELECT {r.recipient_columns}, t.outcome, t.reason, t.session_id, t.finished, t.delivered, t.flow
 FROM ostinato_agent_recipients r JOIN ostinato_agent_turns t ON t.id = r.turn_id
 WHERE r.campaign_id = :id AND r.status = 'started' AND t.finished IS NOT NULL ORDER BY r.external_id LIMIT :limit

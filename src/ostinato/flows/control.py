@@ -1,5 +1,5 @@
-"""How a flow is left before its code ends. As `Cancelled`, these are no `Exception`: `except Exception` in a flow does
-not catch them."""
+"""How a flow or a turn is left before its code ends. As `Cancelled`, these are no `Exception`: `except Exception` in a
+flow does not catch them."""
 
 from __future__ import annotations
 
@@ -23,3 +23,16 @@ class Switched(BaseException):
         self.flow = flow
         self.input = input
         self.reason = reason
+
+
+class NotDirect(BaseException):
+    """A turn that is handled without a record needs one after all: the run of its session handles it. `notes` are what
+    it should know."""
+
+    def __init__(self, **notes: Any) -> None:
+        super().__init__()
+        self.notes = notes
+
+
+class ClaimLost(BaseException):
+    """The run of a session is no longer this node's: what this node does for it is not written."""

@@ -8,7 +8,9 @@ from typing import Any
 
 import orjson
 
+from ostinato.engine.kinds import Body
 from ostinato.engine.listeners import wait_for_event
+from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Loop, Part, Runtime
 from ostinato.errors import OstinatoError, short_repr
 from ostinato.flows.api import Agents, Around
@@ -16,6 +18,7 @@ from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaign_run import Surroundings, campaign_function
 from ostinato.flows.campaign_sends import end_lost_campaign
 from ostinato.flows.definition import Agent, AgentCodes
+from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.runner import look_at_turn, turn_function
@@ -42,6 +45,7 @@ class AgentsPart(Part):
         super().__init__(host)
         self._around = Around(host, AgentCodes(), self._declare)
         self.api = Agents(self._around, host.namespace, host.actor)
+        self._turns = DirectTurns(host)
 
     def take_over(self, before: Part) -> None:
         """Keep the agents that were declared, on another store: their functions are made for the new one."""
@@ -61,9 +65,13 @@ class AgentsPart(Part):
         functions = self.host.way("functions")
 
         async def session(
-            ctx: FunctionContext, session: str, deferred: Sequence[Any] = (), ending: str | None = None
+            ctx: FunctionContext,
+            session: str,
+            deferred: Sequence[Any] = (),
+            ending: str | None = None,
+            active: int | None = None,
         ) -> None:
-            await SessionActor(self._newest.host, agent, ctx, session, list(deferred), ending).run()
+            await SessionActor(self._newest.host, agent, ctx, session, list(deferred), ending, active).run()
 
         functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
         if TURN_FUNCTION not in functions.codes:
@@ -83,7 +91,7 @@ class AgentsPart(Part):
 
     @property
     def surroundings(self) -> Surroundings:
-        return Surroundings(self.host, self._around.codes.get)
+        return Surroundings(self.host, self._around.codes.get, self._turns)
 
     def _place_of(self, agent: str, namespace: str, actor: str | None) -> Place | None:
         host = self._newest.host
@@ -97,6 +105,10 @@ class AgentsPart(Part):
         place = self._place_of(agent, namespace, actor)
         assert place is not None
         return place
+
+    def begin(self, engine: Engine) -> Mapping[str, Body]:
+        self._turns.start()
+        return {}
 
     async def prepare(self) -> None:
         """Declare this node's agents, for processes that do not have them."""
@@ -123,6 +135,7 @@ class AgentsPart(Part):
         return {"lost sessions": self._end_lost} if self._around.codes.by_name else {}
 
     async def close(self) -> None:
+        await self._turns.stop()
         await close_group(self.host.store)
 
     async def _end_lost(self) -> None:

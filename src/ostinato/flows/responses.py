@@ -11,10 +11,18 @@ import orjson
 from ostinato.engine.idempotency import once
 from ostinato.flows.campaign_model import KEY
 from ostinato.flows.campaign_store import campaign_statement
-from ostinato.flows.model import OPTED_OUT, Delivery, MessageRecord, OutgoingRecord, TurnRecord
+from ostinato.flows.model import (
+    OPTED_OUT,
+    Delivery,
+    MessageRecord,
+    OutgoingRecord,
+    SessionRecord,
+    TurnRecord,
+    UserRecord,
+)
 from ostinato.flows.store import message_row, outgoing_row, read_outgoing, read_session, session_row, statement
 from ostinato.flows.turns import Place, load_turn, turn_event
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation, Row, sql
 
 TAKEN = "live_takeover"  # why a message is not sent: a person has taken over
 CAMPAIGN_STOPPED = "campaign_stopped"  # why a message is not sent: nobody wants it any more
@@ -34,25 +42,46 @@ class Candidate:
     to: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of a committed message."""
+
+    key: str
+    delivery: Delivery
+    provider_id: str | None = None
+    error: str | None = None
+
+
 def commit_intent(
     place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any], *, unasked: bool = False
 ) -> Operation[dict[str, Any]]:
-    """Commit what will be sent. Returns `key` and `address`, or `suppressed` with the reason if it must not be sent:
-    a person has taken over meanwhile, the campaign was stopped, or the user did not ask for it (`unasked`) and has
-    opted out."""
+    """Commit what will be sent. Returns `key` and `address`, and `stored` if it is committed already; or `suppressed`
+    with the reason if it must not be sent: a person has taken over meanwhile, the campaign was stopped, or the user did
+    not ask for it (`unasked`) and has opted out."""
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
     rows = yield statement("outgoing_by_key", key=key)
     if rows:
-        stored = read_outgoing(rows[0])
-        return {"key": key, "address": stored.address, "user": user.external_id}
+        outgoing = read_outgoing(rows[0])
+        return {"key": key, "address": outgoing.address, "user": user.external_id, "stored": _stored(outgoing)}
     if session.takeover is not None and not candidate.forced:
         return {"suppressed": TAKEN}
     if unasked and user.consent == OPTED_OUT:
         return {"suppressed": OPTED_OUT}
     if turn.key.startswith(KEY) and (yield from _is_stopped(turn)):
         return {"suppressed": CAMPAIGN_STOPPED}
-    outgoing = OutgoingRecord(
+    outgoing = new_outgoing(place, key, turn, session, user, candidate)
+    yield statement("insert_outgoing", [outgoing_row(outgoing)])
+    yield sql("notify")
+    yield sql("insert_events", [prepared_event(place, key, turn, session, candidate, policy)])
+    return {"key": key, "address": outgoing.address, "user": user.external_id}
+
+
+def new_outgoing(
+    place: Place, key: str, turn: TurnRecord, session: SessionRecord, user: UserRecord, candidate: Candidate
+) -> OutgoingRecord:
+    """The row of a message that is to be sent."""
+    return OutgoingRecord(
         key,
         turn.namespace,
         turn.agent,
@@ -65,13 +94,30 @@ def commit_intent(
         None if candidate.structured is None else orjson.dumps(dict(candidate.structured)).decode(),
         created=place.now,
     )
-    yield statement("insert_outgoing", [outgoing_row(outgoing)])
-    yield sql("notify")
-    event = turn_event(
+
+
+def prepared_event(
+    place: Place,
+    key: str,
+    turn: TurnRecord,
+    session: SessionRecord,
+    candidate: Candidate,
+    policy: Mapping[str, Any],
+) -> Row:
+    return turn_event(
         place, turn, "response:prepared", session, key=key, producer=candidate.producer, **_policies(policy)
     )
-    yield sql("insert_events", [event])
-    return {"key": key, "address": outgoing.address, "user": user.external_id}
+
+
+def _stored(outgoing: OutgoingRecord) -> dict[str, Any]:
+    """A committed message, for a turn that is handled again."""
+    return {
+        "reply": outgoing.text,
+        "structured": None if outgoing.data is None else orjson.loads(outgoing.data),
+        "status": outgoing.status.value,
+        "provider_id": outgoing.provider_id,
+        "error": outgoing.error,
+    }
 
 
 def find_takeover(session_id: str) -> Operation[bool]:
@@ -87,42 +133,56 @@ def _is_stopped(turn: TurnRecord) -> Operation[bool]:
 
 
 def settle_response(
-    place: Place,
-    turn_id: str,
-    key: str,
-    delivery: Delivery,
-    provider_id: str | None,
-    error: str | None,
-    producer: str,
-    policy: Mapping[str, Any],
+    place: Place, turn_id: str, sent: Sent, producer: str, policy: Mapping[str, Any]
 ) -> Operation[dict[str, Any]]:
     """Write what became of a message, and keep it in the session if it was or may have been delivered. Returns the
     state of the session, for `on_response`."""
     _, session, turn = yield from load_turn(turn_id)
     rows = yield statement(
-        "settle_outgoing", key=key, status=delivery.value, provider=provider_id, error=error, now=place.now
+        "settle_outgoing", [(sent.key, sent.delivery.value, sent.provider_id, sent.error)], now=place.now
     )
-    meta = {"hitl_state": session.hitl_state.value, "escalation_id": session.escalation_id}
+    meta = state_of(session)
     if not rows:
         return meta
-    stored = read_outgoing((yield statement("outgoing_by_key", key=key))[0])
-    more = {"key": key, "producer": producer, **_policies(policy)}
-    if error == TAKEN:
-        events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]
-    elif delivery is Delivery.SENT:
-        events = [turn_event(place, turn, "response:sent", session, **more)]
-    else:
-        words = {"stage": "dispatch", "delivery": delivery.value, "reason": error}
-        events = [turn_event(place, turn, "response:failed", session, **more, **words)]
-    if delivery is not Delivery.FAILED and stored.role != FORWARD:
-        said = MessageRecord(message_id(key), session.id, turn.id, stored.role, stored.text, stored.data, place.now)
+    stored = read_outgoing((yield statement("outgoing_by_key", key=sent.key))[0])
+    said, events = settled(place, sent, turn, session, stored, producer, policy)
+    if said is not None:
         yield statement("insert_said", [message_row(said)])
-        session.messages += 1
         yield statement("update_sessions", [session_row(session)])
-        events.append(turn_event(place, turn, "response:persisted", session, **more))
     yield sql("notify")
     yield sql("insert_events", events)
     return meta
+
+
+def state_of(session: SessionRecord) -> dict[str, Any]:
+    """The state of a session, for `on_response`."""
+    return {"hitl_state": session.hitl_state.value, "escalation_id": session.escalation_id}
+
+
+def settled(
+    place: Place,
+    sent: Sent,
+    turn: TurnRecord,
+    session: SessionRecord,
+    stored: OutgoingRecord,
+    producer: str,
+    policy: Mapping[str, Any],
+) -> tuple[MessageRecord | None, list[Row]]:
+    """What follows when a message is settled: the message in the session, if it was or may have been delivered, and
+    events. The session counts the message."""
+    more = {"key": sent.key, "producer": producer, **_policies(policy)}
+    if sent.error == TAKEN:
+        events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]
+    elif sent.delivery is Delivery.SENT:
+        events = [turn_event(place, turn, "response:sent", session, **more)]
+    else:
+        words = {"stage": "dispatch", "delivery": sent.delivery.value, "reason": sent.error}
+        events = [turn_event(place, turn, "response:failed", session, **more, **words)]
+    if sent.delivery is Delivery.FAILED or stored.role == FORWARD:
+        return None, events
+    said = MessageRecord(message_id(sent.key), session.id, turn.id, stored.role, stored.text, stored.data, place.now)
+    session.messages += 1
+    return said, [*events, turn_event(place, turn, "response:persisted", session, **more)]
 
 
 def note_response(

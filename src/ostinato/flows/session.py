@@ -9,8 +9,8 @@ Between two turns without a flow the history is dropped: an idle session has one
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
@@ -35,9 +35,21 @@ from ostinato.flows.hooks import (
     before_llm_result,
     before_response_result,
 )
-from ostinato.flows.model import CHANGE, CLASSIC, MAIL, OPTED_OUT, Delivery, Outcome, SessionStatus, TurnOutcome
+from ostinato.flows.model import (
+    CHANGE,
+    CLASSIC,
+    MAIL,
+    OPTED_OUT,
+    Delivery,
+    MessageRecord,
+    Outcome,
+    SessionStatus,
+    TurnOutcome,
+    TurnRecord,
+    UserRecord,
+)
 from ostinato.flows.models import ModelRequest, checked_reply
-from ostinato.flows.responses import CAMPAIGN_STOPPED, TAKEN, Candidate
+from ostinato.flows.responses import CAMPAIGN_STOPPED, TAKEN, Candidate, Sent
 from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
 from ostinato.flows.store import read_message, read_session, read_user, statement
 from ostinato.flows.tool_context import ToolContext
@@ -46,16 +58,17 @@ from ostinato.flows.turns import Place, Spent
 from ostinato.flows.views import user_info, user_json
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
-from ostinato.functions.definition import step
+from ostinato.functions.definition import ONCE, StepFunction, step
 from ostinato.functions.errors import Cancelled, CodeMissing, StepFailed, StepInterrupted
 from ostinato.model import Retry
 from ostinato.store.contract import Operation
-from ostinato.when.instants import Micros, from_datetime, to_datetime
+from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
 
-_HOOK_TIMEOUT = timedelta(seconds=10)
-_SEND_TIMEOUT = timedelta(seconds=60)
+_HOOK_TIMEOUT = 10 * SECOND
+_SEND_TIMEOUT = 60 * SECOND
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
 _MOST_DEFERRED = 500  # turns that wait until a flow has ended
+LOST = "the node was lost while it was being sent"
 _DELAYS = ("2s", "15s", "1m")  # between attempts of a transport that said that nothing was sent
 
 
@@ -135,6 +148,7 @@ class SessionActor:
         session_id: str,
         deferred: list[tuple[str, Micros | None]],
         ending: str | None = None,
+        active: Micros | None = None,
     ) -> None:
         self.host = host
         self.agent = agent
@@ -143,6 +157,8 @@ class SessionActor:
         self.deferred = deferred
         self.turn: LiveTurn | None = None
         self.ending = ending  # why the session is to end after this turn
+        self.active = active  # when the last turn was, if it was not handled here
+        self.notes: Mapping[str, Any] = {}  # what the mail says of a turn that was begun directly
         self.flow: str | None = None  # the flow that is active
         self.begun_by: str | None = None  # the source of the turn that began it
         self.proxy_id: str | None = None  # the proxy that is going on
@@ -159,7 +175,7 @@ class SessionActor:
         async def run() -> Any:
             return await write_patiently(self.host, lambda now: make(self.place(now)))
 
-        return await self.ctx.step(step(run, name=name))
+        return await self.ctx.step(_step(run, name))
 
     # Turns
 
@@ -187,12 +203,19 @@ class SessionActor:
         await self._skip_expired()
         if self.deferred:
             return self.deferred.pop(0)[0]
+        idle = settings.idle
+        if self.active is not None:
+            idle -= from_datetime(self.ctx.now()) - self.active
         for wait, status in (
-            (settings.idle, SessionStatus.IDLE),
+            (idle, SessionStatus.IDLE),
             (settings.end_after - settings.idle, SessionStatus.ENDED),
         ):
-            mail = await self.ctx.receive(MAIL, timeout=timedelta(microseconds=wait), default=None)
+            mail = None
+            if wait > 0:
+                mail = await self.ctx.receive(MAIL, timeout=timedelta(microseconds=wait), default=None)
             if mail is not None:
+                self.notes = mail if mail.get("direct") else {}
+                self.ending = mail.get("ending", self.ending)
                 return str(mail["turn"])
             if not await self._let_go(status, "idle"):
                 self._begin_again()  # a turn has come, or people have the conversation
@@ -234,28 +257,14 @@ class SessionActor:
         return self._go_on_with(await self.write("resume", read))
 
     def _facts(self, turn: Any) -> Operation[dict[str, Any]]:
-        """What a turn needs to know, as JSON. Hooks are among it, so that a replay calls those that there were."""
+        """Read what a turn needs to know."""
         user = read_user((yield statement("lock_agent_user_id", id=turn.user_id))[0])
         tags = yield from turns.read_tags([user.id])
-        hooks = [*self.agent.hooks, *(["router"] if self.agent.route is not None else [])]
-        stored = orjson.loads(turn.metadata)
         declared = False
         if turn.flow is not None and turn.flow != CLASSIC and turn.flow not in self.agent.flows:
             rows = yield statement("declared_agent", name=self.agent.name)
             declared = bool(rows) and turn.flow in orjson.loads(rows[0][0])["flows"]
-        return {
-            "id": turn.id,
-            "source": turn.source,
-            "text": turn.text,
-            "flow": turn.flow,
-            "input": None if turn.input is None else orjson.loads(turn.input),
-            "metadata": {**stored.get("given", {}), **turns.correlation_of(turn)},
-            "on_active_flow": turn.on_active_flow,
-            "expires": turns.expiry_of(turn),
-            "declared": declared,
-            "user": user_json(user, tags[user.id]),
-            "hooks": hooks,
-        }
+        return facts_of(self.agent, turn, user, tags[user.id], declared)
 
     def _go_on_with(self, facts: Mapping[str, Any]) -> LiveTurn:
         self.turn = LiveTurn(**{**facts, "hooks": frozenset(facts["hooks"])})
@@ -367,7 +376,7 @@ class SessionActor:
             reply = await call_either(handler.function, self.tool_context(key, ended), rest)
             return {"known": True, "reply": None if reply is None else str(reply), "ended": ended}
 
-        answer = await self.ctx.step(step(call, name="command", timeout=_HOOK_TIMEOUT))
+        answer = await self.ctx.step(_step(call, "command", timeout=_HOOK_TIMEOUT))
         self._end_later(answer)
         if answer["known"] and answer["reply"]:
             await self.respond(Candidate(answer["reply"], "command"))
@@ -381,7 +390,7 @@ class SessionActor:
         if name not in turn.hooks:
             return {"action": "continue"}
         try:
-            result: dict[str, Any] = await self.ctx.step(step(call, name=name, timeout=_HOOK_TIMEOUT))
+            result: dict[str, Any] = await self.ctx.step(_step(call, name, timeout=_HOOK_TIMEOUT))
         except StepFailed as problem:
             await self.note("response:failed", name, _reason(problem))
             return {"action": "continue"}
@@ -450,8 +459,7 @@ class SessionActor:
 
     def _model_step(self, call: Callable[[], Any], name: str) -> Any:
         settings = self.agent.settings
-        timeout = timedelta(microseconds=settings.model_timeout)
-        return step(call, name=name, retry=settings.model_retry, timeout=timeout)
+        return _step(call, name, retry=settings.model_retry, timeout=settings.model_timeout)
 
     async def note(self, event: str, stage: str, reason: str | None) -> None:
         """Write an event about the response of this turn."""
@@ -466,8 +474,10 @@ class SessionActor:
         """Let the model answer, with tools. Returns the flow that it chooses instead, if it may and does."""
         turn = self._current()
         exchange: list[dict[str, Any]] = []
-        for _ in range(self.agent.settings.rounds):
-            reply = await self._complete(exchange)
+        for number in range(self.agent.settings.rounds):
+            reply = self._first_reply() if number == 0 else None
+            if reply is None:
+                reply = await self._complete(exchange)
             turn.count(reply)
             if not reply["tool_calls"]:
                 flow = await self._choose_by_schema(reply["text"])
@@ -498,7 +508,7 @@ class SessionActor:
                 structured = None
             return route.read(structured, self.agent.flows).as_json()
 
-        flow = self._routed(await self.ctx.step(step(call, name="router")))
+        flow = self._routed(await self.ctx.step(_step(call, "router")))
         return None if flow == CLASSIC else flow
 
     async def _respond_with(self, text: str) -> None:
@@ -516,6 +526,10 @@ class SessionActor:
             await self.note("response:failed", "model", "the model's answer has no reply")
             return
         await self.respond(Candidate(text, "classic", structured))
+
+    def _first_reply(self) -> dict[str, Any] | None:
+        """What the model has answered already, where the turn was begun directly."""
+        return self.notes.get("reply") if self.notes.get("turn") == self._current().id else None
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
         turn, settings = self._current(), self.agent.settings
@@ -541,14 +555,7 @@ class SessionActor:
         """The prompt, and what was said up to this turn."""
         settings = self.agent.settings
 
-        def read(_: int) -> Operation[list[Any]]:
-            return (
-                yield statement(
-                    "said_in_session", session=self.session_id, before=f"{turn.id}2", limit=settings.history
-                )
-            )
-
-        said = [read_message(row) for row in reversed(await self.host.store.read(read))]
+        said = await self._said(turn)
         prompt = settings.prompt
         if callable(prompt):
             prompt = await call_either(prompt, BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info()))
@@ -562,6 +569,15 @@ class SessionActor:
         if turn.source == "scheduled" and isinstance(asked, str):
             messages.append({"role": "user", "content": asked})
         return messages
+
+    async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
+        """The last messages of the session, up to this turn."""
+        limit = self.agent.settings.history
+
+        def read(_: int) -> Operation[list[Any]]:
+            return (yield statement("said_in_session", session=self.session_id, before=f"{turn.id}2", limit=limit))
+
+        return [read_message(row) for row in reversed(await self.host.store.read(read))]
 
     # Tools
 
@@ -647,29 +663,20 @@ class SessionActor:
         number = turn.responses
         turn.responses += 1
         unasked = turn.source == "scheduled" or (turn.source == "resumed" and self.begun_by == "scheduled")
-        intent = await self.write(
-            "intent",
-            lambda place: responses.commit_intent(place, turn.id, number, candidate, turn.policy, unasked=unasked),
-        )
+        intent = await self._commit_intent(number, candidate, unasked)
         if "suppressed" in intent:
             turn.held = intent["suppressed"]
             await self.note("response:canceled", "intent", turn.held)
             return False
-        sent = await self._dispatch(intent, candidate)
+        sent: dict[str, Any] | None = None
+        if self.notes.get("turn") == turn.id and "stored" in intent:  # it was committed by the node that began the turn
+            stored = intent["stored"]
+            candidate = replace(candidate, reply=stored["reply"], structured=stored["structured"])
+            sent = self._sent_before(stored)
+        if sent is None:
+            sent = await self._dispatch(intent, candidate)
         delivery = Delivery(sent["status"])
-        meta = await self.write(
-            "settle",
-            lambda place: responses.settle_response(
-                place,
-                turn.id,
-                intent["key"],
-                delivery,
-                sent.get("id"),
-                sent.get("error"),
-                candidate.producer,
-                turn.policy,
-            ),
-        )
+        meta = await self._settle(Sent(intent["key"], delivery, sent.get("id"), sent.get("error")), candidate)
         if delivery is Delivery.SENT:
             turn.delivered += 1
         elif sent.get("error") == TAKEN:
@@ -679,6 +686,32 @@ class SessionActor:
         if hooks and delivery is not Delivery.FAILED:
             await self._on_response(candidate, delivery, meta)
         return delivery is Delivery.SENT
+
+    async def _commit_intent(self, number: int, candidate: Candidate, unasked: bool) -> dict[str, Any]:
+        turn = self._current()
+        intent: dict[str, Any] = await self.write(
+            "intent",
+            lambda place: responses.commit_intent(place, turn.id, number, candidate, turn.policy, unasked=unasked),
+        )
+        return intent
+
+    def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What became of a message that another node has committed and may have sent. None if it is to be sent."""
+        if stored["status"] != Delivery.PENDING:
+            return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
+        if self.agent.settings.transport.idempotent or self.notes.get("unsent"):
+            return None
+        return {"status": "unknown", "error": LOST}
+
+    async def _settle(self, sent: Sent, candidate: Candidate) -> dict[str, Any]:
+        turn = self._current()
+        meta: dict[str, Any] = await self.write(
+            "settle", lambda place: responses.settle_response(place, turn.id, sent, candidate.producer, turn.policy)
+        )
+        return meta
+
+    async def _is_taken_over(self, intent: Mapping[str, Any]) -> bool:
+        return await read_patiently(self.host.store, lambda _: responses.find_takeover(self.session_id))
 
     async def _before_response(self, candidate: Candidate) -> dict[str, Any]:
         turn = self._current()
@@ -734,10 +767,7 @@ class SessionActor:
         transport = self.agent.settings.transport
 
         async def call() -> dict[str, Any]:
-            taken = False
-            if not candidate.forced:
-                taken = await read_patiently(self.host.store, lambda _: responses.find_takeover(self.session_id))
-            if taken:
+            if not candidate.forced and await self._is_taken_over(intent):
                 return {"status": "failed", "error": TAKEN}
             message = OutgoingMessage(
                 intent["key"],
@@ -754,12 +784,14 @@ class SessionActor:
                 return {"status": "retry" if problem.retry else "failed", "error": str(problem)[:500]}
 
         for delay in (*_DELAYS, None):
-            once = step(call, name="dispatch", timeout=_SEND_TIMEOUT, at_most_once=True)
-            again = step(call, name="dispatch", timeout=_SEND_TIMEOUT, retry=_SEND_RETRY)
+            again = transport.idempotent
+            dispatch = _step(
+                call, "dispatch", retry=_SEND_RETRY if again else ONCE, timeout=_SEND_TIMEOUT, at_most_once=not again
+            )
             try:
-                sent: dict[str, Any] = await self.ctx.step(again if transport.idempotent else once)
+                sent: dict[str, Any] = await self.ctx.step(dispatch)
             except StepInterrupted:
-                return {"status": "unknown", "error": "the node was lost while it was being sent"}
+                return {"status": "unknown", "error": LOST}
             except StepFailed as problem:
                 return {"status": "unknown", "error": str(problem)[:500]}
             if sent["status"] != "retry":
@@ -831,7 +863,7 @@ class SessionActor:
                 return {"reason": "bad_input"}
             return {"version": flow.version}
 
-        chosen: dict[str, Any] = await self.ctx.step(step(call, name="flow"))
+        chosen: dict[str, Any] = await self.ctx.step(_step(call, "flow"))
         return chosen
 
     async def _flow_over(self, event: str, reason: str | None) -> None:
@@ -923,6 +955,37 @@ class SessionActor:
         else:
             await self.finish(Outcome.SKIPPED, "waiting_for_people", waits=what)
         return False
+
+
+def _step(
+    function: Callable[[], Any],
+    name: str,
+    *,
+    retry: Retry = ONCE,
+    timeout: Micros | None = None,
+    at_most_once: bool = False,
+) -> StepFunction[[], Any]:
+    """A step whose policy is known to be right: every turn has several."""
+    return StepFunction(function, name, retry, timeout, at_most_once)
+
+
+def facts_of(
+    agent: Agent, turn: TurnRecord, user: UserRecord, tags: Sequence[str], declared: bool = False
+) -> dict[str, Any]:
+    """What a turn needs to know, as JSON. Hooks are among it, so that a replay calls those that there were."""
+    return {
+        "id": turn.id,
+        "source": turn.source,
+        "text": turn.text,
+        "flow": turn.flow,
+        "input": None if turn.input is None else orjson.loads(turn.input),
+        "metadata": {**orjson.loads(turn.metadata).get("given", {}), **turns.correlation_of(turn)},
+        "on_active_flow": turn.on_active_flow,
+        "expires": turns.expiry_of(turn),
+        "declared": declared,
+        "user": user_json(user, tags),
+        "hooks": [*agent.hooks, *(["router"] if agent.route is not None else [])],
+    }
 
 
 def _stop_session(place: Place, session_id: str) -> Operation[None]:

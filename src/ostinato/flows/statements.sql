@@ -158,9 +158,11 @@ SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE turn_id = :turn ORD
 -- outgoing_of_user: what was or is to be sent to a user, the oldest first. Uses ostinato_agent_outgoing_user.
 SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE user_id = :user ORDER BY created, key
 
--- settle_outgoing: what became of a message that was pending.
-UPDATE ostinato_agent_outgoing SET status = :status, provider_id = :provider, error = :error, settled = :now
-WHERE key = :key AND status = 'pending' RETURNING key
+-- settle_outgoing: what became of messages that were pending.
+UPDATE ostinato_agent_outgoing SET status = r.status, provider_id = r.provider, error = r.error, settled = :now
+FROM {rows r(key text, status text, provider text, error text)}
+WHERE ostinato_agent_outgoing.key = r.key AND ostinato_agent_outgoing.status = 'pending'
+RETURNING ostinato_agent_outgoing.key
 
 -- insert_escalations: new questions to people.
 INSERT INTO ostinato_agent_escalations ({escalation_columns})
@@ -205,3 +207,30 @@ DELETE FROM ostinato_agent_users WHERE id = :user
 
 -- raise_priority: let a session that a campaign has opened answer messages as soon as any other.
 UPDATE ostinato_runs SET priority = 0 WHERE id = :id AND priority < 0
+
+-- hold_node [sqlite]: this node, if it still has a row.
+SELECT id FROM ostinato_nodes WHERE id = :node
+
+-- hold_node [postgres]: the same. The row is locked, so that this node cannot be declared dead before the commit.
+SELECT id FROM ostinato_nodes WHERE id = :node FOR KEY SHARE SKIP LOCKED
+
+-- lock_agent_user_ids [sqlite]: users by their own ids.
+SELECT {u.agent_user_columns} FROM {rows r(id text)} JOIN ostinato_agent_users u ON u.id = r.id
+
+-- lock_agent_user_ids [postgres]: the same, locked in the order of their ids.
+SELECT {u.agent_user_columns} FROM {rows r(id text)} JOIN ostinato_agent_users u ON u.id = r.id
+ORDER BY u.id FOR UPDATE OF u
+
+-- sessions_by_ids: sessions.
+SELECT {s.session_columns} FROM {rows r(id text)} JOIN ostinato_agent_sessions s ON s.id = r.id
+
+-- taken_sessions: which of these sessions people have taken over.
+SELECT s.id FROM {rows r(id text)} JOIN ostinato_agent_sessions s ON s.id = r.id WHERE s.takeover IS NOT NULL
+
+-- drop_mail: the mail of turns that are over.
+DELETE FROM ostinato_function_messages
+WHERE (run_id, id) IN (SELECT run_id, id FROM {rows r(run_id text, id text)})
+
+-- note_mail: what the runs of sessions should know of turns that began without them.
+UPDATE ostinato_function_messages SET payload = r.payload FROM {rows r(run_id text, id text, payload text)}
+WHERE ostinato_function_messages.run_id = r.run_id AND ostinato_function_messages.id = r.id

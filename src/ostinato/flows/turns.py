@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -253,8 +254,10 @@ def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operatio
     return session
 
 
-def new_session(place: Place, user: UserRecord, priority: int = 0) -> tuple[SessionRecord, Run]:
-    """The row of a session, and its run."""
+def new_session(
+    place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
+) -> tuple[SessionRecord, Run]:
+    """The row of a session, and its run. `active` is given if the run does not handle the first turn itself."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -270,7 +273,7 @@ def new_session(place: Place, user: UserRecord, priority: int = 0) -> tuple[Sess
         priority=priority,
         due=place.now,
         created=place.now,
-        input=orjson.dumps({"session": session_id}).decode(),
+        input=orjson.dumps({"session": session_id, **({} if active is None else {"active": active})}).decode(),
         actor=place.actor,
     )
     return session, run
@@ -426,14 +429,26 @@ def complete_turn(
     _, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
         return outcome_of(turn)
+    _note_spent(place, turn, session, spent, waits)
+    yield statement("update_sessions", [session_row(session)])
+    return (yield from finish_turn(place, turn, session, outcome, reason))
+
+
+def _note_spent(place: Place, turn: TurnRecord, session: SessionRecord, spent: Spent, waits: str | None) -> None:
     turn.producer = spent.producer  # type: ignore[assignment]
     turn.policy = orjson.dumps(dict(spent.policy or {})).decode()
     turn.delivered, turn.model_calls = spent.delivered, spent.model_calls
     turn.tokens_in, turn.tokens_out, turn.cost = spent.tokens_in, spent.tokens_out, spent.cost
     turn.flow = turn.flow or spent.flow
     session.waits, session.active = waits, max(session.active, place.now)
-    yield statement("update_sessions", [session_row(session)])
-    return (yield from finish_turn(place, turn, session, outcome, reason))
+
+
+def completed(
+    place: Place, turn: TurnRecord, session: SessionRecord, outcome: Outcome, reason: str | None, spent: Spent
+) -> Row:
+    """Complete a turn that nothing waits for, in its row and in that of its session. Returns its event."""
+    _note_spent(place, turn, session, spent, None)
+    return _finished(place, turn, session, outcome, reason)
 
 
 _EVENTS = {
@@ -448,13 +463,9 @@ def finish_turn(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Operation[TurnOutcome]:
     """Write the outcome of a turn, and tell the run that waits for it. The user is locked."""
-    turn.status, turn.outcome, turn.reason, turn.finished = "done", outcome, reason, place.now
-    turn.hitl = Hitl.NONE if session is None else session.hitl_state
+    event = _finished(place, turn, session, outcome, reason)
     yield statement("update_turns", [turn_row(turn)])
     written = outcome_of(turn)
-    event = turn_event(
-        place, turn, _EVENTS[outcome], session, outcome=outcome.value, reason=reason, delivered=turn.delivered
-    )
     yield sql("notify")
     yield sql("insert_events", [event])
     if turn.reply_to is not None:
@@ -462,6 +473,17 @@ def finish_turn(
         message = Message(turn.reply_to, f"outcome/{turn.id}", OUTCOME, payload, place.now)
         yield from send([Sending(message, turn.namespace)], place.now)  # one that is over needs no outcome
     return written
+
+
+def _finished(
+    place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
+) -> Row:
+    """Set the outcome of a turn. Returns its event."""
+    turn.status, turn.outcome, turn.reason, turn.finished = "done", outcome, reason, place.now
+    turn.hitl = Hitl.NONE if session is None else session.hitl_state
+    return turn_event(
+        place, turn, _EVENTS[outcome], session, outcome=outcome.value, reason=reason, delivered=turn.delivered
+    )
 
 
 def skip_turns(place: Place, turn_ids: Sequence[str], reason: str) -> Operation[None]:
@@ -525,9 +547,15 @@ def set_flow(
 # Events
 
 
-def correlation_of(turn: TurnRecord) -> dict[str, Any]:
+def correlation_of(turn: TurnRecord) -> Mapping[str, Any]:
     """What started a turn, for events: the schedule, the occurrence and the campaign."""
-    stored = orjson.loads(turn.metadata)
+    return _correlation(turn.metadata)
+
+
+@lru_cache(maxsize=256)
+def _correlation(metadata: str) -> Mapping[str, Any]:
+    """Every turn has several events, which say the same."""
+    stored = orjson.loads(metadata)
     return {name: value for name, value in stored.items() if name not in ("given", "defer_max")}
 
 

@@ -22,7 +22,7 @@ from ostinato.when.instants import Micros
 _OPTIONS = ("queue", "priority", "serial_key", "serial_hold", "concurrency")
 P = ParamSpec("P")
 R = TypeVar("R")
-_ONCE = read_retry(None)
+ONCE = read_retry(None)
 
 
 class StepFunction(Generic[P, R]):
@@ -117,7 +117,7 @@ def as_step(function: Any) -> StepFunction[..., Any]:
         )
     if not callable(function):
         raise OstinatoError(f"ctx.step({short_repr(function)}) names no function; write ctx.step(function, …)")
-    return StepFunction(function, _name_of(function), _ONCE, None, False)
+    return StepFunction(function, _name_of(function), ONCE, None, False)
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -20,8 +20,8 @@ async def test_a_body_that_is_stopped_before_its_first_step_ends_all_the_same(wo
     began = engine.bodies.begin
     cancelled: list[bool] = []
 
-    def begin_and_stop(run: Any) -> None:
-        began(run)
+    def begin_and_stop(run: Any, body: Any = None) -> None:
+        began(run, body)
         if not cancelled:
             cancelled.append(engine.bodies.cancel_here(run.id, Stop(Status.CANCELLED, "at once")))
 

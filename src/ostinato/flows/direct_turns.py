@@ -1,0 +1,310 @@
+"""Handle turns of campaigns without recorded steps: the fast path of a turn that begins a session.
+
+A campaign begins many turns in one transaction, which claims the runs of their new sessions for this node. Here each
+takes the stages of every turn, as `session.py` has them, but no step is recorded: what must survive a crash is in the
+rows of the turn and of its message. Intents and outcomes of many turns are committed together (`direct_writes.py`).
+
+What needs a record is left to the run of the session: a flow, a tool, a wait, another attempt. It finds the turn in its
+mailbox, as it does if this node is lost. A message that was committed and may have been sent is then not sent again,
+unless the receiver recognises keys.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NoReturn
+from uuid import UUID, uuid4
+
+import orjson
+
+from ostinato.engine import job_logging
+from ostinato.engine.application_errors import application_error
+from ostinato.engine.executor import Fatal, describe_error
+from ostinato.engine.group_commit import Committer
+from ostinato.engine.log import log
+from ostinato.engine.outages import read_patiently
+from ostinato.engine.ways import Host
+from ostinato.flows.control import ClaimLost, NotDirect
+from ostinato.flows.definition import Agent
+from ostinato.flows.direct_writes import (
+    READY,
+    REFUSED,
+    BegunTurn,
+    DirectRoom,
+    Finish,
+    Intent,
+    Item,
+    Leave,
+    Other,
+    Settle,
+    Settles,
+    find_takeovers,
+    write_turns,
+)
+from ostinato.flows.model import MessageRecord, Outcome, TurnOutcome
+from ostinato.flows.responses import Candidate, Sent
+from ostinato.flows.session import LiveTurn, SessionActor, facts_of
+from ostinato.flows.turns import Place, outcome_of
+from ostinato.functions.definition import StepFunction
+from ostinato.functions.errors import StepFailed
+from ostinato.model import Run
+from ostinato.store.contract import Operation
+from ostinato.when.instants import SECOND, to_datetime
+
+_LONG = 1.0  # seconds after which turns are left to the runs of sessions, because the slots are taken
+_LOOKS = 50  # for free slots until then
+
+
+class DirectTurns:
+    """The turns that this node handles directly."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._begun: dict[str, tuple[BegunTurn, Agent, float]] = {}  # by the id of the run, with the time
+        self._wanted: list[int] = []  # turns in flight that the campaigns want which are driven here
+        self.calling = 0  # turns that wait for a model, a hook or a transport
+        self._writes: Committer[Item, Any] = Committer(self._commit, self._trouble)
+
+    def start(self) -> None:
+        self._writes.start()
+
+    async def stop(self) -> None:
+        await self._writes.stop()
+        self._begun.clear()
+
+    @contextmanager
+    def driving(self, agent: Agent | None, in_flight: int) -> Iterator[None]:
+        """Set slots of this node aside for turns of a campaign, while it is driven here."""
+        wanted = in_flight if agent is not None and self._serves(agent) else 0
+        self._wanted.append(wanted)
+        self._set_aside()
+        try:
+            yield
+        finally:
+            self._wanted.remove(wanted)
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        share = self.host.engine().claimer.share
+        share.slots = min(share.most, max(self._wanted, default=0))
+
+    def _serves(self, agent: Agent) -> bool:
+        return self.host.engine().claimer.serves(agent.settings.queue)
+
+    @asynccontextmanager
+    async def room(self, agent: Agent | None) -> AsyncIterator[tuple[DirectRoom | None, list[BegunTurn]]]:
+        """Reserve slots of this node for turns of an agent. None if it cannot take any: then the runs of the sessions
+        handle the turns, here or elsewhere. Put those into the list that were begun."""
+        claimer = self.host.engine().claimer
+        begun: list[BegunTurn] = []
+        if agent is None or not claimer.share.slots or not self._serves(agent):
+            yield None, begun
+            return
+        await self._wait_for_slots()
+        claim = claimer.reserve_share()
+        try:
+            busy = not claim.room and self._are_slow()
+            yield None if busy else DirectRoom(claim.node, claim.token, claim.room), begun
+        finally:
+            now = asyncio.get_running_loop().time()
+            for turn in begun:
+                self._begun[turn.run.id] = (turn, agent, now)
+            claimer.share.held = len(self._begun)
+            claimer.give_back(claim, [turn.run for turn in begun], self._handle)
+
+    async def _wait_for_slots(self) -> None:
+        """Wait a moment for slots that were set aside: a claim from the queue may have them still."""
+        for _ in range(_LOOKS):
+            if self._begun or self.host.engine().claimer.share_is_free:
+                return
+            await asyncio.sleep(_LONG / _LOOKS)
+
+    def _are_slow(self) -> bool:
+        """Whether the slots are taken for long, because models or transports need time. While the store does, more
+        turns would not help."""
+        if 2 * self.calling < len(self._begun):
+            return False
+        now = asyncio.get_running_loop().time()
+        return not self._begun or now - next(iter(self._begun.values()))[2] > _LONG
+
+    async def _handle(self, run: Run) -> None:
+        """The body of a run that was claimed here for its first turn."""
+        begun, agent, _ = self._begun[run.id]
+        job_logging.current.set(None)
+        try:
+            await DirectTurn(self, agent, begun).handle()
+        except ClaimLost:
+            log.warning("the run of a session was taken over", action="direct_turn_refused", run=run.id)
+        finally:
+            self._begun.pop(run.id, None)
+            self.host.engine().claimer.share.held = len(self._begun)
+
+    # Writing
+
+    async def write(self, item: Item) -> Any:
+        answer = await self._writes.write(item)
+        if answer is REFUSED:
+            raise ClaimLost
+        return answer
+
+    async def _commit(self, items: Sequence[Item]) -> list[Any]:
+        engine = self.host.engine()
+        now = engine.clock.now()
+        answers: dict[int, Any] = {}
+        for node in {item.begun.run.node or "" for item in items}:
+            of_node = [item for item in items if item.begun.run.node == node]
+
+            def work(_: int, items: list[Item] = of_node, node: str = node) -> Operation[list[Any]]:
+                place = Place("", "", "", now, self.host.new_id)
+                return write_turns(items, place, node, engine.kinds)
+
+            written = await self.host.store.run(work)
+            answers.update((id(item), answer) for item, answer in zip(of_node, written, strict=True))
+        await self._look_for_takeovers([item for item in items if isinstance(item, Intent)], answers)
+        if any(answer is READY for answer in answers.values()):
+            engine.nudge()
+        elif any(isinstance(item, Finish) for item in items):
+            engine.listeners.hint()
+        return [answers[id(item)] for item in items]
+
+    async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
+        """Look once more, right before these messages are sent, whether people have the conversations."""
+        sending = [
+            intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]
+        ]
+        if sending:
+            ids = [intent.begun.session.id for intent in sending]
+            taken = await read_patiently(self.host.store, lambda _: find_takeovers(ids))
+            for intent in sending:
+                answers[id(intent)]["taken"] = intent.begun.session.id in taken
+
+    def _trouble(self, problem: Exception) -> None:
+        log.warning("turns cannot be written", action="direct_turns_trouble", problem=str(problem))
+
+
+class DirectContext:
+    """What `FunctionContext` is for a run: here nothing is recorded, and what waits is left to the run."""
+
+    def __init__(self, turns: DirectTurns, run: Run) -> None:
+        self._turns = turns
+        self.namespace = run.namespace
+        self.run_id = run.id
+
+    async def step(self, step: StepFunction[..., Any]) -> Any:
+        """Call a function once. Raises `StepFailed`, or leaves the turn to the run if there may be another attempt."""
+        self._turns.calling += 1
+        try:
+            if step.timeout is None:
+                return await step.function()
+            async with asyncio.timeout(step.timeout / SECOND):
+                return await step.function()
+        except Exception as problem:
+            final = isinstance(problem, Fatal) or bool(application_error(problem).get("non_retryable"))
+            if step.retry.attempts > 1 and not final:
+                raise NotDirect from problem
+            raise StepFailed(step.name, orjson.loads(describe_error(problem))) from problem
+        finally:
+            self._turns.calling -= 1
+
+    async def receive(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotDirect
+
+    async def sleep(self, _: Any) -> NoReturn:
+        """Leave the turn: its transport has sent nothing, and is to try again later."""
+        raise NotDirect(unsent=True)
+
+    def continue_as(self, _: Any) -> NoReturn:
+        raise NotDirect
+
+    def now(self) -> datetime:
+        return to_datetime(self._turns.host.engine().clock.now())
+
+    def uuid(self) -> UUID:
+        return uuid4()
+
+    def log(self, message: str, level: str = "info") -> None:
+        raise NotDirect
+
+
+class DirectTurn(SessionActor):
+    """One turn that is handled directly: the first of its session."""
+
+    def __init__(self, turns: DirectTurns, agent: Agent, begun: BegunTurn) -> None:
+        context: Any = DirectContext(turns, begun.run)
+        super().__init__(turns.host, agent, context, begun.session.id, [])
+        self._turns = turns
+        self._begun = begun
+        self._unsettled: list[Settle] = []
+
+    async def handle(self) -> None:
+        begun = self._begun
+        self._go_on_with(facts_of(self.agent, begun.turn, begun.user, begun.tags))
+        try:
+            await self.guard(self._pipeline)
+            await self.finish()
+        except NotDirect as left:
+            await self._turns.write(Leave(begun, self._take_unsettled(), left.notes))
+
+    async def finish(
+        self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
+    ) -> TurnOutcome | None:
+        turn, self.turn = self.turn, None
+        if turn is None:
+            return None
+        if outcome is None:
+            outcome, ended = turn.outcome
+            reason = ended or reason
+        idle, settles = self.agent.settings.idle, self._take_unsettled()
+        await self._turns.write(Finish(self._begun, settles, outcome, reason, turn.spent, idle, self.ending))
+        return outcome_of(self._begun.turn)
+
+    async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
+        await self._write_unsettled()
+
+        def make_here(place: Place) -> Operation[Any]:
+            begun = self._begun.run
+            return make(replace(place, namespace=begun.namespace, agent=self.agent.name, queue=begun.queue))
+
+        return await self._turns.write(Other(self._begun, make_here))
+
+    async def _commit_intent(self, number: int, candidate: Candidate, unasked: bool) -> dict[str, Any]:
+        await self._write_unsettled()
+        policy = dict(self._current().policy)
+        intent: dict[str, Any] = await self._turns.write(Intent(self._begun, number, candidate, policy))
+        return intent
+
+    async def _settle(self, sent: Sent, candidate: Candidate) -> dict[str, Any]:
+        """Keep what became of a message until the next write, unless a hook must see it written."""
+        turn = self._current()
+        self._unsettled.append(Settle(sent, candidate, dict(turn.policy)))
+        return await self._write_unsettled() if "on_response" in turn.hooks else {}
+
+    async def _write_unsettled(self) -> dict[str, Any]:
+        settles = self._take_unsettled()
+        state: dict[str, Any] = await self._turns.write(Settles(self._begun, settles)) if settles else {}
+        return state
+
+    def _take_unsettled(self) -> list[Settle]:
+        settles, self._unsettled = self._unsettled, []
+        return settles
+
+    async def _is_taken_over(self, intent: Mapping[str, Any]) -> bool:
+        return bool(intent["taken"])
+
+    async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
+        return []  # the session is new
+
+    async def _run_flow(
+        self, name: str, input: Mapping[str, Any] | None
+    ) -> tuple[str, Mapping[str, Any] | None] | None:
+        raise NotDirect
+
+    async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
+        reply = await super()._complete(exchange)
+        if reply["tool_calls"]:
+            raise NotDirect(reply=reply)
+        return reply

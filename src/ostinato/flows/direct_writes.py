@@ -1,0 +1,339 @@
+"""Write what turns do that are handled without a record: intents, outcomes and waits of many sessions in one
+transaction.
+
+It mirrors `turns.begin_turn`, `responses.commit_intent`, `responses.settle_response`, `turns.complete_turn` and the
+parking of the session's run, and must write the same rows and events, in batches. The run of each session is claimed by
+this node, and every transaction checks the claim: so a session has one turn at a time, and a node that was lost writes
+nothing. tests/scenario/flows/test_direct_turns.py compares the rows and events of both paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import orjson
+
+from ostinato.engine.direct_claim import NewRun
+from ostinato.engine.kinds import Kinds
+from ostinato.engine.rows import event_row
+from ostinato.engine.runs import End, created, end
+from ostinato.flows.campaign_model import KEY
+from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.model import MAIL, OPTED_OUT, Outcome, SessionRecord, TurnRecord, UserRecord
+from ostinato.flows.responses import (
+    CAMPAIGN_STOPPED,
+    TAKEN,
+    Candidate,
+    Sent,
+    new_outgoing,
+    prepared_event,
+    settled,
+    state_of,
+)
+from ostinato.flows.store import (
+    message_row,
+    outgoing_row,
+    read_session,
+    read_user,
+    session_row,
+    statement,
+    turn_row,
+)
+from ostinato.flows.turns import Place, Spent, completed, mail_to, read_tags
+from ostinato.functions.operations import Answer, Wanted, Write, write
+from ostinato.functions.store import message_row as mail_row
+from ostinato.functions.store import statement as function_statement
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros
+
+
+@dataclass(frozen=True, slots=True)
+class BegunTurn:
+    """A turn that began in a new session, and the run of the session, which this node has claimed."""
+
+    run: Run
+    session: SessionRecord
+    turn: TurnRecord
+    user: UserRecord
+    tags: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class DirectRoom:
+    """Permission to begin up to `room` turns in new sessions whose runs this node claims under `token`. `begun` are
+    those that the transaction has begun."""
+
+    node: str
+    token: int
+    room: int
+    begun: list[BegunTurn] = field(default_factory=list)
+
+    def is_known(self) -> Operation[bool]:
+        """Whether the node still has its row. It keeps it until the commit."""
+        return bool((yield statement("hold_node", node=self.node)))
+
+    def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
+        """Insert new sessions and their runs, claimed, and the mail with which the runs go on if this node is lost.
+        Returns events. The turns are to be inserted as they are then."""
+        new, events, mails = [], [], []
+        tags = yield from read_tags([begun.user.id for begun in turns])
+        for begun in turns:
+            run, turn = begun.run, begun.turn
+            run.status, run.node, run.claim, run.started = Status.ACTIVE, self.node, 1, place.now
+            turn.status, turn.started = "running", place.now
+            new.append(
+                NewRun(
+                    run.id,
+                    run.namespace,
+                    run.kind,
+                    run.name,
+                    run.key or "",
+                    run.queue,
+                    run.priority,
+                    run.due,
+                    run.options,
+                    run.input,
+                    run.actor,
+                    None,  # type: ignore[arg-type]
+                    None,  # type: ignore[arg-type]
+                )
+            )
+            mails.append(mail_row(direct_mail(place, run.id, turn.id)))
+            events += [created(run, place.now), event_row(place.now, run, "run:started", node=self.node)]
+        yield statement("insert_sessions", [session_row(begun.session) for begun in turns])
+        yield sql("insert_taken", new, now=place.now, node=self.node, token=self.token)
+        yield function_statement("insert_messages", mails)
+        self.begun += [replace(begun, tags=tags[begun.user.id]) for begun in turns]
+        return events
+
+
+def direct_mail(place: Place, run_id: str, turn_id: str, **notes: Any) -> Any:
+    """The mail of a turn that is handled directly. The run of its session finds it if it is not."""
+    return replace(mail_to(place, run_id, turn_id), payload=_payload(turn_id, notes))
+
+
+def _payload(turn_id: str, notes: Mapping[str, Any]) -> str:
+    return orjson.dumps({"turn": turn_id, "direct": True, **notes}).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A message that is to be sent."""
+
+    begun: BegunTurn
+    number: int
+    candidate: Candidate
+    policy: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """What became of a message."""
+
+    sent: Sent
+    candidate: Candidate
+    policy: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The outcome of a turn, with what was not settled yet. Then the run waits for the next turn. With `ending`, it
+    goes on instead, and ends the session."""
+
+    begun: BegunTurn
+    settles: Sequence[Settle]
+    outcome: Outcome
+    reason: str | None
+    spent: Spent
+    idle: Micros
+    ending: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settles:
+    """What became of messages of a turn that goes on."""
+
+    begun: BegunTurn
+    settles: Sequence[Settle]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A turn that the run of its session is to handle, with what is to be settled before, and what it should know."""
+
+    begun: BegunTurn
+    settles: Sequence[Settle]
+    notes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Anything else that a turn writes."""
+
+    begun: BegunTurn
+    make: Callable[[Place], Operation[Any]]
+
+
+Item: TypeAlias = Intent | Settles | Finish | Leave | Other
+REFUSED = object()  # the answer for a turn whose run this node does not hold any more
+
+
+def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) -> Operation[list[Any]]:
+    """Write one thing for each of these turns. Returns an answer for each: `REFUSED` if its run is not this node's."""
+    users = {user.id: user for user in map(read_user, (yield from _lock_users(items)))}
+    runs = [(item.begun.run.id, item.begun.run.claim) for item in items]
+    held = {id for id, _ in (yield function_statement("hold_functions", runs, node=node))}
+    held = {item.begun.run.id for item in items if item.begun.run.id in held and item.begun.user.id in users}
+    todo = [item for item in items if item.begun.run.id in held]
+    if not todo:
+        return [REFUSED for _ in items]
+    rows = yield statement("sessions_by_ids", [(item.begun.session.id,) for item in todo])
+    sessions = {session.id: session for session in map(read_session, rows)}
+    answers: dict[str, Any] = {}
+    events: list[Row] = []
+    yield from _write_intents([i for i in todo if isinstance(i, Intent)], place, users, sessions, answers, events)
+    settling = [item for item in todo if isinstance(item, Settles | Finish | Leave)]
+    yield from _write_settles(settling, place, sessions, answers, events)
+    finishing = [item for item in todo if isinstance(item, Finish)]
+    _complete(finishing, place, sessions, events)
+    if finishing:
+        yield statement("update_turns", [turn_row(item.begun.turn) for item in finishing])
+    if settling:
+        changed = {item.begun.session.id for item in settling}
+        yield statement("update_sessions", [session_row(sessions[id]) for id in changed])
+    if events:
+        yield sql("notify")
+        yield sql("insert_events", events)
+    for item in todo:
+        if isinstance(item, Other):
+            answers[item.begun.run.id] = yield from item.make(place)
+    yield from _let_runs_go([item for item in todo if isinstance(item, Finish | Leave)], place, node, kinds, answers)
+    return [answers.get(item.begun.run.id) if item.begun.run.id in held else REFUSED for item in items]
+
+
+def _lock_users(items: Sequence[Item]) -> Operation[list[Row]]:
+    return (yield statement("lock_agent_user_ids", [(item.begun.user.id,) for item in items]))
+
+
+def _write_intents(
+    intents: Sequence[Intent],
+    place: Place,
+    users: Mapping[str, UserRecord],
+    sessions: Mapping[str, SessionRecord],
+    answers: dict[str, Any],
+    events: list[Row],
+) -> Operation[None]:
+    """Commit what will be sent, unless it must not be. An intent that an earlier try has committed is left as it is."""
+    if not intents:
+        return
+    ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}
+    stopped = {
+        id
+        for id, status in (yield campaign_statement("campaign_statuses", [(id,) for id in ids]))
+        if status == "stopping"
+    }
+    rows: list[Row] = []
+    prepared: dict[str, Row] = {}
+    for intent in intents:
+        turn, candidate = intent.begun.turn, intent.candidate
+        user, session = users[intent.begun.user.id], sessions[intent.begun.session.id]
+        key = f"{turn.id}_{intent.number}"
+        reason = None
+        if session.takeover is not None and not candidate.forced:
+            reason = TAKEN
+        elif user.consent == OPTED_OUT:
+            reason = OPTED_OUT
+        elif turn.key.removeprefix(KEY) in stopped:
+            reason = CAMPAIGN_STOPPED
+        if reason is not None:
+            answers[intent.begun.run.id] = {"suppressed": reason}
+            continue
+        outgoing = new_outgoing(place, key, turn, session, user, candidate)
+        rows.append(outgoing_row(outgoing))
+        prepared[key] = prepared_event(place, key, turn, session, candidate, intent.policy)
+        answers[intent.begun.run.id] = {"key": key, "address": outgoing.address, "user": user.external_id}
+    if rows:
+        written = yield statement("insert_outgoing", rows)
+        events += [prepared[key] for (key,) in written]
+
+
+def _write_settles(
+    items: Sequence[Settles | Finish | Leave],
+    place: Place,
+    sessions: Mapping[str, SessionRecord],
+    answers: dict[str, Any],
+    events: list[Row],
+) -> Operation[None]:
+    """Write what became of messages, and keep those in the sessions that were or may have been delivered."""
+    settles = [(item.begun, settle) for item in items for settle in item.settles]
+    for item in items:
+        answers[item.begun.run.id] = state_of(sessions[item.begun.session.id])
+    if not settles:
+        return
+    rows = [(s.sent.key, s.sent.delivery.value, s.sent.provider_id, s.sent.error) for _, s in settles]
+    pending = {key for (key,) in (yield statement("settle_outgoing", rows, now=place.now))}
+    messages: list[Row] = []
+    for begun, settle in settles:
+        if settle.sent.key not in pending:
+            continue
+        session, candidate = sessions[begun.session.id], settle.candidate
+        outgoing = new_outgoing(place, settle.sent.key, begun.turn, session, begun.user, candidate)
+        said, more = settled(place, settle.sent, begun.turn, session, outgoing, candidate.producer, settle.policy)
+        events += more
+        if said is not None:
+            messages.append(message_row(said))
+    if messages:
+        yield statement("insert_said", messages)
+
+
+def _complete(
+    finishes: Sequence[Finish], place: Place, sessions: Mapping[str, SessionRecord], events: list[Row]
+) -> None:
+    """Set the outcomes of turns."""
+    for finish in finishes:
+        session = sessions[finish.begun.session.id]
+        events.append(completed(place, finish.begun.turn, session, finish.outcome, finish.reason, finish.spent))
+
+
+def _let_runs_go(
+    items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
+) -> Operation[None]:
+    """Park the runs of sessions whose turns are over. A run becomes ready if its turn is not over, if it has mail, or
+    if it is to end its session."""
+    if not items:
+        return
+    parking: list[Write] = []
+    ready: list[Run] = []
+    kept: list[Row] = []
+    dropped: list[Row] = []
+    for item in items:
+        run, turn = item.begun.run, item.begun.turn
+        if isinstance(item, Finish) and item.ending is None:
+            dropped.append((run.id, turn.id))
+            parking.append(Write(run, parks=Wanted([MAIL], due=place.now + item.idle)))
+            continue
+        notes = {"ending": item.ending} if isinstance(item, Finish) else item.notes
+        kept.append((run.id, turn.id, _payload(turn.id, notes)))
+        ready.append(run)
+    if kept:
+        yield statement("note_mail", kept)
+    if parking:
+        yield statement("drop_mail", dropped)
+        written = yield from write(parking, node, place.now, kinds)
+        ready += [parked.run for parked, answer in zip(parking, written, strict=True) if answer is Answer.ARRIVED]
+    if ready:
+        ends = [End(run, Status.READY, finished=False, event="run:handed_back") for run in ready]
+        yield from end(ends, node, place.now, kinds)
+    for run in ready:
+        answers[run.id] = READY
+
+
+READY = object()  # the answer for a run that goes on
+
+
+def find_takeovers(session_ids: Sequence[str]) -> Operation[set[str]]:
+    """Which of these sessions people have taken over."""
+    return {id for (id,) in (yield statement("taken_sessions", [(id,) for id in session_ids]))}
