@@ -216,15 +216,15 @@ async def test_hooks_end_and_fail_as_elsewhere(world: World) -> None:
 
 
 async def test_the_session_becomes_idle_and_ends_when_it_would(world: World) -> None:
-    make_agent(world)
+    make_agent(world, idle="1m", end_after="5m")
     await (await send(world, "ada")).outcome("1m")
     (session,) = await world.app.agents.sessions("buddy")
     assert session.status == "active"
-    await world.advance("14m")
+    await world.advance("50s")
     assert (await world.app.agents.session(session.id)).status == "active"
-    await world.advance("2m")
+    await world.advance("20s")
     assert (await world.app.agents.session(session.id)).status == "idle"
-    await world.advance("23h50m")
+    await world.advance("5m")
     assert (await world.app.agents.session(session.id)).status == "ended"
     assert not await world.app.check()
 
