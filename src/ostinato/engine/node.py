@@ -17,7 +17,6 @@ from ostinato.backoff import backoff
 from ostinato.clock import MachineClock, SharedClock
 from ostinato.engine import dead_nodes, housekeeping, job_logging, membership, timers
 from ostinato.engine.active_runs import Bodies
-from ostinato.engine.beat import Beat
 from ostinato.engine.claim_loop import Claimer
 from ostinato.engine.claims import NodeLost
 from ostinato.engine.executor import Stop
@@ -32,6 +31,7 @@ from ostinato.engine.runs import End, wake
 from ostinato.engine.stalls import LoopWatch, Stall, advice, note
 from ostinato.engine.telemetry import Metrics
 from ostinato.engine.timekeeping import Timekeeper
+from ostinato.engine.timer_loop import Beat
 from ostinato.engine.ways import Part, Way
 from ostinato.errors import OstinatoError, StoreError
 from ostinato.ids import Ids

@@ -141,7 +141,7 @@ async def list_sessions(
 
 
 @router.get("/agents/{agent}/sessions/{session}", **READ)
-async def readfind_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
+async def read_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
     """Read a conversation: its status, its flow, what it waits for, who has taken over."""
     return SessionShown.model_validate((await _named(who, [await find_session(who, agent, session)]))[0])
 
