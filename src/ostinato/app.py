@@ -1,4 +1,4 @@
-"""`Ostinato`: the object that connects everything. Jobs are declared on it, and runs are started through it."""
+"""`Ostinato`: the app object. Users declare jobs and schedules on it, and start runs through it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ _TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class RunHandle(Generic[T_co]):
-    """A run that was started. `new` is false where the id was taken before."""
+    """A run that was started. `new` is false if a run with the same id existed before: then the handle is for that
+    run."""
 
     __slots__ = ("_app", "id", "new")
 
@@ -107,9 +108,11 @@ class RunHandle(Generic[T_co]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> T_co:
-        """Wait for the end of the run, and return its result. Raises `RunFailed` or `RunCancelled` if it did not
-        succeed, and `TimeoutError`, which names what the run waits for, if it has not ended in time. If no node is
-        running on the store, the log says so."""
+        """Wait for the end of the run, and return its result.
+
+        Raises `RunFailed` or `RunCancelled` if the run did not succeed. Raises `TimeoutError` if the run has not ended
+        in time; the message says what the run waits for. If no node is running on the store, this logs a warning.
+        """
         try:
             async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
                 ended = await self._app._ended(self.id)
@@ -118,7 +121,7 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Ask the run to stop. Returns its status afterwards."""
+        """Cancel the run. Returns its status afterwards: it stays `active` until a running function has stopped."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -139,7 +142,7 @@ def _result(id: str, ended: Ended) -> Any:
 def _prepare_nth(
     starting: RunBuilder, id: str, input: Mapping[str, Any], name: str | None, number: int
 ) -> tuple[Run, Timer | None]:
-    """Prepare one of many runs. An error says which run it is about."""
+    """Prepare one of many runs. Raises `OstinatoError` if the input is wrong; the message names the run's number."""
     try:
         return starting.run(id, input, name)
     except OstinatoError as problem:
@@ -147,11 +150,11 @@ def _prepare_nth(
 
 
 class Ostinato(AppQueries, AppAccess):
-    """An app: a store, the jobs it knows, and, while it runs, a node that does them.
+    """An app: a store, the declared jobs, and, while the app runs, a node that executes them.
 
-    `async with app:` runs a node; `async with app.connected():` only opens the store, to start and watch runs that
-    other processes do. `ways` are further ways to use the engine beside those that come with Ostinato; `settings` are
-    those of the ways.
+    `async with app:` runs a node. `async with app.connected():` only opens the store, to start and watch runs that
+    other processes execute. `ways` are extensions of the engine (`Way`), in addition to those that come with Ostinato.
+    `settings` are the settings of the ways.
     """
 
     webhooks: Webhooks
@@ -236,7 +239,7 @@ class Ostinato(AppQueries, AppAccess):
         self._is_node = False
 
     def _attach(self, store: Store) -> None:
-        """Connect the parts of the app to this store."""
+        """Use this store: create the API for schedules and the part of each way for it."""
         self.store = store
         self.schedules = Schedules(
             Surroundings(
@@ -287,15 +290,15 @@ class Ostinato(AppQueries, AppAccess):
 
     @property
     def built_in_jobs(self) -> set[str]:
-        """The names of jobs that are not the user's: `http`, and those of the ways."""
+        """The names of the jobs that the user did not declare: `http`, and the jobs of the ways."""
         return {"http", *(job.name for part in self._parts.values() for job in part.jobs)}
 
     def _taking_node(self) -> str | None:
-        """The node here that may take work, if there is one."""
+        """Return the id of the node in this process, or None if there is no node or it is stopping."""
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
-        """Return the same running app for another namespace or actor."""
+        """Return a view of the same running app for another namespace or another actor."""
         if namespace == self.namespace and actor == self.actor:
             return self
         view = copy(self)
@@ -307,8 +310,9 @@ class Ostinato(AppQueries, AppAccess):
         return view
 
     def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
-        """Override settings before the app starts; the operator's win over the code's. `settings` are queues,
-        concurrency, threads, lease, grace, keep_runs, keep_events, and those of the ways."""
+        """Override settings before the app starts. An operator's settings override those in the code. `settings` are
+        queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of the ways. Raises
+        `OstinatoError` if the app is running or a value is wrong."""
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
@@ -341,8 +345,8 @@ class Ostinato(AppQueries, AppAccess):
         await self._close()
 
     def run(self) -> None:
-        """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C ends the
-        process at once. Where the script has not configured logging, log lines go to standard error."""
+        """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C ends the process at
+        once. If the script has not configured logging, log lines go to standard error."""
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)-7s %(name)s  %(message)s")
         run_until_signal(self._run_until)
@@ -353,7 +357,7 @@ class Ostinato(AppQueries, AppAccess):
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Ostinato]:
-        """Open the store without running anything here."""
+        """Open the store without running a node in this process."""
         await self._open(node=False)
         try:
             yield self
@@ -403,8 +407,8 @@ class Ostinato(AppQueries, AppAccess):
         await prepare(self.schedules, self._declarations, self.store, now, prune=prune)
 
     async def _close(self) -> None:
-        """Stop the node in order, then close the store, even if an error occurs or this is cancelled. Runs that are
-        still active may use the app until then."""
+        """Stop the node, then close the store. The store is closed even if an error occurs or this task is cancelled.
+        While the node stops, active runs may still use the app."""
         try:
             await self._stop_working()
         finally:
@@ -428,7 +432,7 @@ class Ostinato(AppQueries, AppAccess):
         self.computing.close()
 
     async def _close_after_crash(self) -> None:
-        """Close an app whose node was killed, without waiting for runs and without log lines."""
+        """Close an app whose node was killed. This does not wait for runs and writes no log lines."""
         self._engine = None
         self.computing.close()
         if self._starts is not None:
@@ -443,14 +447,15 @@ class Ostinato(AppQueries, AppAccess):
     def workflow(
         self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
     ) -> WorkflowCode:
-        """Declare a workflow, which is deployed when a node starts."""
+        """Declare a workflow. It is deployed when a node starts."""
         return self.workflows.declare(name, version=version, policy=policy)
 
     def agent(
         self, name: str, *, timezone: str, model: Model | None = None, transport: Transport, **options: Any
     ) -> Agent:
-        """Declare an agent, which talks with people. `options`: prompt, fallback, idle, end_after, history, rounds,
-        model_retry, model_timeout, structured, admins, queue, campaigns, schedules, scheduler, tools."""
+        """Declare an agent that has conversations with people. The possible `options` are prompt, fallback, idle,
+        end_after, history, rounds, model_retry, model_timeout, structured, admins, queue, campaigns, schedules,
+        scheduler and tools."""
         return self.agents.declare(name, timezone=timezone, model=model, transport=transport, **options)
 
     @overload
@@ -462,8 +467,8 @@ class Ostinato(AppQueries, AppAccess):
     ) -> Callable[[F], F]: ...
 
     def function(self, function: Any = None, /, **options: Any) -> Any:
-        """Declare a durable function: `@app.function`, or `@app.function(version=2, pinned=True)`. Its finished steps
-        are never executed again, not even after a crash."""
+        """Declare a durable function: `@app.function`, or `@app.function(version=2, pinned=True)`. The results of its
+        finished steps are stored, so these steps are not executed again after a crash."""
 
         def declare(function: F) -> F:
             name = options.get("name") or getattr(function, "__name__", "")
@@ -482,8 +487,9 @@ class Ostinato(AppQueries, AppAccess):
     def job(self, /, **options: Unpack[JobOptions]) -> Callable[[F], F]: ...
 
     def job(self, function: Any = None, /, **options: Unpack[JobOptions]) -> Any:
-        """Declare a function as a job: `@app.job`, or `@app.job(retry=3, timeout="30s")`. Async functions run as tasks,
-        plain ones in threads, and with `process=True` in a child process that can be killed."""
+        """Declare a function as a job: `@app.job`, or `@app.job(retry=3, timeout="30s")`. An async function runs as a
+        task, and a plain function runs in a thread. With `process=True` the function runs in a child process, which can
+        be killed. Raises `OstinatoError` if an option is wrong or another job has the same name."""
         check_names(options)
         if function is None:
             return lambda function: self._declare_job(function, options)
@@ -510,10 +516,13 @@ class Ostinato(AppQueries, AppAccess):
     def schedule(
         self, spec: SpecLike, *, name: str | None = None, tz: str = "", **options: Unpack[ScheduleOptions]
     ) -> Callable[[F], F]:
-        """Declare a schedule over a function: `@app.schedule(cron("0 9 * * 1-5", tz="Europe/Berlin"))`. It is named
-        after the job, or `name`; the rest is as for `app.schedules.create`. When a node starts, the store is made to
-        say the same. The function is a job, by `@app.job(…)` above or below, or else with a job's defaults. `tz` is for
-        a spec that is a text."""
+        """Declare a schedule for a function: `@app.schedule(cron("0 9 * * 1-5", tz="Europe/Berlin"))`.
+
+        The function becomes a job with default options, unless it is declared with `@app.job(…)`, above or below this
+        decorator. The schedule's name is `name`, or the name of the job. `tz` is the zone of a spec that is written as
+        text. The other options are those of `app.schedules.create`. When a node starts, it creates or updates the
+        schedule in the store. Raises `OstinatoError` if the spec or an option is wrong.
+        """
         if not isinstance(spec, str | Spec | Mapping):
             raise OstinatoError(
                 f"@app.schedule needs a spec, not {short_repr(spec)}: write @app.schedule('every 15m'), or "
@@ -530,7 +539,7 @@ class Ostinato(AppQueries, AppAccess):
                 self.job(function)
                 self._implied[function] = self._name_of(function)
             whole = {"spec": when, **options}
-            # A mistake is said here, where it was made, and not when a node starts.
+            # Check the schedule now, so that a mistake raises an error here and not when a node starts.
             doors = Doors(Maker(self._handlers.get, self.action_kinds), self._name_of, self._min_interval)
             draft = Schedule("", read_name(name or self._name_of(function)), manual())
             define(draft, {"action": function, **whole}, doors)
@@ -540,8 +549,12 @@ class Ostinato(AppQueries, AppAccess):
         return declare
 
     def on(self, pattern: str, *, name: str | None = None) -> Callable[[C], C]:
-        """Call a function for events: `@app.on("run:*")`. With a `name` it hears every event at least once, also
-        those from before a restart; without, what happens from now on."""
+        """Call a function for events whose name matches the pattern: `@app.on("run:*")`.
+
+        With a `name`, the function is called at least once for every event after its first registration, also for
+        events that happened while this app was not running. Without a name, it is called only for events that happen
+        while this app is running.
+        """
 
         def listen(callback: C) -> C:
             self._listeners.append((pattern, callback, name))
@@ -551,7 +564,7 @@ class Ostinato(AppQueries, AppAccess):
 
         return listen
 
-    # RunBuilder
+    # Starting
 
     @overload
     async def start(
@@ -603,11 +616,14 @@ class Ostinato(AppQueries, AppAccess):
         request_id: str | None = None,
         **options: Unpack[StartOptions],
     ) -> RunHandle[Any]:
-        """Start a job, now or `at` a moment. With an `id` it is started once, however often this is called; with a
-        `request_id` the call is answered as it was the first time, for a day.
-        With a `connection` it is part of the transaction there: the run exists exactly if that commits.
+        """Start a run of a job, now or at the time `at`.
 
-        `options`: queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once, parent, actor.
+        With an `id`, only one run is started, even if this is called several times with the same id. With a
+        `request_id`, a repeated call returns the same answer as the first call, for a day. With a `connection`, the run
+        is inserted in the transaction of that connection: the run exists only if the transaction is committed.
+
+        The possible `options` are queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once,
+        parent and actor. Raises `OstinatoError` if the input or an option is wrong, or if a function is not a job.
         """
         if connection is not None:
             (started,) = await run_in_caller_transaction(connection, self.starting(job, input, id=id, at=at, **options))
@@ -630,7 +646,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> Callable[[], Operation[list[Started]]]:
-        """A start to be run within someone else's transaction."""
+        """Prepare the start of a run within a caller's own transaction. Returns a function that creates the operation
+        to run there."""
         run, deadline = self._prepare(job, input, id, at, options)
         now = self.engine.clock.now()
         return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)
@@ -681,7 +698,9 @@ class Ostinato(AppQueries, AppAccess):
         request_id: str | None = None,
         **options: Unpack[StartOptions],
     ) -> list[RunHandle[Any]]:
-        """Start many runs of one job in as few transactions as may be; with a `request_id` in one, once."""
+        """Start many runs of one job, up to 500 in each transaction. With a `request_id`, all runs are started in one
+        transaction, and a repeated call returns the same answer. Raises `OstinatoError` if an input is wrong; then no
+        run is started."""
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
         starting, now, new = self._starting(job, at, options), self.engine.clock.now(), self._ids.new
@@ -727,8 +746,8 @@ class Ostinato(AppQueries, AppAccess):
         return [RunHandle(self, id, new) for id, new in answer]
 
     async def retry(self, id: str, *, request_id: str | None = None) -> RunHandle[Any]:
-        """Do a run that is over once more: another run of the same job, with the same input and options. Its `parent`
-        is the run it repeats."""
+        """Repeat a run that has ended: start a new run of the same job, with the same input and options. The `parent`
+        of the new run is the repeated run. Raises `Conflict` if the run has not ended or cannot be repeated."""
         before = await self._newest(id)
         if not before.status.over:
             raise Conflict(f"run {id!r} is {before.status.value}; only one that is over can be repeated")
@@ -768,8 +787,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """A run that is checked and not on record, for a face that has something to write beside it; and the timer of
-        its deadline, if it has one."""
+        """Check a start, and return (the run, the timer of its deadline or None) without storing them. A caller that
+        writes more rows in the same transaction stores them itself."""
         return self._prepare(job, input, None, at, options)
 
     def _starting(
@@ -802,7 +821,7 @@ class Ostinato(AppQueries, AppAccess):
     # Waiting
 
     async def _ended(self, id: str) -> Ended:
-        """Wait for a chain to end. Warn if it is not over and no node is there to do it."""
+        """Wait for a chain to end. Log a warning if the chain has not ended and no node is running on the store."""
         if not self._is_node:
             await self._warn_without_nodes(id)
         return await self.engine.waiters.wait(id)
@@ -826,11 +845,13 @@ class Ostinato(AppQueries, AppAccess):
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run. One that is running is asked to stop: an async function is cancelled for real."""
+        """Cancel a run, and return its status afterwards. If the run is active, its node is asked to stop it: the task
+        of an async function is cancelled, but a function in a thread cannot be stopped."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id, force=False)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once, whatever its status. Later writes of its body are refused."""
+        """End a run at once, even if it is active, and return its status afterwards. If its function is still running,
+        the result of the function is refused. A run that has ended before does not change."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id, force=True)
 
     async def _stop(self, id: str, status: Status, reason: str, request: str | None, *, force: bool) -> str:
@@ -845,7 +866,7 @@ class Ostinato(AppQueries, AppAccess):
             return [status_after.value, changed]
 
         what = f"{status.value} {run.root_id} {digest(reason)}"
-        if request is None:  # to stop a run twice does no harm
+        if request is None:  # stopping a run twice is harmless, so no request id is needed
             answer = await self.store.run(lambda _: work())
         else:
             answer = await self._once(request, what, now, work)
@@ -853,7 +874,7 @@ class Ostinato(AppQueries, AppAccess):
         newest = await self._newest(id)
         if status_after is status and force:
             engine.bodies.cancel_here(newest.id, Stop(Status.CRASHED, None))
-        elif status_after is Status.ACTIVE and newest.kind == JOB:  # other kinds have decided to go on for now
+        elif status_after is Status.ACTIVE and newest.kind == JOB:  # another kind has left its run active on purpose
             engine.bodies.cancel_here(newest.id, Stop(status, reason))
         await engine.waiters.look([run.root_id])
         engine.nudge()
@@ -862,7 +883,8 @@ class Ostinato(AppQueries, AppAccess):
     # Health
 
     async def measure_schedules(self) -> list[Staleness]:
-        """Return how stale each schedule is, and set the gauges of this process's metrics."""
+        """Return a list that says for each schedule how late it is and how long ago it last succeeded. Set the metrics
+        of this process to the same values."""
         staleness = await self.schedules.staleness()
         metrics = self.engine.metrics
         metrics.since_success.clear()
@@ -878,12 +900,15 @@ class Ostinato(AppQueries, AppAccess):
         return staleness
 
     def ready(self) -> bool:
-        """Whether this process works, and on time."""
+        """Return whether this process works and is on time. `unready` returns the reason if it is not."""
         return self.unready() is None
 
     def unready(self) -> str | None:
-        """Return why this process does not work on time; None if it does. It is not running, it is stopping, its beat
-        is late, or its lease could not be renewed: the store is unavailable, full, read-only or gone."""
+        """Return the reason why this process does not work on time, or None if it does.
+
+        The reasons are: the app is not running or is stopping, the loop that fires timers is late, or the lease could
+        not be renewed, because the store is unavailable, full, read-only or deleted.
+        """
         engine = self._engine
         if engine is None:
             return "not running"
@@ -896,13 +921,14 @@ class Ostinato(AppQueries, AppAccess):
         return "the beat is late" if engine.beat.late_by() else None
 
     async def unpark_timers(self) -> int:
-        """Fire timers again that were parked because their firing failed. Returns how many."""
+        """Fire parked timers again, and return how many there were. A timer is parked if firing it failed."""
         rows = await self.store.run(lambda _: unpark())
         self.engine.hint()
         return rows
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
-        """Look for broken invariants, and repair what is safe to repair. Returns and logs all findings."""
+        """Look for broken invariants. With `repair`, repair those that are safe to repair. Returns and logs all
+        findings."""
         now = self.engine.clock.now()
         findings = await self.store.run(lambda _: scan(now, repair, self._ids.new, self.engine.kinds))
         unwritten = self.engine.bodies.ends.unwritable

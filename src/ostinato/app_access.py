@@ -1,4 +1,5 @@
-"""Access to an app: namespaces and tokens. Every change is recorded with its actor, and done once per request id."""
+"""Access to an app: namespaces and tokens. Every change is recorded as an event with its actor. A change with a request
+id is made only once."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ class AppAccess(ABC):
     async def ensure_namespace(
         self, name: str, notes: str = "", *, request_id: str | None = None
     ) -> tuple[NamespaceInfo, bool]:
-        """Create a namespace unless it exists. Returns it, and whether it is new."""
+        """Create a namespace unless it exists. Returns (the namespace, whether it is new)."""
         now = self.engine.clock.now()
         access.read_namespace(name)
         event = audit(now, name, "namespace:created", name, self.actor, notes=notes)
@@ -61,9 +62,10 @@ class AppAccess(ABC):
         return NamespaceInfo(**answer["namespace"]), answer["new"]
 
     async def delete_namespace(self, name: str, *, request_id: str | None = None) -> None:
-        """Delete a namespace. Rows of other tables, such as its tokens, are deleted with it.
+        """Delete a namespace. Some of its rows, such as tokens, are deleted with it.
 
-        Raises `Conflict` while it has runs, schedules or anything else that must be removed first.
+        Raises `Conflict` if the namespace still has rows that must be removed first, such as runs or schedules, or if
+        it is the default namespace. Raises `NotFound` if the namespace does not exist.
         """
         if name == DEFAULT_NAMESPACE:
             raise Conflict("the namespace 'default' cannot be deleted")
@@ -91,10 +93,12 @@ class AppAccess(ABC):
         bound: dict[str, str] | None = None,
         request_id: str | None = None,
     ) -> tuple[str, TokenInfo]:
-        """Create a token. Returns the secret text, which is not stored and cannot be shown again, and its description.
+        """Create a token. Returns (the secret text, the description of the token). The secret text is not stored, so it
+        cannot be shown again.
 
-        A `request_id` that was used before raises Conflict: it would either create a second token, or need the secret
-        text of the first.
+        Raises `Conflict` if the `request_id` was used before: the secret text of the first token cannot be returned
+        again. Raises `NotFound` if the namespace does not exist, and `OstinatoError` if the role or `expires_in` is
+        wrong.
         """
         now = self.engine.clock.now()
         checked_role = access.read_role(role)
@@ -128,7 +132,7 @@ class AppAccess(ABC):
         return await self.store.read(lambda _: access.list_tokens())
 
     async def revoke_token(self, id: str, *, namespace: str | None = None, request_id: str | None = None) -> None:
-        """Revoke a token; with a `namespace`, only if it belongs to that namespace."""
+        """Revoke a token. Raises `NotFound` if there is no such token, or if it does not belong to `namespace`."""
         now = self.engine.clock.now()
         if namespace is not None and id not in {one.id for one in await self.tokens() if one.namespace == namespace}:
             raise NotFound(f"there is no token {id!r}")
@@ -141,7 +145,8 @@ class AppAccess(ABC):
         await self._once(request_id, f"revoke token {id}", now, revoke)
 
     async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """Run `work` in one transaction, once even if it is retried; with a request id, also if it is called again."""
+        """Run `work` in one transaction, and return its answer. The change is made only once, even if the transaction
+        is retried. With a request id, it is made only once even if this is called again."""
         answer = await run_once(self.store, self.namespace, request, what, now, work)
         self.engine.nudge()
         return answer

@@ -1,4 +1,5 @@
-"""Queries of an app: runs, logs, events, timers and nodes. They read one namespace."""
+"""Queries of an app: runs, logs, events, timers and nodes. Runs, logs, events and timers are those of the app's
+namespace."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class AppQueries:
     computing: Computing
 
     async def get(self, id: str) -> RunInfo:
-        """Return the newest attempt of a run, by its id or by the id it was started with. Raises NotFound."""
+        """Return the newest attempt of a run. `id` is the run's id, or the `id` that its caller gave to `start`. Raises
+        `NotFound` if there is no such run."""
         return run_info(await self._newest(id))
 
     async def attempts(self, id: str) -> list[RunInfo]:
@@ -44,7 +46,9 @@ class AppQueries:
         limit: int = 100,
         attempts: bool = False,
     ) -> list[RunInfo]:
-        """Return runs, newest first. `before` is the `run_id` of the last run on the previous page."""
+        """Return runs, newest first. `before` is the `run_id` of the last run on the previous page. With `attempts`,
+        the earlier attempts of each run are returned, too. Raises `OstinatoError` if the status is unknown, and
+        `LimitError` if the limit is wrong."""
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
@@ -64,7 +68,7 @@ class AppQueries:
         return await self.computing.each(self.namespace, (run_info(whole_run(row)) for row in rows))
 
     async def counts(self) -> dict[str, int]:
-        """Count attempts by status."""
+        """Return a dict from status to the number of attempts with this status."""
 
         def count_runs(_: int) -> Operation[list[Any]]:
             return (yield sql("count_runs", namespace=self.namespace))
@@ -72,7 +76,7 @@ class AppQueries:
         return {row[0]: int(row[1]) for row in await self.store.read(count_runs)}
 
     async def logs(self, id: str) -> list[LogLine]:
-        """Return the log lines of all attempts of a run."""
+        """Return the log lines of all attempts of a run. Raises `NotFound` if there is no such run."""
         log_lines: list[LogLine] = []
         for attempt in await self.attempts(id):
 
@@ -85,7 +89,8 @@ class AppQueries:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Event]:
-        """Return events after `after`, in commit order; all, or those about `subject`. `newest`: the last events."""
+        """Return events in commit order, from the event after the sequence number `after` on. With a `subject`, return
+        only events about this subject. With `newest=True`, return the last events instead."""
         if newest and (after or subject is not None):
             raise OstinatoError("newest returns the last events; leave out after and subject")
         check_limit(limit)
@@ -109,7 +114,7 @@ class AppQueries:
         return [Timer(*row) for row in await self.store.read(due)]
 
     async def last_event(self) -> int:
-        """Return the number of the newest event."""
+        """Return the sequence number of the newest event."""
 
         def last(_: int) -> Operation[int]:
             return int((yield sql("last_event"))[0][0])

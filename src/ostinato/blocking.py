@@ -1,4 +1,5 @@
-"""Run coroutines for code that does not await: an event loop in a thread, and calls that block until it answers."""
+"""Run coroutines for code that does not await: an event loop in a thread, and calls that block until they have a
+result."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """An event loop in its own thread, between `start` and `stop`. `closed` is the error that calls raise at other
-    times."""
+    """An event loop in its own thread. It runs from `start` until `stop`. At other times `call` raises `OstinatoError`
+    with the message `closed`."""
 
     def __init__(self, name: str, closed: str) -> None:
         self._name = name
@@ -30,14 +31,15 @@ class LoopThread:
         self._thread.start()
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop, and return its result. Raises what it raises."""
+        """Run a coroutine in the loop, and return its result. An exception of the coroutine is raised here. Raises
+        `OstinatoError` if the loop is not running."""
         if self._loop is None:
             coroutine.close()
             raise OstinatoError(self._closed)
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
     def stop(self) -> None:
-        """End the thread and close the loop. Does nothing if it is not running."""
+        """End the thread and close the loop. Does nothing if the loop is not running."""
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         if loop is not None and thread is not None:
@@ -47,8 +49,8 @@ class LoopThread:
 
 
 class BlockingCalls:
-    """An object whose coroutine methods block until they are done, and whose async generators become plain generators.
-    `wait` runs a coroutine and returns its result."""
+    """Wraps `target`, an object with coroutine methods, for code that does not await. A coroutine method blocks until
+    it is done, and an async generator becomes a plain generator. `wait` runs a coroutine and returns its result."""
 
     def __init__(self, target: Any, wait: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
         self._target = target

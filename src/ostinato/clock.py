@@ -1,4 +1,4 @@
-"""The clock. Nothing else in Ostinato reads the time."""
+"""The clock. Only this module reads the time; all other code of Ostinato asks a clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ostinato.when.instants import Micros
 
 
 class Clock(Protocol):
-    virtual: bool  # the clock moves only when everything waits
+    virtual: bool  # for tests: the time moves on only when all tasks wait
 
     def now(self) -> Micros:
         """Return microseconds since 1970, UTC."""
@@ -20,12 +20,12 @@ class Clock(Protocol):
 
 
 class MachineClock(Clock, Protocol):
-    """A machine's clock. Its time may be set at any moment; its ticks never jump."""
+    """A machine's clock. Its time may be set at any moment. Its ticks are a monotonic clock, which cannot be set."""
 
     @property
     def origin(self) -> str | None:
-        """Return an id of the moment that the ticks are counted from. Ticks of processes with the same origin can be
-        compared."""
+        """Return an id of the moment from which the ticks are counted. The ticks of two processes can be compared if
+        they have the same origin. None means that they cannot be compared."""
         ...
 
     def ticks(self) -> Micros:
@@ -49,12 +49,14 @@ class SystemClock:
 
 
 def _ticks() -> int:
-    """Return nanoseconds since boot, including the time suspended where the system provides it."""
+    """Return nanoseconds since boot. They include the time in which the machine was suspended, if the system counts
+    it."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
 
 
 def _origin() -> str | None:
-    """Return an id of this boot and time namespace, whose processes share their ticks; None if the system has none."""
+    """Return an id of this boot and this time namespace of Linux: all processes in them have the same ticks. Returns
+    None if the system has no such ids."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/time')}"
@@ -64,7 +66,7 @@ def _origin() -> str | None:
 class SharedClock:
     """The time that all nodes of one store share: this machine's ticks plus an offset.
 
-    Setting the machine's clock does not change it.
+    When the machine's clock is set, this time does not change.
     """
 
     def __init__(self, local: MachineClock) -> None:
@@ -77,7 +79,7 @@ class SharedClock:
         return self.local.ticks() + self.ahead
 
     def set(self, ahead: Micros) -> Micros:
-        """Set the offset from the ticks. Returns how far the time steps."""
+        """Set the offset from the ticks. Returns by how much the time changes."""
         step, self.ahead = ahead - self.ahead, ahead
         self.measured_at = self.local.ticks()
         return step

@@ -30,7 +30,7 @@ class JobOptions(TypedDict, total=False):
 
 
 def check_names(options: Collection[str]) -> None:
-    """Raise `OstinatoError` for an option that jobs do not have."""
+    """Raise `OstinatoError` if a name is not an option of jobs."""
     names = sorted(JobOptions.__optional_keys__)
     for option in options:
         if option not in names:

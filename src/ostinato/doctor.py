@@ -1,6 +1,7 @@
 """Diagnose a store and its nodes: a list of checks, each with a remedy if something is wrong.
 
-It changes nothing, unless it is called with `repair`: then it repairs what the invariant scanner considers safe.
+It changes nothing, unless it is called with `repair=True`. Then it repairs broken invariants that are safe to repair,
+adds missing labels of schedules, and tries parked timers again.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _LITTLE = 100 * _MEGABYTE
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check. `remedy` says what to do, if anything."""
+    """The result of one check. `remedy` says what an operator should do; it is empty if nothing is to be done."""
 
     name: str
     state: State
@@ -115,7 +116,7 @@ def _zone_rules(alive: Sequence[NodeInfo]) -> Check:
 
 
 def _newer_rules(used: ZoneRules, installed: str | None) -> Check | None:
-    """Return a notice if the package tzdata is newer than the rules in use, else None."""
+    """Return a notice if the package tzdata is newer than the rules in use, otherwise None."""
     if (
         installed is None
         or used.source == "tzdata"
@@ -229,7 +230,7 @@ async def _parked_schedules(app: Ostinato) -> Check:
 
 
 async def _labels(app: Ostinato, *, repair: bool) -> Check:
-    """Check whether searches by job and tags find all schedules, for the first 10,000 by id."""
+    """Check whether searches by job and tags find all schedules. This checks the first 10,000 schedules by id."""
     missing, after, read = 0, "", 0
     following: str | None = ""
     while following is not None and read < _READ:
@@ -268,7 +269,8 @@ async def _parked_timers(app: Ostinato, repair: bool) -> Check:
 
 
 def _remedy_for_parked(reasons: Sequence[str]) -> str:
-    """Return the remedy for these reasons. A value that is too large cannot be stored by a newer node either."""
+    """Return the remedy for timers that were parked for these reasons. If a value is too large, a newer node cannot
+    store it either, so that reason has its own remedy."""
     if any("OverflowError" in reason or "64-bit" in reason for reason in reasons):
         return (
             "a number or a length of time is too large to be stored. `ostinato journeys check` names the place in a"

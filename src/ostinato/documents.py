@@ -1,9 +1,9 @@
 """Read YAML and JSON into plain values (texts, numbers, booleans, null, lists, objects) with the line and column of
 every key and value. Two dialects share one reader:
 
-- the usual one is YAML 1.2 with anchors, aliases, merge keys (`<<`) and the tags of JSON's types;
-- the strict one is the part of YAML 1.2 that JSON can express: no anchors, aliases, tags, directives, tabs or keys that
-  are not texts. Words that only YAML 1.1 converts (`on`, `1:30`, `2026-01-01`, `1_000`) stay texts."""
+- the usual dialect is YAML 1.2 with anchors, aliases, merge keys (`<<`) and the tags of JSON's types;
+- the strict dialect is the part of YAML 1.2 that JSON can express. It has no anchors, aliases, tags, directives and
+  tabs, and every key is a text. Words that only YAML 1.1 converts (`on`, `1:30`, `2026-01-01`, `1_000`) stay texts."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from ruamel.yaml.nodes import ScalarNode
 from ostinato.errors import short_json
 
 Path: TypeAlias = tuple[str | int, ...]
-LEAST, MOST = -(1 << 63), (1 << 64) - 1  # whole numbers of the strict dialect: every JSON library reads them alike
+LEAST, MOST = -(1 << 63), (1 << 64) - 1  # whole numbers of the strict dialect: every JSON library can read them
 MAX_DEPTH = 100
 _MAX_VALUES = 1_000_000
-# Aliases of aliases multiply. Aliases may repeat this many values, and ten more for each value that is written out: a
-# file of ten thousand schedules with shared defaults stays far below.
+# Aliases of aliases multiply the number of values. All aliases together may repeat this many values, and ten more for
+# each value that is written out. A file of ten thousand schedules with shared defaults repeats far fewer.
 _MAX_REPEATED = 20_000
 _MAX_DIGITS = 4000  # Python refuses to convert longer numbers
 _TAG = "tag:yaml.org,2002:"
 _TAB = re.compile(r"^[ ]*\t", re.MULTILINE)
-# JSON is YAML except for these characters. They are replaced while the reader looks for places.
+# JSON may contain these characters, but YAML may not. They are replaced when JSON is read as YAML to find the places.
 _NOT_IN_YAML = {code: code + 0xE000 for code in range(0x7F, 0xA0)} | {0xFFFE: 0xE0FE, 0xFFFF: 0xE0FF}
 _NOT_IN_JSON = ("NaN", "Infinity", "-Infinity")
 
@@ -55,7 +55,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a text. `code` is stable, the message is not; `suggestion` says how to correct it."""
+    """One mistake in a text. `code` identifies the kind of mistake and does not change between versions, but `message`
+    may change. `suggestion` says how to correct the mistake."""
 
     code: str
     path: Path
@@ -66,14 +67,14 @@ class Problem:
 
 @dataclass(slots=True)
 class Positions:
-    """The places of a document's keys and values, by path."""
+    """The places of a document's keys and values. A path is the keys and indexes that lead to a value."""
 
     values: dict[Path, Place] = field(default_factory=dict)
     keys: dict[Path, Place] = field(default_factory=dict)
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Return the place of the value at `path`, or of the nearest enclosing value; with `key`, the place of its
-        key."""
+        """Return the place of the value at `path`, or of the nearest value that contains it. With `key=True`, return
+        the place of the value's key if it has one."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:
@@ -83,8 +84,8 @@ class Positions:
 
 @dataclass(slots=True)
 class Document:
-    """The content of a text. If there are problems, `value` may be incomplete: the values at the `unread` paths are
-    unknown. If the text is not `readable`, there is no value, and the last problem says why."""
+    """The content of a text. If there are problems, `value` may be incomplete: the values at the paths in `unread` are
+    unknown. If `readable` is false, `value` is None, and the last problem gives the reason."""
 
     value: Any = None
     positions: Positions = field(default_factory=Positions)
@@ -94,8 +95,8 @@ class Document:
 
 
 def read_document(text: str, file: str, *, strict: bool = False, max_depth: int = MAX_DEPTH) -> Document:
-    """Read one document. `file` is its name; with the suffix `.json` it must be JSON. Raises nothing: the document's
-    `problems` lists the mistakes."""
+    """Read one document. `file` is the name of its file; if the name ends with `.json`, the text must be JSON. Raises
+    no error for a mistake in the text: the document's `problems` lists all mistakes."""
     reader = _Reader(strict, max_depth)
     document = reader.document
     try:
@@ -111,7 +112,7 @@ def read_document(text: str, file: str, *, strict: bool = False, max_depth: int 
 
 
 class _Unreadable(Exception):
-    """Raised if the rest of the document cannot be read. The last problem says why."""
+    """Raised if the rest of the document cannot be read. The last problem of the document gives the reason."""
 
 
 @dataclass(slots=True)
@@ -141,7 +142,7 @@ class _Reader:
         """Return the value of a text that must be JSON."""
         self._is_json = True
         try:
-            # A number that is too large gets its problem when its place is read.
+            # A number with too many digits is read as 0 here. Its problem is added later, when its place is known.
             return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _MAX_DIGITS else 0)
         except json.JSONDecodeError as error:
             self._stop("document-syntax", Place(error.lineno, error.colno), f"this is not JSON: {error.msg}")
@@ -166,9 +167,10 @@ class _Reader:
             self._stop("document-syntax", Place(1, 1), f"this is not YAML: {str(error).splitlines()[0]}")
 
     def _resolve_aliases(self, events: Iterator[Event]) -> Iterator[_Part]:
-        """Yield the same events, with each alias bound to the events of the latest anchor of its name."""
+        """Yield the same events, but replace each alias by a `_Repeat` with the events of the latest anchor of that
+        name."""
         anchors: dict[str, list[_Part]] = {}
-        recordings: list[tuple[int, list[_Part]]] = []  # of values that have an anchor and are not over
+        recordings: list[tuple[int, list[_Part]]] = []  # (depth, events) of values with an anchor that are not complete
         depth = 0
         for event in events:
             part: _Part = event
@@ -211,7 +213,8 @@ class _Reader:
         self._stop("document-several", _place(event), message)
 
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
-        """Return the value that begins with this event. `ancestors` identify the values that contain it."""
+        """Return the value that begins with this event. `ancestors` are the ids of the events that began the values
+        around it."""
         if isinstance(event, _Repeat):
             after, self._events = self._events, iter(event.events)
             in_alias, self._in_alias = self._in_alias, True
@@ -259,7 +262,8 @@ class _Reader:
             yield event
 
     def _object(self, path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return an object. Its own keys are read before merged ones, so that they keep their own places."""
+        """Return an object. Its own keys are read before the keys that a merge (`<<`) adds, so that the own keys keep
+        their places."""
         members: dict[str, Any] = {}
         merges: list[list[_Part]] = []
         lines: dict[str, int] = {}
@@ -308,7 +312,7 @@ class _Reader:
         return not self._strict and isinstance(key, ScalarEvent) and self._tag(key) == "merge"
 
     def _subtree(self) -> list[_Part]:
-        """Take the events of the next value."""
+        """Consume and return the events of the next value."""
         parts, depth = [], 0
         for part in self._events:
             parts.append(part)
@@ -319,7 +323,8 @@ class _Reader:
         return parts
 
     def _merged(self, parts: list[_Part], path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return the members that `<<: *defaults` adds. Of several objects, the first one wins."""
+        """Return the members that a merge such as `<<: *defaults` adds. If several objects have the same key, the first
+        object counts."""
         while isinstance(parts[0], _Repeat):
             parts = parts[0].events
         after, self._events = self._events, iter(parts)
@@ -375,7 +380,8 @@ class _Reader:
         self.document.unread.add(path)
 
     def _text(self, event: ScalarEvent, path: Path) -> str:
-        """Return a text. Joins surrogate pairs, which JSON writes as two escapes."""
+        """Return the text of a scalar. JSON may write one character as two escapes (a surrogate pair); they are
+        joined."""
         text = str(event.value)
         if text.isascii():
             return text
@@ -387,7 +393,8 @@ class _Reader:
             return ""
 
     def _tag(self, event: ScalarEvent) -> str:
-        """Return the type of a scalar, explicit or resolved."""
+        """Return the type of a scalar, such as "int": that of its explicit tag, or the type that YAML finds for its
+        text."""
         tag = event.ctag
         if tag is None or str(tag) == "!":
             tag = self._yaml.resolver.resolve(ScalarNode, event.value, event.implicit)

@@ -23,7 +23,7 @@ class OstinatoError(Exception):
 class SpecError(OstinatoError, ValueError):
     """Raised if a spec, or a part of one, is wrong.
 
-    `field` names the place, `value` is the value found there, `hint` says what would be right.
+    `field` names the place, `value` is the value at this place, and `hint` says what would be right.
     """
 
     def __init__(self, message: str, *, field: str = "", value: object = None, hint: str = "") -> None:
@@ -40,8 +40,8 @@ class SpecError(OstinatoError, ValueError):
 
 
 class InputError(OstinatoError):
-    """Raised if a job cannot take an input. `faults` lists each place in the input, as a path, with what is wrong
-    there."""
+    """Raised if a job does not accept an input. `faults` is a tuple of (path of the place in the input, description of
+    the mistake)."""
 
     def __init__(self, message: str, faults: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ class TooManyExclusions(SpecError):
 
 
 def short_repr(value: object) -> str:
-    """Return a short repr of a value for an error message, however long, deep or large the value is."""
+    """Return a repr of a value for an error message. It is short even if the value is long, deep or large."""
     if isinstance(value, str) and len(value) <= _SHORT.maxstring:
         return repr(value)
     try:
@@ -67,7 +67,7 @@ def short_repr(value: object) -> str:
 
 
 def short_json(value: object) -> str:
-    """Return a short repr of a JSON or YAML value, with null, true and false."""
+    """Return a short repr of a JSON or YAML value. None, True and False are written as null, true and false."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return short_repr(value)
@@ -80,8 +80,8 @@ _SHORT.maxstring = _SHORT.maxother = 80
 _LISTED = 30
 
 
-# Other names for a thing, from other tools or other interfaces of this one. They are tried before similar spelling,
-# which would suggest `timeout` for `timezone`.
+# Words that users may know from other tools, or from other interfaces of Ostinato, and the names used here. Synonyms
+# are tried before similar spelling, because similar spelling would suggest `timeout` for `timezone`.
 _SYNONYMS = {
     "api_key": ("token",),
     "at": ("due", "first"),
@@ -170,7 +170,8 @@ _SYNONYMS = {
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that was probably meant, by a synonym or by similar spelling, or None."""
+    """Return the choice that the user probably meant, found as a synonym or by similar spelling. Returns None if there
+    is none."""
     names = list(choices)
     for other in _SYNONYMS.get(word.lower().replace("-", "_"), ()):
         if other in names:
@@ -180,7 +181,8 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value is a text that every store accepts: not empty, without NUL and lone surrogates."""
+    """Return whether a value is a text that every store accepts: it is not empty, and has no NUL and no lone
+    surrogate."""
     return isinstance(value, str) and value != "" and not _NOT_STORABLE.search(value)
 
 
@@ -190,7 +192,8 @@ def check_text(value: object, what: str) -> None:
 
 
 def refuse_nul(value: object, where: str) -> None:
-    """Raise OstinatoError if a text in a JSON value, or a name of a field, has a NUL or half of a surrogate pair."""
+    """Raise `OstinatoError` if a text or a key in a JSON value has a NUL or half of a surrogate pair. The message
+    begins with `where`."""
     left: list[tuple[str, object]] = [("", value)]
     while left:
         place, part = left.pop()
@@ -210,31 +213,32 @@ MOST_LISTED = 100_000
 
 
 def limit_rule(most: int) -> str:
-    """Return the rule for the limit of a list, as all error messages state it."""
+    """Return the part of an error message that says which limit of a list is allowed. All messages use this text."""
     return f"not a whole number from 1 to {most:,}"
 
 
 def check_limit(limit: object, most: int = MOST_LISTED) -> None:
-    """Raise LimitError if the limit of a list is not a whole number from 1 to `most`."""
+    """Raise `LimitError` if the limit of a list is not a whole number from 1 to `most`."""
     if type(limit) is not int or not 1 <= limit <= most:
         raise LimitError(f"limit {short_repr(limit)} is {limit_rule(most)}")
 
 
 def list_choices(choices: Collection[str]) -> str:
-    """Return a hint with the existing choices, or the first of them."""
+    """Return a hint that lists the choices. If there are many, it lists only the first ones."""
     first = ", ".join(islice(choices, _LISTED)) or "none"
     more = len(choices) - _LISTED
     return f"there are {first} and {more:,} more" if more > 0 else f"there are {first}"
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return a hint with the choice that was probably meant, or an empty text."""
+    """Return a hint with the choice that the user probably meant, or an empty text."""
     near = nearest(word, choices)
     return f"did you mean {str(near)!r}?" if near else ""
 
 
 def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where: str) -> None:
-    """Raise TypeError for a keyword that a function does not take, naming those that it does."""
+    """Raise `TypeError` if a function does not take one of the keywords. The message names the keywords that it
+    takes."""
     names = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     for name in keywords:
         if name not in names:
@@ -242,7 +246,8 @@ def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where:
 
 
 def naming_keywords(where: str) -> Callable[[F], F]:
-    """Let a coroutine function, called with an unknown keyword, name those that it takes."""
+    """Return a decorator for a coroutine function. If the function is called with an unknown keyword, the `TypeError`
+    names the keywords that it takes."""
 
     def decorate(function: F) -> F:
         takes = set(signature(function).parameters)
@@ -259,7 +264,7 @@ def naming_keywords(where: str) -> Callable[[F], F]:
 
 
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
-    """Return an AttributeError that suggests the attribute that was probably meant."""
+    """Return an `AttributeError` that suggests the attribute that the user probably meant."""
     public = [other for other in dir(type(owner)) if not other.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public) or list_choices(public)
     return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)
@@ -270,12 +275,12 @@ class StoreError(OstinatoError):
 
 
 class NotAStore(StoreError):
-    """Raised if the URL or the database cannot be used as a store."""
+    """Raised if a URL does not name a store, or if the database at the URL is not a store."""
 
 
 class StoreUnavailable(StoreError):
-    """Raised if the store is temporarily unavailable. Acknowledged changes are safe, and the call may be tried
-    again."""
+    """Raised if the store is temporarily unavailable. Changes that were confirmed before are safe, and the call may be
+    tried again."""
 
 
 class StoreRefused(StoreError):
@@ -302,7 +307,7 @@ class RunEnded(OstinatoError):
 
 
 class RunFailed(RunEnded):
-    """Raised if the run failed or timed out. `error` is the exception it raised, as JSON."""
+    """Raised if the run failed or timed out. `error` is the exception that the run raised, as a JSON value."""
 
 
 class RunCancelled(RunEnded):

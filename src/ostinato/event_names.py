@@ -1,5 +1,5 @@
-"""The names of events. Ways add their own. docs/reference/events.md lists the names with their data; a test compares
-the two."""
+"""The names of events. Ways add the names of their own events. docs/reference/events.md lists the names with their
+data; a test compares that file with this module."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _VERBS = {
 
 
 class EventNames:
-    """All names of events in an app. `of_ways` are the verbs of the events that ways add, by subject."""
+    """All names of events in an app. A name is `subject:verb`. `of_ways` is a dict from subject to the verbs of the
+    events that ways add, separated by spaces."""
 
     def __init__(self, of_ways: Mapping[str, str]) -> None:
         taken = _VERBS.keys() & of_ways.keys()
@@ -37,7 +38,8 @@ class EventNames:
         self.all = tuple(f"{subject}:{verb}" for subject, verbs in self._verbs.items() for verb in verbs.split())
 
     def refuse_unknown(self, pattern: str) -> None:
-        """Raise `OstinatoError` for a pattern that matches no event: a listener with it would wait forever."""
+        """Raise `OstinatoError` if a pattern matches no event name. A listener with such a pattern would not be
+        called."""
         if not any(fnmatchcase(name, pattern) for name in self.all):
             subjects = ", ".join(f"{subject}:*" for subject in self._verbs)
             hint = did_you_mean(pattern, self.all) or f"patterns are {subjects}, or one name such as run:failed"

@@ -16,13 +16,14 @@ _CHANCE_BITS = 80
 
 
 class Ids:
-    """Generates ids. `chance` returns random bits; a seeded one makes a simulation repeatable."""
+    """Generates ids. `chance` takes a number of bits and returns a random number. With a seeded function, a simulation
+    is repeatable."""
 
     def __init__(self, chance: Callable[[int], int] = secrets.randbits) -> None:
         self._chance = chance
         self._millis = -1
         self._tail = 0
-        self._high = -1  # all but the last forty bits, which seldom change between two ids
+        self._high = -1  # all bits but the last forty; they are often the same in the next id, so their text is kept
         self._head = ""
 
     def new(self, now: Micros) -> str:
@@ -46,7 +47,8 @@ class Ids:
 
 
 def creation_time(id: str) -> Micros:
-    """Return when an id was created, by the clock of its process, in whole milliseconds."""
+    """Return the time at which an id was created, in whole milliseconds, by the clock of the process that created
+    it."""
     value = 0
     for letter in id:
         value = value << 5 | _ALPHABET.index(letter)

@@ -1,4 +1,4 @@
-"""Values of the engine: runs, timers, events, and the policies of a run."""
+"""Data classes of the engine: runs, timers, events, and the policies of a run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ _LONGEST: Micros = 1_000 * 366 * 86_400 * SECOND
 
 
 def read_length(value: Length, field_name: str) -> Micros:
-    """Read a length of time as microseconds, from a text (`"5s"`, `"PT5M"`), a timedelta or a number of seconds."""
+    """Return a length of time in microseconds. `value` is a text (`"5s"`, `"PT5M"`), a timedelta or a number of
+    seconds. Raises `OstinatoError` if it is not a length, is too long, or counts months."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         micros = value * SECOND
         if not -_LONGEST <= micros <= _LONGEST:  # not a number (NaN) is refused here, too
@@ -97,9 +98,9 @@ def _is_count(value: object) -> bool:
 class Retry:
     """The retry policy of a run: how many attempts it has, and the delays between them.
 
-    `attempts` counts all attempts, including the first. The n-th delay is `delay` × `factor`^(n-1), at most `longest`,
-    minus a random part of up to `jitter` of it. `delay` and `longest` are texts such as `"5s"`, timedeltas or numbers
-    of seconds; they are stored as timedeltas.
+    `attempts` counts all attempts, including the first. The n-th delay is `delay` × `factor`^(n-1), but at most
+    `longest`. From this delay a random part is subtracted: with a `jitter` of 0.1, up to a tenth of the delay. `delay`
+    and `longest` are texts such as `"5s"`, timedeltas or numbers of seconds; they are kept as timedeltas.
     """
 
     attempts: int = 1
@@ -122,12 +123,12 @@ class Retry:
             raise OstinatoError(f"retry jitter {self.jitter!r} is not a number from 0 to 1")
 
     def backoff(self, failures: int, chance: float) -> Micros:
-        """Return the delay after this many failures; `chance` is in [0, 1)."""
+        """Return the delay after this many failures. `chance` is a random number in [0, 1)."""
         full = backoff(failures, _micros(self.delay), float(_micros(self.longest)), self.factor)
         return int(full * (1 - self.jitter * chance))
 
     def as_stored(self) -> dict[str, Any]:
-        """Return the JSON for a row, with lengths in microseconds."""
+        """Return the policy as JSON for a row of the store, with lengths in microseconds."""
         lengths = {"delay": _micros(self.delay), "longest": _micros(self.longest)}
         return {"attempts": self.attempts, "factor": self.factor, "jitter": self.jitter, **lengths}
 
@@ -138,7 +139,8 @@ class Retry:
 
 
 def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
-    """Read `3`, `Retry(…)` or `{"attempts": 3, "delay": "5s"}`. Raises OstinatoError."""
+    """Return the policy that `3`, `Retry(…)` or `{"attempts": 3, "delay": "5s"}` means; None means the default. Raises
+    `OstinatoError` for any other value."""
     if value is None:
         return Retry()
     if isinstance(value, Retry):
@@ -158,9 +160,9 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
 class Limit:
     """How many runs with one key may run at once (`most`), and how many may start in a period (`rate` per `per`).
 
-    Runs with the same `key` share the limit; `{name}` in it is replaced by a value of the input. Without `most` and
-    `rate` the key only gets its fair share, by `weight`. `per` is a text such as `"1m"`, a timedelta or a number of
-    seconds; it is stored as a timedelta.
+    Runs with the same `key` share the limit. `{name}` in the key is replaced by the value `name` of the input. Without
+    `most` and `rate`, the limit only gives each key a fair share of the nodes, in proportion to `weight`. `per` is a
+    text such as `"1m"`, a timedelta or a number of seconds; it is kept as a timedelta.
     """
 
     key: str
@@ -188,7 +190,7 @@ class Limit:
         return _micros(self.per)
 
     def as_stored(self) -> dict[str, Any]:
-        """Return the JSON for a row, with `per` in microseconds."""
+        """Return the limit as JSON for a row of the store, with `per` in microseconds."""
         return {"key": self.key, "most": self.most, "rate": self.rate, "per": self.period, "weight": self.weight}
 
     @staticmethod
@@ -198,7 +200,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one run. They override those of its handler; None means the handler's value."""
+    """The options of one run. They override the options of the job. None means that the job's option applies."""
 
     retry: Retry | None = None
     timeout: Micros | None = None
@@ -211,8 +213,9 @@ class Options:
 class Run:
     """One attempt of a run.
 
-    `root_id` is the id of the chain's first attempt. `claim` counts how often this attempt was claimed; it is the
-    fence. `detail` is data of its schedule about the occurrence, as JSON.
+    `root_id` is the id of the first attempt, which identifies the chain of attempts. `claim` counts how often this
+    attempt was claimed; the fence compares it at every write of a node. `detail` is JSON that the schedule has stored
+    about the occurrence.
     """
 
     id: str
@@ -238,7 +241,7 @@ class Run:
     actor: str | None = None
     schedule_id: str | None = None
     detail: str | None = None
-    # Not read by a claim.
+    # A claim does not read the fields below.
     status: Status = Status.READY
     reason: str | None = None
     ready_at: Micros | None = None
@@ -284,7 +287,7 @@ _MOMENTS = frozenset(
 
 
 def event_data(event: Event) -> dict[str, Json]:
-    """Return an event's data as JSON for users, with times as RFC 3339."""
+    """Return an event's data as a dict for users. Times are written in RFC 3339."""
     return {
         key: format_instant(value) if key in _MOMENTS and type(value) is int else value
         for key, value in event.data.items()

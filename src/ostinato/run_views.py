@@ -1,4 +1,4 @@
-"""Views of runs for users: parsed, with datetimes, a chain of attempts as one run."""
+"""Views of runs for users. JSON is parsed, times are datetimes, and a chain of attempts is shown as one run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ostinato.when.instants import optional_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """The state of a run. `id` is the id of the chain, `attempt` the number of the attempt described here."""
+    """The state of one attempt of a run. `id` is the id of the run, the same for all attempts. `run_id` is the id of
+    this attempt, and `attempt` is its number, from 1 on."""
 
     id: str
     name: str

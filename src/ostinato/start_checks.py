@@ -1,5 +1,5 @@
-"""Check starts, and build their runs. Every mistake in a start is found here, before anything is stored. Values that
-many starts of one job share are computed once."""
+"""Check the starts of runs, and build the runs. Every mistake in a start is found here, before a run is stored. Values
+that many runs of one job share are computed once."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ class RunBuilder:
         return self._own.deadline
 
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
-        """Return a run, and the timer of its deadline if it has one. Raises OstinatoError if the input is wrong."""
+        """Return (a run, the timer of its deadline or None). `key` is the id that the caller has given to the run.
+        Raises `OstinatoError` if the input or the key is wrong."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"job {self._name!r}: the input {short_repr(input)} is not an object with string keys; "
@@ -174,16 +175,16 @@ def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limi
 
 
 def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether two function objects are the same function. If its module was imported twice, there are two
-    objects."""
+    """Return whether two function objects come from the same definition. A module that is imported twice creates two
+    objects for the same function."""
     if (first.__module__, first.__qualname__) != (second.__module__, second.__qualname__):
         return False
     return not _are_both_in_source(first, second)
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the current file defines both functions, on different lines. After a reload it defines only one of
-    them.
+    """Return whether the source file defines both functions, on different lines. If one function is from before a
+    reload of an edited file, the file now defines only the other one.
 
     Returns False if the source cannot be read.
     """

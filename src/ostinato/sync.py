@@ -33,7 +33,7 @@ Input: TypeAlias = Mapping[str, Any]
 
 
 class SyncRun(Generic[T_co]):
-    """A run that was started by code that does not await."""
+    """A run that was started, for code that does not await. `new` is false if a run with the same id existed before."""
 
     def __init__(self, app: SyncOstinato, handle: RunHandle[T_co]) -> None:
         self._app = app
@@ -42,11 +42,11 @@ class SyncRun(Generic[T_co]):
         self.new = handle.new
 
     def result(self, timeout: Length | None = None) -> T_co:
-        """Wait for the run's result, and return it. Raises as `RunHandle.result` does."""
+        """Wait for the run's result, and return it. Raises the same errors as `RunHandle.result`."""
         return self._app.call(self._handle.result(timeout))
 
     def cancel(self, reason: str = "") -> str:
-        """Request the run to stop, and return its status after that."""
+        """Cancel the run, and return its status afterwards."""
         return self._app.call(self._handle.cancel(reason))
 
     def info(self) -> RunInfo:
@@ -54,7 +54,7 @@ class SyncRun(Generic[T_co]):
 
 
 class Calls:
-    """An object whose methods are called in the loop of an app."""
+    """The base class of objects that call the methods of another object, `calls`, in the event loop of an app."""
 
     def __init__(self, app: SyncOstinato, calls: Any) -> None:
         self._app = app
@@ -62,7 +62,7 @@ class Calls:
 
 
 class Blocking(Generic[P, T]):
-    """Wraps a coroutine method as a blocking one, with the same parameters and result."""
+    """Wraps a coroutine method as a blocking method, with the same parameters and the same result."""
 
     def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
         self._method = method
@@ -76,7 +76,7 @@ class Blocking(Generic[P, T]):
 
 
 class Plain(Generic[P, T]):
-    """Passes on a plain method, which needs no loop."""
+    """Wraps a plain method, which needs no event loop, without a change."""
 
     def __init__(self, method: Callable[Concatenate[Any, P], T]) -> None:
         self._method = method
@@ -86,7 +86,7 @@ class Plain(Generic[P, T]):
 
 
 class SyncCalls(Calls):
-    """The calls of a part of the app; each blocks until it is done."""
+    """The methods of a part of the app, such as `app.schedules`. Each blocks until it is done."""
 
     if not TYPE_CHECKING:
 
@@ -217,7 +217,7 @@ class SyncWorkflows(SyncCalls):
 
 
 class SyncFunctionRun:
-    """A run of a function that was started, for code that does not await."""
+    """A run of a durable function that was started, for code that does not await."""
 
     def __init__(self, app: SyncOstinato, handle: FunctionHandle[Any]) -> None:
         self._app = app
@@ -226,18 +226,18 @@ class SyncFunctionRun:
         self.new = handle.new
 
     def result(self, timeout: Length | None = None) -> Any:
-        """Wait for the run's result, and return it. Raises as `FunctionHandle.result` does."""
+        """Wait for the run's result, and return it. Raises the same errors as `FunctionHandle.result`."""
         return self._app.call(self._handle.result(timeout))
 
     def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
-        """Send a message to it."""
+        """Send a message to the run."""
         self._app.call(self._handle.send(name, payload, id=id))
 
     def info(self) -> FunctionInfo:
         return self._app.call(self._handle.info())
 
     def cancel(self, reason: str = "") -> str:
-        """Ask it to stop, and return its status after that."""
+        """Cancel the run, and return its status afterwards."""
         return self._app.call(self._handle.cancel(reason))
 
 
@@ -255,7 +255,7 @@ class SyncFunctions(SyncCalls):
         request_id: str | None = None,
         **options: Any,
     ) -> SyncFunctionRun:
-        """Start a function, with the keywords of `app.functions.start`."""
+        """Start a run of a durable function, with the keywords of `app.functions.start`."""
         handle = self._app.call(
             self._calls.start(function, input, id=id, at=at, send=send, request_id=request_id, **options)
         )
@@ -263,7 +263,7 @@ class SyncFunctions(SyncCalls):
 
     @property
     def declare(self) -> Any:
-        """Declare a function: `app.functions.declare`, which needs no loop."""
+        """The method `app.functions.declare`, which declares a durable function and needs no event loop."""
         return self._calls.declare
 
     send = Blocking(Functions.send)
@@ -289,7 +289,7 @@ class SyncTurn:
         self.new = handle.new
 
     def outcome(self, timeout: Length | None = None) -> TurnOutcome:
-        """Wait for the end of the turn, and return how it ended. Raises as `TurnHandle.outcome` does."""
+        """Wait for the end of the turn, and return its outcome. Raises the same errors as `TurnHandle.outcome`."""
         return self._app.call(self._handle.outcome(timeout))
 
 
@@ -297,36 +297,39 @@ class SyncAgents(SyncCalls):
     """`app.agents` for code that does not await."""
 
     def receive(self, agent: str, user: str, text: str, *, id: str, **profile: Any) -> SyncTurn:
-        """Take in a message of a user, with the keywords of `app.agents.receive`."""
+        """Accept a message of a user, with the keywords of `app.agents.receive`."""
         return SyncTurn(self._app, self._app.call(self._calls.receive(agent, user, text, id=id, **profile)))
 
     def receive_message(self, agent: str, message: InboundMessage) -> SyncTurn:
-        """Take in a message that a transport has read."""
+        """Accept a message that a transport has received."""
         return SyncTurn(self._app, self._app.call(self._calls.receive_message(agent, message)))
 
     def receive_signed(self, agent: str, headers: Mapping[str, str], body: bytes) -> SyncTurn:
-        """Take in a message that is signed with a secret of the agent's transport. Raises `SignatureInvalid`."""
+        """Accept a message that is signed with a secret of the agent's transport. Raises `SignatureInvalid` if the
+        signature is wrong."""
         return SyncTurn(self._app, self._app.call(self._calls.receive_signed(agent, headers, body)))
 
     def run_turn(self, agent: str, turn_input: TurnInput) -> SyncTurn:
-        """Accept an input from any source."""
+        """Accept the input of a turn from any source."""
         return SyncTurn(self._app, self._app.call(self._calls.run_turn(agent, turn_input)))
 
     def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> SyncTurn:
-        """Say something to the user whose conversation was taken over."""
+        """Say something as a person: to the user during a takeover, or to the flow during a proxy."""
         return SyncTurn(self._app, self._app.call(self._calls.say_as_person(agent, user, text, id=id)))
 
     @property
     def declare(self) -> Any:
-        """Declare an agent: `app.agents.declare`, which needs no loop."""
+        """The method `app.agents.declare`, which declares an agent and needs no event loop."""
         return self._calls.declare
 
     def schedules(self, agent: str) -> Any:
-        """The schedules of an agent: the calls of `app.agents.schedules(agent)`, which block."""
+        """Return the schedules of an agent: the methods of `app.agents.schedules(agent)`. Each blocks until it is
+        done."""
         return BlockingCalls(self._calls.schedules(agent), self._app.call)
 
     def campaigns(self, agent: str) -> Any:
-        """The campaigns of an agent: the calls of `app.agents.campaigns(agent)`, which block."""
+        """Return the campaigns of an agent: the methods of `app.agents.campaigns(agent)`. Each blocks until it is
+        done."""
         return BlockingCalls(self._calls.campaigns(agent), self._app.call)
 
     takes_signed = Plain(Agents.takes_signed)
@@ -388,7 +391,7 @@ class SyncOstinato(Calls):
             self._loop.stop()
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine of the app, and return its result."""
+        """Run a coroutine of the app in its event loop, and return the result."""
         return self._loop.call(coroutine)
 
     @overload
@@ -405,8 +408,8 @@ class SyncOstinato(Calls):
     def start(
         self, job: str | Callable[..., Any], input: Input | None = None, **how: Unpack[StartCall]
     ) -> SyncRun[Any]:
-        """Start a job, with the keywords of `Ostinato.start`. With a `connection`, the start is part of the transaction
-        there."""
+        """Start a run of a job, with the keywords of `Ostinato.start`. With a `connection`, the run is inserted in the
+        transaction of that connection."""
         connection = how.pop("connection", None)
         if connection is None:
             return SyncRun(self, self.call(self.app.start(job, input, **how)))
@@ -430,37 +433,37 @@ class SyncOstinato(Calls):
     def start_many(
         self, job: str | Callable[..., Any], inputs: Sequence[Input], **how: Unpack[StartManyCall]
     ) -> list[SyncRun[Any]]:
-        """Start many runs of one job in as few transactions as possible, with the keywords of `Ostinato.start_many`."""
+        """Start many runs of one job, with the keywords of `Ostinato.start_many`."""
         return [SyncRun(self, handle) for handle in self.call(self.app.start_many(job, inputs, **how))]
 
     @property
     def schedules(self) -> SyncSchedules:
-        """Return the calls of `app.schedules`; each blocks until it is done."""
+        """The methods of `app.schedules`; each blocks until it is done."""
         return SyncSchedules(self, self.app.schedules)
 
     @property
     def webhooks(self) -> SyncWebhooks:
-        """Return the calls of `app.webhooks`; each blocks until it is done."""
+        """The methods of `app.webhooks`; each blocks until it is done."""
         return SyncWebhooks(self, self.app.webhooks)
 
     @property
     def journeys(self) -> SyncJourneys:
-        """Return the calls of `app.journeys`; each blocks until it is done."""
+        """The methods of `app.journeys`; each blocks until it is done."""
         return SyncJourneys(self, self.app.journeys)
 
     @property
     def workflows(self) -> SyncWorkflows:
-        """Return the calls of `app.workflows`; each blocks until it is done."""
+        """The methods of `app.workflows`; each blocks until it is done."""
         return SyncWorkflows(self, self.app.workflows)
 
     @property
     def functions(self) -> SyncFunctions:
-        """The calls of `app.functions`; each blocks until it is done."""
+        """The methods of `app.functions`; each blocks until it is done."""
         return SyncFunctions(self, self.app.functions)
 
     @property
     def agents(self) -> SyncAgents:
-        """The calls of `app.agents`; each blocks until it is done."""
+        """The methods of `app.agents`; each blocks until it is done."""
         return SyncAgents(self, self.app.agents)
 
     if not TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""The workflow ids that runs of schedules have in Temporal's protocol, stored when the runs are inserted.
+"""Store the workflow ids that runs of schedules have in Temporal's protocol, when the runs are inserted.
 
-Every node writes them, even if it does not serve the protocol: any node may fire a schedule that a Temporal client
-created. The rest of the protocol is in `faces.temporal`.
+Every node stores them, even a node that does not serve the protocol, because any node may fire a schedule that a
+Temporal client created. The rest of the protocol is in `faces.temporal`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ostinato.schedules.companions import Companion, InsertedRun
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros, format_instant
 
-NAME = "temporal"  # in `Schedule.companion`
+NAME = "temporal"  # the value of `Schedule.companion` for schedules that a Temporal client created
 _NIL = UUID(int=0)
 _ESCAPES = {
     '"': '\\"',
@@ -52,20 +52,20 @@ def _name_row(inserted: InsertedRun) -> Row:
 
 
 def write_nominal(nominal: Micros) -> str:
-    """Return a nominal time in the form that ends workflow ids, in whole seconds."""
+    """Return a nominal time as text, in whole seconds. A workflow id ends with this text."""
     return format_instant(nominal // SECOND * SECOND)
 
 
 def request_id(namespace: str, schedule: str, token: int, nominal: Micros, actual: Micros, origin: str) -> str:
-    """Return the request id of a start. The same start always has the same id. `origin` is that of the occurrence, such
-    as `auto` or `backfill-01h…`."""
+    """Return the request id for the start of an occurrence. The same arguments always give the same id. `origin` is the
+    origin of the occurrence, such as `auto` or `backfill-01h…`."""
     start = f"{_quote(namespace)}-{_quote(schedule)}-{token}-{nominal // 1000}-{actual // 1000}"
     source = origin.partition("-")[2] or origin
     return f"sched-{source}-{uuid5(_NIL, start)}"
 
 
 def _quote(text: str) -> str:
-    """Quote a text as Go's `%q` does."""
+    """Return a text in quotes, written as by Go's `%q`."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(_ESCAPES.get(character) or _escape(character) for character in text) + '"'

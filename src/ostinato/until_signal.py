@@ -20,10 +20,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
-    """Run `work` on a new event loop. The first signal sets the event that it receives; a second ends the process.
+    """Run `work` on a new event loop. `work` gets an event. The first signal sets this event, and a second signal ends
+    the process at once.
 
-    If job threads are still running shortly after `work` has ended, the process ends with exit code 0: their runs have
-    been handed to other nodes.
+    If job threads are still running shortly after `work` has ended, the process ends all the same, with exit code 0.
+    The runs of these threads have been handed to other nodes.
     """
     before = {name: signal.getsignal(name) for name in _SIGNALS}
     overdue = threading.Timer(_LAST_WAIT, _end_process)

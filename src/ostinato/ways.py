@@ -1,4 +1,4 @@
-"""The ways that come with Ostinato, one line each, and the owner of every table."""
+"""The ways (extensions of the engine) that come with Ostinato, and the owner of every table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FACES = (
 
 
 class WaySettings(TypedDict, total=False):
-    """The settings of the ways above, for type checkers."""
+    """The settings of the ways in `WAYS`, for type checkers."""
 
     webhook_patience: Length
     journeys: str | Path | Sequence[str | Path]
@@ -42,12 +42,13 @@ class WaySettings(TypedDict, total=False):
 
 
 def all_ways(more: Iterable[Way] = ()) -> Ways:
-    """The ways that come with Ostinato, and more."""
+    """Return the ways that come with Ostinato, and the ways in `more`."""
     return Ways([*WAYS, *more])
 
 
 def named_ways(names: Iterable[str]) -> list[Way]:
-    """Ways by their places, each as `module:NAME`."""
+    """Import and return the ways with these names. A name is written as `module:NAME`. Raises `OstinatoError` if a way
+    cannot be imported or is not a `Way`."""
     return list(map(_named, names))
 
 
@@ -62,7 +63,7 @@ def _named(name: str) -> Way:
 
 
 def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
-    """Every table with its owner: the engine, schedules, faces, or a way by its name."""
+    """Yield (owner, table) for every table. The owner is "engine", "schedules", "faces", or the name of a way."""
     from ostinato.engine.tables import TABLES as ENGINE
     from ostinato.schedules.tables import TABLES as SCHEDULES
 
@@ -72,7 +73,7 @@ def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
 
 
 def action_kinds(ways: Ways) -> ActionKinds:
-    """Return the kinds of actions that schedules can start beside jobs."""
+    """Return a dict from name to kind of action, for the actions other than jobs that schedules can start."""
     from ostinato.schedules.actions import ActionKind
 
     kinds: dict[str, ActionKind] = {}
@@ -84,7 +85,8 @@ def action_kinds(ways: Ways) -> ActionKinds:
 
 
 def companions() -> Companions:
-    """Return the companions of schedules, by the name in `Schedule.companion`."""
+    """Return a dict from name to companion. `Schedule.companion` is such a name. A companion stores more rows for the
+    runs of a schedule."""
     from ostinato import temporal_workflow_ids
     from ostinato.flows.schedules import rows as agent_schedules
 
@@ -95,8 +97,9 @@ def companions() -> Companions:
 
 
 def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[Way] = ()) -> ScheduleFile:
-    """Read a file of schedules. `name` is what they are known to come from; else the file's own name. `ways` are those
-    from outside whose actions it may name."""
+    """Read a file of schedules. The origin of the schedules is `file:` and `name`; by default `name` is the name of the
+    file. `ways` are ways that do not come with Ostinato; the schedules may use their actions. Raises `FileError` with
+    all mistakes in the file, and `OstinatoError` if the file cannot be read."""
     from ostinato.schedules.declared import files
 
     return files.read_schedules(path, name=name, kinds=action_kinds(all_ways(ways)))
@@ -105,7 +108,8 @@ def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[
 def parse_schedules(
     text: str, file: str = "schedules.yaml", *, name: str | None = None, ways: Iterable[Way] = ()
 ) -> ScheduleFile:
-    """Read a text of schedules; `file` is what errors call it."""
+    """Read schedules from a text. `file` is the name of the file in error messages. `name` and `ways` are those of
+    `read_schedules`. Raises `FileError` with all mistakes in the text."""
     from ostinato.schedules.declared import files
 
     return files.parse_schedules(text, file, name=name, kinds=action_kinds(all_ways(ways)))

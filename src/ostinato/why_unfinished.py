@@ -12,7 +12,7 @@ START_ONE = "start one with `ostinato worker --app …`, or run one here with `a
 
 
 def explain_unfinished(run: RunInfo, nodes: Sequence[NodeInfo], now: Micros) -> str:
-    """Return one sentence about what the run waits for. `nodes` are all stored nodes, dead ones included."""
+    """Return a sentence that says what the run waits for. `nodes` are all nodes in the store, including dead nodes."""
     alive = [node for node in nodes if node.lease_until >= now]
     match run.status:
         case "active":

@@ -1,8 +1,8 @@
-"""A client for a server: the calls of the HTTP API as Python calls. It retries calls, and the server does each of them
-once.
+"""A client for a server: it offers the calls of the HTTP API as Python calls.
 
-Answers are the JSON of the API, as dicts and lists. The server checks the arguments. The package needs httpx, and of
-Ostinato only `errors` and `blocking`.
+The client retries a call that failed, and the server carries out each call only once. Answers are the JSON of the API,
+as dicts and lists. The server checks the arguments. Of Ostinato, this package imports only a few small modules such as
+`errors`, `backoff` and `blocking`. It needs httpx.
 """
 
 from ostinato.client.blocking import SyncClient

@@ -33,8 +33,12 @@ class AgentCampaigns:
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Send to a segment now; the answer has `id` and `new`. The same `id` is sent once. Raises `Conflict` if the
-        segment has more than `max_recipients`, unless `confirmed=True`."""
+        """Send a campaign to a segment now. The answer has `id` and `new`.
+
+        A campaign with an `id` that was sent before is not sent again; `new` is then false. `options` are the options
+        of a campaign, such as `max_recipients`. Raises `Conflict` if the segment has more than `max_recipients` users,
+        unless `confirmed=True`.
+        """
         asked = without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id, id=id)
         body = {
             "segment": dict(segment),
@@ -55,7 +59,7 @@ class AgentCampaigns:
         variants: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Send to named users now, without quiet hours, caps and holdout."""
+        """Send a campaign to the named users now, ignoring quiet hours, frequency caps and holdout."""
         body = without_none(users=_names(users), flow=flow, input=input, metadata=metadata, id=id, variants=variants)
         return await self._calling.one("POST", self._path("campaigns:test"), body, key=key)
 
@@ -70,7 +74,7 @@ class AgentCampaigns:
         allow_session_bootstrap: bool = False,
         **options: Any,
     ) -> Json:
-        """Return whom a campaign would reach. Nothing is stored and nothing is sent."""
+        """Return which users a campaign would reach. Nothing is stored and nothing is sent."""
         body = {
             "segment": dict(segment),
             "allow_session_bootstrap": allow_session_bootstrap,
@@ -80,11 +84,14 @@ class AgentCampaigns:
         return await self._calling.one("POST", self._path("campaigns:preview"), body)
 
     async def get(self, id: str, *, wait: float = 0) -> Json:
-        """Read a campaign, with its counts. Waits for its end for up to `wait` seconds, 20 at most."""
+        """Return a campaign with its counts.
+
+        The server waits up to `wait` seconds, at most 20, for the campaign to end.
+        """
         return await self._calling.one("GET", self._path("campaigns", id), wait=wait or None)
 
     async def wait(self, id: str, timeout: float | None = None) -> Json:
-        """Return the campaign when it is over. Raises `TimeoutError` if it is not within so many seconds."""
+        """Wait until a campaign is over, and return it. Raises `TimeoutError` after `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 while (campaign := await self.get(id, wait=_WAIT))["status"] not in ("stopped", "done"):
@@ -101,30 +108,30 @@ class AgentCampaigns:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """List campaigns of the agent, the newest first. Those that are not done have no counts."""
+        """List campaigns of the agent, the newest first. A campaign that is not done has no counts here."""
         filters = {"campaign_id": campaign_id, "status": status}
         return await self._calling.pages(self._path("campaigns"), "before", before, limit, **filters)
 
     async def recipients(
         self, id: str, *, outcome: str | None = None, after: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the recipients of a campaign by their external ids, all or those with an outcome."""
+        """List the recipients of a campaign, ordered by external id. `outcome` selects those with that outcome."""
         place = self._path("campaigns", id, "recipients")
         return await self._calling.pages(place, "after", after, limit, outcome=outcome)
 
     async def explain(self, id: str, user: str) -> Json:
-        """Return why a person was or was not messaged by a campaign."""
+        """Return the reason why a campaign did or did not message a person."""
         return await self._calling.one("GET", self._path("campaigns", id, "explain"), user=user)
 
     async def pause(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
-        """Let no more turns begin, until `resume`."""
+        """Pause a campaign: no more turns begin until `resume` is called."""
         return await self._change(id, "pause", key, reason=reason)
 
     async def resume(self, id: str, *, key: str | None = None) -> Json:
         return await self._change(id, "resume", key)
 
     async def stop(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
-        """End a campaign. What was committed for sending is sent; everybody who is left is skipped."""
+        """End a campaign. Messages that are already committed for sending are sent; other recipients are skipped."""
         return await self._change(id, "stop", key, reason=reason)
 
     async def _change(self, id: str, verb: str, key: str | None, **body: Any) -> Json:
@@ -133,17 +140,17 @@ class AgentCampaigns:
     # The suppression list
 
     async def suppress(self, users: Collection[str], reason: str, *, key: str | None = None) -> int:
-        """Put people on the suppression list, and return how many are new."""
+        """Put people on the suppression list. Return how many of them were not on it before."""
         body = {"users": _names(users), "reason": reason}
         return int((await self._calling.one("POST", self._path("suppressions"), body, key=key))["changed"])
 
     async def unsuppress(self, users: Collection[str], *, key: str | None = None) -> int:
-        """Take people from the suppression list, and return how many were on it."""
+        """Remove people from the suppression list. Return how many of them were on it."""
         body = {"users": _names(users)}
         return int((await self._calling.one("POST", self._path("suppressions:remove"), body, key=key))["changed"])
 
     async def suppressed(self, *, after: str | None = None, limit: int = 100) -> Sequence[Json]:
-        """List the suppression list by external ids."""
+        """List the people on the suppression list, ordered by external id."""
         return await self._calling.pages(self._path("suppressions"), "after", after, limit)
 
     def _path(self, what: str, *parts: str) -> str:

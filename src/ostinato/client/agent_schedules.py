@@ -1,5 +1,7 @@
-"""`client.agents.schedules(agent)`: the calls of `app.agents.schedules(agent)`, except `store`, which is for executors
-in the process."""
+"""`client.agents.schedules(agent)`: the calls of `app.agents.schedules(agent)`, except `store`.
+
+Only executors inside the process use `store`.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,11 @@ class AgentSchedules:
         key: str | None = None,
         **settings: Any,
     ) -> Json:
-        """Create a schedule; the answer has `schedule_id`, `warnings` and `record`. `settings` are
-        allow_session_bootstrap, on_missed, metadata, input and on_active_flow. The same `id` is created once."""
+        """Create a schedule. The answer has `schedule_id`, `warnings` and `record`.
+
+        `settings` are allow_session_bootstrap, on_missed, metadata, input and on_active_flow. Calls with the same `id`
+        create one schedule.
+        """
         body = without_none(flow=flow, trigger=dict(trigger), target=dict(target), id=id, **settings)
         return await self._calling.one("POST", self._path(), body, key=key)
 
@@ -42,7 +47,7 @@ class AgentSchedules:
         after: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """List the schedules of the agent by their ids."""
+        """List the schedules of the agent, ordered by id."""
         filters = {
             "flow": flow,
             "status": status,
@@ -56,8 +61,10 @@ class AgentSchedules:
         return await self._calling.one("GET", self._path(id))
 
     async def update(self, id: str, *, version: int | None = None, key: str | None = None, **patch: Any) -> Json:
-        """Change these fields, and leave the others. With a `version`, raises `Conflict` if the schedule has
-        another."""
+        """Change the given fields, and leave the other fields as they are.
+
+        If `version` is given, raises `Conflict` when the schedule has another version.
+        """
         return await self._calling.one("PATCH", self._path(id), patch, if_match=version, key=key)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> Json:
@@ -65,11 +72,11 @@ class AgentSchedules:
         return await self._calling.one("POST", self._path(id, "cancel"), {"reason": reason}, key=key)
 
     async def pause(self, id: str, note: str = "", *, key: str | None = None) -> Json:
-        """Pause a schedule. Times within the pause do not run."""
+        """Pause a schedule. Due times within the pause do not run."""
         return await self._calling.one("POST", self._path(id, "pause"), {"note": note}, key=key)
 
     async def resume(self, id: str, note: str = "", *, key: str | None = None) -> Json:
-        """Resume a schedule. Times within the pause run only if its `on_missed` catches up with them."""
+        """Resume a schedule. Due times within the pause run only if the schedule's `on_missed` policy catches up."""
         return await self._calling.one("POST", self._path(id, "resume"), {"note": note}, key=key)
 
     async def trigger(self, id: str, *, key: str | None = None) -> str:
@@ -77,7 +84,7 @@ class AgentSchedules:
         return str((await self._calling.one("POST", self._path(id, "trigger"), key=key))["run_id"])
 
     async def runs(self, id: str, *, before: str | None = None, limit: int = 100) -> Sequence[Json]:
-        """List what became of the times of a schedule, the newest first."""
+        """List the occurrences of a schedule with their outcomes, the newest first."""
         return await self._calling.pages(self._path(id, "runs"), "before", before, limit)
 
     def _path(self, *parts: str) -> str:

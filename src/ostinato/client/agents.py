@@ -1,4 +1,4 @@
-"""`client.agents`: the calls of `app.agents`, except those that need their code."""
+"""`client.agents`: the calls of `app.agents`, except the calls that take code, such as flows and tools."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ _ALL = 1_000_000
 
 
 class Agents:
-    """Agents, their users and conversations, and what people decide. `user` is a user's external id. Who acts is the
-    owner of the client's token; no call takes an actor. Changes take an idempotency key, `key`; without it a new one is
-    generated."""
+    """Agents, their users and sessions, and the questions that agents ask people.
+
+    `user` is a user's external id. The server records the owner of the client's token as the actor, so no call takes an
+    actor. Changes take an idempotency key, `key`; without it a new one is generated.
+    """
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
 
     async def get(self, agent: str) -> Json:
-        """Read what a node has declared of an agent."""
+        """Return the declaration of an agent, as a node has recorded it."""
         return await self._calling.one("GET", _path(agent))
 
     def schedules(self, agent: str) -> AgentSchedules:
-        """The schedules of an agent."""
+        """Return the calls about the schedules of an agent."""
         return AgentSchedules(self._calling, agent)
 
     def campaigns(self, agent: str) -> AgentCampaigns:
-        """The campaigns of an agent: messages to many of its users."""
+        """Return the calls about the campaigns of an agent. A campaign sends messages to many of its users."""
         return AgentCampaigns(self._calling, agent)
 
     # Messages and turns
@@ -47,8 +49,10 @@ class Agents:
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Hand in a message of a user; the answer has the id of its turn. The same `id` of the same user is handled
-        once; without one, a new id is generated."""
+        """Hand in a message of a user. The answer has the id of the turn that handles the message.
+
+        Messages with the same `id` from the same user are handled once. Without an `id`, a new one is generated.
+        """
         body = without_none(
             user=user,
             text=text,
@@ -63,8 +67,11 @@ class Agents:
         return await self._calling.one("GET", _path(agent, "turns", turn_id))
 
     async def outcome(self, agent: str, turn_id: str, *, wait: float = 0) -> Json:
-        """Read how a turn ended. Waits for its end for up to `wait` seconds, 20 at most; raises `Conflict` if it is not
-        over then."""
+        """Return the outcome of a turn.
+
+        The server waits up to `wait` seconds, at most 20, for the turn to end. Raises `Conflict` if the turn is not
+        over then.
+        """
         return await self._calling.one("GET", _path(agent, "turns", turn_id, "outcome"), wait=wait or None)
 
     async def turns(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
@@ -79,12 +86,14 @@ class Agents:
     async def users(
         self, agent: str, *, tag: str | None = None, after: str | None = None, limit: int = 100
     ) -> list[Json]:
-        """List users of an agent, or those with a tag, by their external ids."""
+        """List users of an agent, ordered by external id. `tag` selects the users with that tag."""
         return await self._calling.pages(_path(agent, "users"), "after", after, limit, tag=tag)
 
     async def put_user(self, agent: str, user: str, *, key: str | None = None, **changes: Any) -> Json:
-        """Create a user, or change one: name, address, zone, locale, consent, data, tags. What is left out stays as it
-        is."""
+        """Create a user, or change the given fields of one.
+
+        The fields are name, address, zone, locale, consent, data and tags.
+        """
         return await self._calling.one("PATCH", _path(agent, "users", user), changes, key=key)
 
     # Sessions
@@ -99,7 +108,7 @@ class Agents:
         return await self._calling.pages(_path(agent, "sessions"), "before", before, limit, user=user)
 
     async def messages(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
-        """List what was said in a session, the newest first."""
+        """List the messages of a session, the newest first."""
         return await self._calling.pages(_path(agent, "sessions", session_id, "messages"), "before", before, limit)
 
     # Tokens of sessions
@@ -107,8 +116,10 @@ class Agents:
     async def mint_session_token(
         self, agent: str, session_id: str, *, turn_id: str | None = None, expires_in: str | float | None = None
     ) -> Json:
-        """Mint a token with which the agent's tools act for the user of a session, which only this answer shows. The
-        call is not retried if its answer may have been lost."""
+        """Create a token with which the agent's tools act for the user of a session.
+
+        Only this answer shows the token. The call is not retried if its answer may have been lost.
+        """
         body = without_none(turn_id=turn_id, expires_in=expires_in)
         place = _path(agent, "sessions", session_id, "tokens")
         return dict(await self._calling.call("POST", place, body, once=False))
@@ -125,7 +136,7 @@ class Agents:
     async def escalations(
         self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
     ) -> list[Json]:
-        """List what the agent asks people to decide, the newest first."""
+        """List the questions that the agent asks people to decide, the newest first."""
         return await self._calling.pages(_path(agent, "escalations"), "before", before, limit, status=status)
 
     async def escalation(self, agent: str, escalation_id: str) -> Json:
@@ -141,12 +152,12 @@ class Agents:
         action: Any = None,
         key: str | None = None,
     ) -> Json:
-        """Decide a question. Raises `Conflict` if it is decided already."""
+        """Decide an escalation: approve or reject what the agent asks. Raises `Conflict` if it is already decided."""
         body = without_none(approved=approved, message=message, action=action)
         return await self._calling.one("POST", _path(agent, "escalations", escalation_id, "resolve"), body, key=key)
 
     async def take_over(self, agent: str, user: str, *, key: str | None = None) -> Json:
-        """Take over the conversation with a user: the agent says nothing until `hand_back`."""
+        """Let a person take over the conversation with a user. The agent says nothing until `hand_back` is called."""
         return await self._calling.one("POST", _path(agent, "users", user, "take-over"), key=key)
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None, key: str | None = None) -> Json:
@@ -155,7 +166,7 @@ class Agents:
         return await self._calling.one("POST", _path(agent, "users", user, "hand-back"), body, key=key)
 
     async def say(self, agent: str, user: str, text: str, *, id: str | None = None, key: str | None = None) -> Json:
-        """Say something to a user whose conversation was taken over. The same `id` says it once."""
+        """Send a text to a user whose conversation a person has taken over. Calls with the same `id` send it once."""
         body = {"text": text, "id": id or secrets.token_hex(16)}
         return await self._calling.one("POST", _path(agent, "users", user, "say"), body, key=key)
 

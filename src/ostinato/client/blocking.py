@@ -33,7 +33,7 @@ class SyncClient:
 
 
 class _BlockingAgents(BlockingCalls):
-    """The calls of `client.agents`, and of what belongs to one agent."""
+    """The blocking calls of `client.agents`, `client.agents.schedules(agent)` and `client.agents.campaigns(agent)`."""
 
     def schedules(self, agent: str) -> BlockingCalls:
         return BlockingCalls(self._target.schedules(agent), self._wait)

@@ -1,7 +1,7 @@
 """Send calls of the API, retry them, and raise their errors.
 
-Every call that changes something has an `Idempotency-Key`, the same for all its tries, so a retry after a lost answer
-gets the answer of the first try.
+Every call that changes something has an `Idempotency-Key` header. All tries of a call send the same key. A retry after
+a lost answer therefore gets the answer of the first try.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded when a call is sent: commands on a store send none
 Json: TypeAlias = dict[str, Any]
 Moment: TypeAlias = datetime | str
 _AGAIN = frozenset({429, 502, 503, 504})
-_MAILBOX_FULL = "urn:ostinato:mailbox-is-full"  # the only 429 that is no matter of tokens
+_MAILBOX_FULL = "urn:ostinato:mailbox-is-full"  # the only 429 that is not about wrong tokens
 _LONGEST = 5.0  # most seconds between two tries
 _PAGE = 500
 
@@ -61,7 +61,7 @@ class Calling:
         self.patience = patience
 
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
-        """Make a call, and return its JSON; None for status 204. Takes the arguments of `ask`."""
+        """Make a call, and return the JSON of its answer, or None for status 204. Takes the arguments of `ask`."""
         response = await self.ask(method, path, body, **how)
         return None if response.status_code == 204 else response.json()
 
@@ -77,10 +77,12 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Make a call, and return the response. Raises the error that `app` would raise.
+        """Make a call, and return the response. For an error response, raises the error that `app` would raise.
 
-        `key` is the idempotency key; without it a new one is generated. A call without `once` must not be repeated: it
-        is retried only if it certainly did not reach the server. Other keywords become query parameters.
+        `key` is the idempotency key; without it a new one is generated. `once=True` means that the server carries out
+        the call once, however often it is sent. With `once=False`, a call without an answer is retried only if it
+        certainly did not reach the server. A response with status 429, 502, 503 or 504 is always retried. Other
+        keywords become query parameters.
         """
         import httpx
 
@@ -117,7 +119,7 @@ class Calling:
         return list((await self.call("GET", path, **params))["items"])
 
     async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
-        """Read pages until there are `limit` items, or no more."""
+        """Read pages until there are `limit` items, or no more pages. Return a list of the items."""
         items: list[Any] = []
         while len(items) < limit:
             size = min(_PAGE, limit - len(items))
@@ -132,8 +134,10 @@ class Calling:
 def headers_of(
     method: str, body: Any, key: str | None, if_match: int | None, headers: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Return the headers of a call: the given ones, the idempotency key, the conflict token for `If-Match`, and the
-    content type."""
+    """Return a dict of the headers of a call.
+
+    It has the given headers, the idempotency key, the conflict token as `If-Match`, and the content type.
+    """
     sent = dict(headers or {}) if if_match is None else {**(headers or {}), "If-Match": f'"{if_match}"'}
     if method != "GET":
         sent["Idempotency-Key"] = key or secrets.token_hex(16)
@@ -151,7 +155,7 @@ def content_of(body: Any) -> bytes | None:
 
 
 def error_of(response: httpx.Response) -> OstinatoError:
-    """Return the error that `app` would have raised, for an error response."""
+    """Return the error that `app` would have raised where the server sent this error response."""
     try:
         body = dict(response.json())
         words = str(body["detail"])
@@ -184,7 +188,7 @@ def _kind(status: int) -> type[OstinatoError]:
 
 
 def part(name: str) -> str:
-    """Quote a name as one segment of a path, including its slashes."""
+    """Quote a name, including its slashes, so that it is one segment of a URL path."""
     return quote(name, safe="")
 
 

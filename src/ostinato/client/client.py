@@ -27,10 +27,10 @@ _DIRECT: dict[str, None] = {f"all://{name}": None for name in ("localhost", "127
 
 
 class Client:
-    """Use it as `async with Client("http://127.0.0.1:8471", token=…) as client:`.
+    """The client for a server. Use it as `async with Client("http://127.0.0.1:8471", token=…) as client:`.
 
-    `patience` is the number of seconds for which a call is retried while the server does not answer or asks to wait.
-    `verify` is passed to httpx, for example an `ssl.SSLContext` with your own certificate authority.
+    A call is retried for up to `patience` seconds while the server does not answer or asks to wait. `verify` is passed
+    to httpx, for example an `ssl.SSLContext` with your own certificate authority.
     """
 
     def __init__(
@@ -76,8 +76,11 @@ class Client:
         await self._calling.http.aclose()
 
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
-        """Make any call of the API. `key` is the idempotency key; without it a new one is generated. `if_match` is the
-        conflict token that the call depends on. Other keywords become query parameters."""
+        """Make any call of the API, and return the JSON of its answer, or None for status 204.
+
+        `key` is the idempotency key; without it a new one is generated. `if_match` is a conflict token: the server
+        refuses the call if the object has changed since. Other keywords become query parameters.
+        """
         return await self._calling.call(method, path, body, **how)
 
     # Runs and jobs
@@ -106,7 +109,7 @@ class Client:
         return await self._calling.pages(f"/runs/{part(id)}/log", "after", None, _ALL)
 
     async def cancel(self, id: str, reason: str = "") -> str:
-        """Ask a run to stop, and return its status after that."""
+        """Ask a run to stop, and return the status of the run after the request."""
         return str((await self._calling.one("POST", f"/runs/{part(id)}/cancel", {"reason": reason}))["status"])
 
     async def terminate(self, id: str, reason: str = "") -> str:
@@ -144,7 +147,10 @@ class Client:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Json]:
-        """List events after the number `after`, in the order of their commits; with `newest` the last ones."""
+        """List events with a sequence number above `after`, in the order of their commits.
+
+        With `newest`, list the last events instead.
+        """
         if newest:
             return await self._calling.items("/events", newest=True, limit=min(limit, 1000))
         return await self._calling.pages("/events", "after", after, limit, subject=subject)
@@ -165,7 +171,7 @@ class Client:
                 async for event in self._stream(pattern, subject, after):
                     after = event["seq"]
                     yield event
-                heard = loop.time()  # it ended regularly: the server stops, and another may replace it
+                heard = loop.time()  # the stream ended normally: the server stops, and another may replace it
             except (httpx.TransportError, Unreachable) as problem:
                 if loop.time() - heard > self._calling.patience:
                     raise Unreachable(f"{self.server} does not answer: {problem or type(problem)}") from problem
@@ -201,7 +207,7 @@ class Client:
     async def create_token(
         self, role: str = "reader", *, namespace: str | None = None, label: str = "", expires_in: str | None = None
     ) -> Json:
-        """Create a token, which only this answer shows. The call is not retried if its answer may have been lost."""
+        """Create a token. Only this answer shows it. The call is not retried if its answer may have been lost."""
         body = without_none(role=role, namespace=namespace, label=label, expires_in=expires_in)
         return dict(await self._calling.call("POST", "/tokens", body, once=False))
 
@@ -212,7 +218,7 @@ class Client:
         return await self._calling.pages("/nodes", "after", None, _ALL)
 
     async def diagnose(self, *, repair: bool = False) -> Json:
-        """Check the store and its nodes. The answer says what is wrong and what to do."""
+        """Check the store and its nodes. The answer says what is wrong and how to repair it."""
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:

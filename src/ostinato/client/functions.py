@@ -1,4 +1,4 @@
-"""`client.functions`: the calls of `app.functions`, except those that need their code."""
+"""`client.functions`: the calls of `app.functions`, except the calls that take code."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ _ALL = 1_000_000
 
 
 class Functions:
-    """The calls about durable functions. Changes take an idempotency key, `key`; without it a new one is generated.
-    `id` is a run's id, or the id that its start gave."""
+    """The calls about durable functions. `id` is the id of a run, or the id that was given when the run was started.
+
+    Changes take an idempotency key, `key`; without it a new one is generated.
+    """
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -28,8 +30,11 @@ class Functions:
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Start a function, now or `at` a moment; the answer has its id. `send` are messages, by name, that are in its
-        mailbox from the beginning. `options`: queue, priority, deadline, serial_key, concurrency, parent."""
+        """Start a function, now or at the time `at`. The answer has the id of the run.
+
+        `send` is a dict from message names to payloads; these messages are in the run's mailbox from the beginning.
+        `options` are queue, priority, deadline, serial_key, concurrency and parent.
+        """
         body = without_none(
             function=function, input=dict(input or {}), id=id, at=at, send=dict(send) if send else None, **options
         )
@@ -38,8 +43,10 @@ class Functions:
     async def send(
         self, id: str, name: str, payload: Any = None, *, message_id: str | None = None, key: str | None = None
     ) -> Json:
-        """Send a message to a run. With a `message_id`, a message that was sent before is not sent again. Raises
-        `Conflict` if the run has ended, or has too many messages that it has not received."""
+        """Send a message to a run. Messages with the same `message_id` are sent once.
+
+        Raises `Conflict` if the run has ended, or if its mailbox is full of messages that it has not received yet.
+        """
         body = without_none(name=name, payload=payload, id=message_id)
         return await self._calling.one("POST", _path(id, "messages"), body, key=key)
 
@@ -47,8 +54,11 @@ class Functions:
         return await self._calling.one("GET", _path(id))
 
     async def result(self, id: str, *, wait: float = 0) -> Json:
-        """Read how a run ended: `status`, `result`, `error`. Waits for its end for up to `wait` seconds, 20 at most;
-        raises `Conflict` if it is not over then."""
+        """Return how a run ended, as a dict with `status`, `result` and `error`.
+
+        The server waits up to `wait` seconds, at most 20, for the run to end. Raises `Conflict` if the run is not over
+        then.
+        """
         return await self._calling.one("GET", _path(id, "result"), wait=wait or None)
 
     async def steps(self, id: str, *, after: int | None = None, limit: int = _ALL) -> list[Json]:
@@ -56,7 +66,7 @@ class Functions:
         return await self._calling.pages(_path(id, "steps"), "after", after, limit)
 
     async def draw(self, id: str) -> str:
-        """Draw the steps of a run as a timeline, an SVG picture."""
+        """Return a timeline of the steps of a run, as the text of an SVG document."""
         return (await self._calling.ask("GET", _path(id, "timeline.svg"))).text
 
     async def declared(self) -> list[Json]:
@@ -64,15 +74,15 @@ class Functions:
         return await self._calling.pages("/functions/declared", "after", None, _ALL)
 
     async def drain(self) -> list[Json]:
-        """List the code that runs which are not over began with."""
+        """List each version of code that unfinished runs began with."""
         return await self._calling.pages("/functions/drain", "after", None, _ALL)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> str:
-        """Ask a run to stop, and return its status after that."""
+        """Ask a run to stop, and return the status of the run after the request."""
         return str((await self._calling.one("POST", _path(id, "cancel"), {"reason": reason}, key=key))["status"])
 
     async def terminate(self, id: str, reason: str = "", *, key: str | None = None) -> str:
-        """End a run at once, and return its status after that."""
+        """End a run at once, and return the status of the run after that."""
         return str((await self._calling.one("POST", _path(id, "terminate"), {"reason": reason}, key=key))["status"])
 
     async def list(

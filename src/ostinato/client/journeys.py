@@ -9,8 +9,11 @@ from ostinato.client.calling import Calling, Json, part
 
 
 class Journeys:
-    """Bodies and answers have the field names of the journey language. The journey sees the `headers` of a call.
-    Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The calls about journeys. Bodies and answers have the field names of the journey language.
+
+    A journey can read the `headers` of a call. Changes take an idempotency key, `key`; without it a new one is
+    generated.
+    """
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -28,8 +31,11 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Start a journey. The answer is its outcome (with `status`) or its status (with `currentState`). With
-        `at_once`, or if it is still active after `wait` seconds, the answer is the URL of its status (`statusUrl`)."""
+        """Start a journey. The answer is its outcome (with `status`) or its status (with `currentState`).
+
+        With `at_once`, or if the journey is still active after `wait` seconds, the answer has instead `statusUrl`, the
+        URL of the journey's status.
+        """
         sent_headers = _with_preferences(headers, wait, at_once)
         path = f"/journeys/{part(name)}/start"
         return await self._calling.one("POST", path, dict(input or {}), key=key, headers=sent_headers, version=version)
@@ -51,7 +57,7 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Send the input that a step waits for. The answer is the status after that."""
+        """Send the input that a step waits for. The answer is the status of the journey after that."""
         sent_headers = _with_preferences(headers, wait, False)
         return await self._calling.one("POST", _path(id, "steps", step), body, key=key, headers=sent_headers)
 
@@ -59,13 +65,13 @@ class Journeys:
         return await self._calling.one("POST", _path(id, "steps", "cancel"), {"reason": reason}, key=key)
 
     async def draw(self, id: str) -> str:
-        """Draw the states of a journey as SVG, with the path it took and its current state."""
+        """Return the states of a journey as an SVG document, with the path that it took and its current state."""
         return (await self._calling.ask("GET", _path(id, "diagram.svg"))).text
 
     async def call(
         self, name: str, body: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
     ) -> Any:
-        """Call an API. The call is not retried if it may have reached the server."""
+        """Call an API of the journey language. The call is not retried if it may have reached the server."""
         return await self._calling.call("POST", f"/apis/{part(name)}", dict(body or {}), once=False, headers=headers)
 
     # Definitions
@@ -78,7 +84,7 @@ class Journeys:
         documents: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Deploy a definition. `documents` are the texts that it refers to, by reference."""
+        """Deploy a definition. `documents` is a dict from each reference in the definition to the text it refers to."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions", body, key=key)
 
@@ -96,7 +102,7 @@ class Journeys:
         return await self._calling.pages(_definition(name), "after", None, 1_000_000)
 
     async def definition(self, name: str, version: str = "latest") -> Json:
-        """Read a version with its text."""
+        """Return a version of a definition, with its text."""
         return await self._calling.one("GET", _definition(name, version))
 
     async def openapi(self, name: str, version: str = "latest") -> Json:
@@ -106,12 +112,12 @@ class Journeys:
     async def draw_definition(self, name: str, version: str = "latest") -> str:
         return (await self._calling.ask("GET", _definition(name, version, "diagram.svg"))).text
 
-    # Bindings: the schedules that journeys made for themselves
+    # Bindings: the schedules that journeys have created
 
     async def bindings(
         self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
     ) -> list[Json]:
-        """List bindings of a journey, of a subject, or of both, without their contexts."""
+        """List bindings, without their contexts. `name` selects those of a journey, `subject` those of a subject."""
         filters = {"journeyName": name, "subjectId": subject}
         return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
 

@@ -9,8 +9,11 @@ from ostinato.client.calling import Calling, Json, Moment, part, without_none
 
 
 class Schedules:
-    """Changes take `if_match`, the conflict token that they depend on, and an idempotency key, `key`; without it a new
-    one is generated."""
+    """The calls about schedules.
+
+    Changes take `if_match`, a conflict token: the server refuses the change if the schedule has changed since. They
+    also take an idempotency key, `key`; without it a new one is generated.
+    """
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -33,7 +36,7 @@ class Schedules:
         return await self._calling.one("POST", "/schedules", body, key=key)
 
     async def put(self, name: str, *, key: str | None = None, **definition: Any) -> Json:
-        """Create a schedule, or replace its definition. `done` in the answer says which of the two was done."""
+        """Create a schedule, or replace its definition. `done` in the answer says which of the two happened."""
         return await self._calling.one("PUT", _path(name), definition, key=key)
 
     async def update(self, name: str, **changes: Any) -> Json:
@@ -110,23 +113,29 @@ class Schedules:
         return await self._calling.one("GET", _path(name, "explain"), at=at)
 
     async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Json]:
-        """List the next times of all schedules, the soonest first, and at most `each` times of one schedule."""
+        """List the next times of all schedules, the soonest first. `each` limits the times of each schedule."""
         return await self._calling.items("/upcoming", limit=limit, each=each)
 
     async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
-        """Return what `apply` would do with a file of schedules, given as its text or as `{"schedules": {…}}`. `name`
-        is the origin to record, `file` the name of the file in errors."""
+        """Return what `apply` would do with a file of schedules, without doing it.
+
+        `document` is the text of the file, or a dict `{"schedules": {…}}`. In `named`, `name` is the origin to record
+        with the schedules, and `file` is the file name that error messages show.
+        """
         return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
 
     async def apply(
         self, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
     ) -> Json:
-        """Create and update schedules so that they match a file: all of them, or none."""
+        """Create and update schedules so that they match a file: all of them, or none.
+
+        Takes the arguments of `plan`.
+        """
         body = _file(document, prune=prune, take=take, **named)
         return await self._calling.one("POST", "/schedules:apply", body, key=key)
 
     async def export(self, *, match: str = "*", tag: str | None = None) -> Json:
-        """Export schedules as a file that `apply` takes."""
+        """Return schedules as a document `{"schedules": {…}}` that `apply` takes."""
         schedules: Json = {}
         after = None
         while True:
@@ -137,11 +146,14 @@ class Schedules:
                 return {"schedules": schedules}
 
     async def simulate(self, first: Moment, last: Moment, **options: Any) -> Json:
-        """Simulate a `schedule`, by name, or a `draft`. Further options: run_time, outages, pauses, seed."""
+        """Simulate a stored schedule (`schedule`, its name) or a definition (`draft`) from `first` to `last`.
+
+        Further options: run_time, outages, pauses, seed.
+        """
         return await self._calling.one("POST", "/simulate", without_none(first=first, last=last, **options))
 
     async def draw(self, first: Moment, last: Moment, **options: Any) -> str:
-        """Simulate as `simulate` does, and return the picture as SVG."""
+        """Simulate as `simulate` does, and return the picture as the text of an SVG document."""
         body = without_none(first=first, last=last, **options)
         return (await self._calling.ask("POST", "/simulate.svg", body)).text
 

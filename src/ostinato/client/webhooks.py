@@ -9,7 +9,7 @@ from ostinato.client.calling import Calling, Json, part, without_none
 
 
 class Webhooks:
-    """Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The calls about webhooks. Changes take an idempotency key, `key`; without it a new one is generated."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -30,8 +30,11 @@ class Webhooks:
         notes: str = "",
         key: str | None = None,
     ) -> Json:
-        """Send events whose names match one of the patterns to a URL, from now on. `secret` refers to the signing key
-        on the server, as in `"secret://hook-key"`; a list of references is allowed."""
+        """From now on, send events whose names match one of the patterns to a URL.
+
+        `secret` is a reference to a signing key on the server, such as `"secret://hook-key"`, or a list of such
+        references.
+        """
         body = without_none(url=url, patterns=list(patterns), secret=secret, notes=notes)
         return await self._calling.one("POST", "/webhooks", body, key=key)
 
@@ -43,11 +46,11 @@ class Webhooks:
         return await self._calling.one("POST", _path(id, "disable"), {"reason": reason}, key=key)
 
     async def enable(self, id: str, *, after: int | None = None, key: str | None = None) -> Json:
-        """Enable a webhook again, from the first event that could not be delivered, or from the one after `after`."""
+        """Enable a webhook again. It continues with the first undelivered event, or with the first after `after`."""
         return await self._calling.one("POST", _path(id, "enable"), without_none(after=after), key=key)
 
     async def replay(self, id: str, after: int, *, key: str | None = None) -> Json:
-        """Send all events after a given one again, as far as events are kept."""
+        """Send all stored events with a sequence number above `after` again."""
         return await self._calling.one("POST", _path(id, "replay"), {"after": after}, key=key)
 
     async def delete(self, id: str, *, key: str | None = None) -> None:
@@ -56,7 +59,7 @@ class Webhooks:
     async def deliveries(
         self, id: str, *, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List deliveries, the newest first."""
+        """List the deliveries of a webhook, the newest first."""
         return await self._calling.pages(_path(id, "deliveries"), "before", before, limit, status=status)
 
     async def redeliver(self, id: str, delivery: str, *, key: str | None = None) -> Json:

@@ -8,7 +8,7 @@ from ostinato.client.calling import Calling, Json, part, without_none
 
 
 class Workflows:
-    """Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The calls about workflows. Changes take an idempotency key, `key`; without it a new one is generated."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -18,21 +18,21 @@ class Workflows:
         return await self._calling.pages("/workflows", "after", after, limit)
 
     async def get(self, name: str, *, recent: int = 5) -> Json:
-        """Read a workflow with its inputs, and `recent` lines about its latest activity."""
+        """Return a workflow with its inputs, and the `recent` newest lines about its activity."""
         return await self._calling.one("GET", _path(name), recent=recent)
 
     async def draw(self, name: str) -> str:
-        """Draw a workflow as an SVG picture."""
+        """Return a workflow as the text of an SVG document."""
         return (await self._calling.ask("GET", _path(name, "diagram.svg"))).text
 
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the attempts of its handlers, or of one of them, the newest first."""
+        """List the attempts of the workflow's handlers, or of the given handler, the newest first."""
         return await self._calling.pages(_path(name, "runs"), "before", before, limit, handler=handler)
 
     async def run(self, name: str, run_id: str) -> Json:
-        """Read a run with all its attempts, the events that it reserved, and its effect."""
+        """Return a run with all its attempts, the events that it reserved, and its effect."""
         return await self._calling.one("GET", _path(name, "runs", run_id))
 
     async def events(
@@ -69,8 +69,10 @@ class Workflows:
         return await self._calling.one("POST", _path(name, "run-now"), key=key)
 
     async def resolve(self, name: str, choice: str, *, run_id: str | None = None, key: str | None = None) -> Json:
-        """Settle the problem that blocks it, by one of its `choices`: `reauthenticate`, `approve`, `resume`,
-        `try_again`, `did_not_happen` or `skip`."""
+        """Settle the problem that blocks a workflow, by one of the `choices` that the problem lists.
+
+        A choice is `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`.
+        """
         body = without_none(choice=choice, run_id=run_id)
         return await self._calling.one("POST", _path(name, "resolve"), body, key=key)
 

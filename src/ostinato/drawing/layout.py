@@ -1,7 +1,9 @@
-"""Lay out a graph: boxes in rows from top to bottom, each below the boxes that lead to it where possible. Pure.
+"""Lay out a graph: boxes in rows from top to bottom, each below the boxes that lead to it where possible.
 
-Inside a row an edge is a vertical line in its own column, and between two rows it is a curve, so no edge runs behind a
-box. Edges leave and reach a box side by side. Labels are on their edge, between the rows, and do not overlap."""
+Within a row, an edge that passes through is a vertical line in its own column. Between two rows, an edge is a curve. So
+no edge runs behind a box. Edges leave and reach a box side by side. The label of an edge is on the edge, between two
+rows, and labels do not overlap. The functions are pure.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ Point = tuple[float, float]
 _GAP_X, _GAP_Y = 30.0, 56.0
 _THIN = 14.0  # the width of an edge that passes through a row
 _SWEEPS = 12
-_PORT = 22.0  # the greatest distance of two edges at one side of a box
+_PORT = 22.0  # the greatest distance between two edges at one side of a box
 _SLOT = 17.0  # the height of a label
-_END = 10.0  # how much of a label beside its line overlaps the line
+_END = 10.0  # how far a label that is beside its line reaches over the line
 _LOOP = 22.0  # the width of an edge from a box to itself
 
 
@@ -36,7 +38,7 @@ class _Chain:
     """An edge as a downward chain from row to row: the boxes at its ends, and placeholders in the rows between them."""
 
     edge: Edge
-    turned: bool  # it leads upwards
+    turned: bool  # the edge leads upwards, against the chain
     parts: Sequence[str]
 
 
@@ -46,7 +48,7 @@ def lay_out(
     start: str,
     labels: Mapping[Edge, float] | None = None,
 ) -> Layout:
-    """Place the boxes and edges. `labels` gives the width of each edge's label."""
+    """Place the boxes and edges of a graph. `labels` is a dict from an edge to the width of its label."""
     wanted = list(dict.fromkeys(edges))
     forward = _without_circles(sizes, wanted, start)
     ranks = _ranks(sizes, [edge for edge in forward.values() if edge[0] != edge[1]])
@@ -112,8 +114,11 @@ def _move_to_origin(
 def _ports(
     chains: Sequence[_Chain], centres: Mapping[str, float], widths: Mapping[str, float]
 ) -> tuple[dict[tuple[Edge, str], float], dict[tuple[Edge, str], float]]:
-    """Return where each edge leaves the upper box and reaches the lower one. Edges are side by side, ordered by their
-    other end, so that they do not cross."""
+    """Return the x at which each edge leaves the upper box, and the x at which it reaches the lower box.
+
+    Both are dicts from (edge, box) to x. Edges at one box are side by side, in the order of their other ends, so that
+    they do not cross.
+    """
     lower: dict[tuple[Edge, str], float] = {}
     upper: dict[tuple[Edge, str], float] = {}
     below: dict[str, list[tuple[float, int, Edge]]] = {}
@@ -132,7 +137,10 @@ def _ports(
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The part of an edge in the gap between two rows. `width` is the width of its label, if it has one."""
+    """The part of an edge in the gap between two rows.
+
+    `above` and `below` are the x at its upper and lower end. `width` is the width of its label, if it has one.
+    """
 
     edge: Edge
     above: float
@@ -140,7 +148,7 @@ class _Line:
     width: float | None
 
     def at(self, share: float) -> float:
-        """Return the x of the line at this share of the gap's height."""
+        """Return the x of the line at a height in the gap. `share` is the height, from 0 (top) to 1 (bottom)."""
         low, high = 0.0, 1.0
         for _ in range(20):
             t = (low + high) / 2
@@ -156,8 +164,10 @@ def _lines(
     upper: Mapping[tuple[Edge, str], float],
     rank_of: Mapping[str, int],
 ) -> dict[int, list[_Line]]:
-    """Return the lines that run through the gap below each row. The label of an edge is placed in the gap next to the
-    box where the edge begins."""
+    """Return a dict from the rank of a row to the lines in the gap below that row.
+
+    The label of an edge is placed in the gap next to the box where the edge begins.
+    """
     lines: dict[int, list[_Line]] = {}
     for chain in chains:
         pairs = list(pairwise(chain.parts))
@@ -170,8 +180,11 @@ def _lines(
 
 
 def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
-    """Return the x and the slot (from 1, top to bottom) of each label. Slots keep labels apart. Up to two extra slots
-    are used if labels then cover fewer lines of other edges."""
+    """Return a dict from an edge to the x of its label and its slot (from 1, top to bottom).
+
+    Slots keep labels apart. Up to two more slots than necessary are used, if the labels then cover fewer lines of other
+    edges.
+    """
     labels = sorted((line for line in lines if line.width is not None), key=lambda line: line.at(0.5))
     if not labels:
         return {}
@@ -191,8 +204,11 @@ def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
 def _place_labels(
     labels: Sequence[_Line], lines: Sequence[_Line], count: int
 ) -> tuple[int, dict[Edge, tuple[float, int]]] | None:
-    """Place all labels in `count` slots, and count the lines of other edges that they cover. Return None if they do not
-    fit, or if fewer slots suffice. A label is placed on its line by its centre or by one end."""
+    """Place all labels in `count` slots. Return the number of lines of other edges that they cover, and their places.
+
+    Return None if the labels do not fit, or if fewer slots suffice. A label is placed so that its centre or one of its
+    ends is on its line.
+    """
     places: dict[Edge, tuple[float, int]] = {}
     ends = dict.fromkeys(range(1, count + 1), float("-inf"))
     crossed = 0
@@ -220,13 +236,13 @@ def _gap(slots: int) -> float:
 
 
 def _slot_y(slot: int, gap: float) -> float:
-    """Return the centre of a slot in a gap."""
+    """Return the y of the centre of a slot, from the top of a gap of the height `gap`."""
     count = max(1, round((gap - _GAP_Y) / _SLOT) + 1)
     return gap / 2 + _SLOT * (slot - (count + 1) / 2)
 
 
 def _without_circles(sizes: Mapping[str, object], edges: Sequence[Edge], start: str) -> dict[Edge, Edge]:
-    """Return each edge, reversed if it closes a cycle."""
+    """Return a dict from each edge to the same edge, reversed if it closes a cycle."""
     after: dict[str, list[str]] = {box: [] for box in sizes}
     for a, b in edges:
         after[a].append(b)
@@ -253,7 +269,7 @@ def _without_circles(sizes: Mapping[str, object], edges: Sequence[Edge], start: 
 
 
 def _ranks(sizes: Mapping[str, object], edges: Sequence[Edge]) -> dict[str, int]:
-    """Return the length of the longest path to each box."""
+    """Return a dict from each box to the length of the longest path that leads to it."""
     ranks = dict.fromkeys(sizes, 0)
     for _ in sizes:
         changed = False
@@ -295,7 +311,10 @@ def _neighbours(links: Sequence[Edge]) -> tuple[dict[str, list[str]], dict[str, 
 
 
 def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
-    """Sort each row by the mean position of its neighbours, repeatedly down and up, so that few edges cross."""
+    """Sort the boxes of each row by the mean position of their neighbours, so that few edges cross. Changes `rows`.
+
+    It repeats this from top to bottom and back.
+    """
     above, below = _neighbours(links)
     for sweep in range(_SWEEPS):
         hang = above if sweep % 2 == 0 else below
@@ -310,7 +329,7 @@ def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
 
 
 def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mapping[str, float]) -> dict[str, float]:
-    """Return the centre of each box, as near to its neighbours as its row allows, without overlaps."""
+    """Return a dict from each box to the x of its centre, as near to its neighbours as possible without overlaps."""
     above, below = _neighbours(links)
     centres: dict[str, float] = {}
     for row in rows:
@@ -337,7 +356,7 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mappin
 
 
 def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
-    """Return the least distance of each box from the first."""
+    """Return the least distance of each box in a row from the first box, between their centres."""
     offsets = [0.0]
     for a, b in pairwise(row):
         offsets.append(offsets[-1] + widths[a] / 2 + _GAP_X + widths[b] / 2)
@@ -345,8 +364,10 @@ def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
 
 
 def _apart(wished: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return the positions nearest to the wished ones that are far enough apart. Boxes that would come too close move
-    as one block."""
+    """Return the positions nearest to the wished positions that are far enough apart.
+
+    `offsets` are the least distances from the first box. Boxes that would come too close move as one block.
+    """
     blocks: list[tuple[float, int]] = []
     for wish, offset in zip(wished, offsets, strict=True):
         total, count = wish - offset, 1
@@ -365,7 +386,7 @@ def _tallest(row: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> fl
 def _bands(
     rows: Sequence[Sequence[str]], sizes: Mapping[str, tuple[float, float]], slots: Sequence[int]
 ) -> tuple[list[float], list[float], float]:
-    """Return the top and the bottom of each row, with room for labels between them, and the total height."""
+    """Return the tops of the rows, the bottoms of the rows, and the total height. Labels have room between rows."""
     tops, bottoms, y = [], [], 0.0
     for row, count in zip(rows, slots, strict=True):
         tops.append(y)
@@ -375,6 +396,6 @@ def _bands(
 
 
 def _loop(corner: Point, size: tuple[float, float]) -> list[Point]:
-    """Return the points of an edge from a box to itself, on its right side."""
+    """Return the points of an edge that leads from a box to itself, on the right side of the box."""
     x, y = corner[0] + size[0], corner[1] + size[1] / 2
     return [(x, y - 8), (x + _LOOP - 4, y - 8), (x + _LOOP - 4, y + 8), (x, y + 8)]

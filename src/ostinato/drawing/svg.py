@@ -1,4 +1,4 @@
-"""Draw the shapes of a picture as SVG. All texts are escaped."""
+"""Draw the shapes of a picture as SVG. `text` and `svg` escape the texts in them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from ostinato.drawing.layout import Point
 
 INK, WRITTEN, EDGE = "#212121", "#37474f", "#607d8b"
-PAD = 14.0  # around boxes
+PAD = 14.0  # the space around boxes
 LONGEST = 34  # greatest number of letters in a box
 _NARROW, _BROAD = frozenset("fijltrI.,:;'|!/()[] "), frozenset("mwMW@%…")
 
@@ -29,7 +29,7 @@ def svg(width: float, height: float, title: str, defs: str, parts: Sequence[str]
 
 
 def text_width(words: str, size: float, bold: bool = False) -> float:
-    """Return the greatest width of a text in the fonts that browsers use for `system-ui`; the widest is DejaVu."""
+    """Estimate the greatest width of a text in the fonts that browsers use for `system-ui`; the widest is DejaVu."""
     letters = sum(0.4 if one in _NARROW else 1.02 if one in _BROAD else 0.8 if one.isupper() else 0.65 for one in words)
     return letters * size * (1.1 if bold else 1.0)
 
@@ -39,7 +39,7 @@ def cut(text: str, most: int = LONGEST) -> str:
 
 
 def marker(id: str, colour: str) -> str:
-    """Return the head of an arrow."""
+    """Return the definition of an arrow head, an SVG `marker` element."""
     return (
         f'<marker id="{id}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" '
         f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" fill="{colour}"/></marker>'
@@ -80,8 +80,10 @@ def text(
 
 
 def curve(points: Sequence[Point], across: bool = False) -> str:
-    """Return the path of curves that leave a box downwards and reach another from above; with `across`, from left to
-    right."""
+    """Return the path data of curves through the points.
+
+    The curves leave a box downwards and reach the next from above. With `across`, they run from left to right.
+    """
     (x, y), rest = points[0], points[1:]
     path = f"M{x:.1f} {y:.1f}"
     for tx, ty in rest:

@@ -27,8 +27,11 @@ _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class Role(StrEnum):
-    """Each role includes the permissions of the roles listed after it. `agent` is the exception: an agent acts for one
-    user, through the tools that it was given."""
+    """`admin` includes the permissions of `operator`, and `operator` those of `reader`.
+
+    `agent` is separate: no other role includes it, and it includes no other role. An agent acts for one user, through
+    the tools that it was given.
+    """
 
     ADMIN = "admin"
     OPERATOR = "operator"
@@ -110,8 +113,7 @@ def add_token(
 
 
 def check_token(text: str, now: Micros) -> Operation[TokenInfo | None]:
-    """Return the token that has this text. Returns None if the token is unknown, expired or revoked, without saying
-    which of them."""
+    """Return the token that has this text, or None if the token is unknown, expired or revoked."""
     match = _TOKEN.fullmatch(text)
     rows = (yield sql("token", id=match["id"])) if match else []
     stored, *row = rows[0] if rows else ("0" * 64,)
@@ -137,7 +139,7 @@ def list_tokens() -> Operation[list[TokenInfo]]:
 
 
 def revoke_token(id: str, now: Micros) -> Operation[bool]:
-    """Revoke a token. Returns whether it was valid before. Raises `NotFound`."""
+    """Revoke a token. Returns False if it was revoked before. Raises `NotFound` if there is no token with this id."""
     if not (yield sql("token", id=id)):
         raise NotFound(f"there is no token {id!r}")
     return bool((yield sql("revoke_token", id=id, now=now)))
@@ -164,8 +166,11 @@ def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Oper
 
 
 def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
-    """Delete a namespace and its rows. If it still has rows that must not be deleted with it, such as runs, this
-    deletes nothing and returns what they are called."""
+    """Delete a namespace and its rows. Returns an empty list.
+
+    Some rows, such as runs, must not be deleted with their namespace. If there are any, this deletes nothing and
+    returns the names of these kinds of rows.
+    """
     left = yield from tables.left(name)
     if not left:
         yield from tables.drop(name)

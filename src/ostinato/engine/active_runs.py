@@ -41,7 +41,7 @@ class _Task:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.task: asyncio.Task[None] | None = None
-        self.helper: asyncio.Task[Any] | None = None  # in which the body runs the code of a user
+        self.helper: asyncio.Task[Any] | None = None  # another task in which the body runs a user's code
         self.stop: Stop | None = None
         self.begun = False
 
@@ -57,9 +57,11 @@ class _Task:
 class Bodies:
     """The bodies of one node.
 
-    `on_written` is called with ends after they are committed, and `trouble` with errors of the store. `lapsed` says
-    whether the lease may have expired, and `renewed` waits until it is renewed: a node whose loop was blocked for long
-    may have lost the runs that it claimed, and must not begin them before it knows.
+    `on_written` is called with the ends of runs after they are committed. `trouble` is called with errors of the store.
+
+    `lapsed` returns whether the node's lease may have expired, and `renewed` waits until the lease is renewed. A node
+    whose event loop was blocked for long may have lost the runs that it claimed, so it checks its lease before it
+    begins a run.
     """
 
     def __init__(
@@ -108,7 +110,7 @@ class Bodies:
         return next((one.run for one in list(self.running.values()) if task in (one.task, one.helper)), None)
 
     def note_helper(self, run_id: str, task: asyncio.Task[Any]) -> None:
-        """Note that a task works for the body of a run."""
+        """Record that the body of a run executes a user's code in this task, so that `run_of` finds the run."""
         if run_id in self.running:
             self.running[run_id].helper = task
 
@@ -121,7 +123,8 @@ class Bodies:
             self.ends.put(_end_as_handed_back(run))
 
     async def abandon(self, why: Stop) -> None:
-        """Stop every body. Waits for them, but no longer than the grace: a body may ignore its cancellation."""
+        """Cancel every body, and wait until all have ended. A body may ignore its cancellation, so the wait is limited
+        by the grace period."""
         tasks = self.tasks()
         if why.status is Status.READY and self.running:
             names = sorted({one.run.name for one in self.running.values()})
@@ -134,7 +137,7 @@ class Bodies:
             await asyncio.wait(tasks, timeout=self._grace / SECOND)
 
     def begin(self, run: Run, body: Body | None = None) -> None:
-        """Start the body of a claimed run: `body`, or else the one of its kind."""
+        """Start the body of a claimed run: `body`, or by default the body of the run's kind."""
         self.begun[run.id] = run.claim
         report_start(run)
         body = body or self.of_kind.get(run.kind)
@@ -153,8 +156,8 @@ class Bodies:
         running.task = asyncio.get_running_loop().create_task(self._body(running, handler))
 
     async def _body(self, running: _Task, handler: Handler) -> None:
-        """Run the body of a job once, and queue its outcome to be written. Whatever happens, exactly one outcome is
-        queued, except where `_end_of_stopped` returns none."""
+        """Run the body of a job once, and queue its outcome to be written. This queues exactly one outcome, or none if
+        `_end_of_stopped` returns None."""
         run = running.run
         context = Context(run, self._clock, self._save)
         job_logging.current.set(context.log)  # for this task, and for tasks and threads that the job starts
@@ -219,8 +222,8 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Wrap a transaction that claims a run for this node; call the yielded function with the run to begin it. If it
-        is unknown whether the claim was committed, `_check_held` of the node finds the run later."""
+        """Wrap a transaction that claims a run for this node. Yields a function that begins the run: call it with the
+        run after the commit. If the answer of the commit was lost, `_check_held` of the node finds the run later."""
         has_begun = False
 
         def begin(run: Run) -> None:
@@ -248,8 +251,8 @@ class Bodies:
         return outcome
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
-        """Return the end that follows from an outcome. If the retry policy cannot be applied, the run fails, and the
-        error is its reason."""
+        """Return the end to write for an outcome, with the next attempt if there is one. If the retry policy raises an
+        error, the run fails, and its reason contains that error."""
         if outcome.status is Status.SUCCEEDED:
             return End(run, outcome.status, result=outcome.result)
         try:
@@ -281,7 +284,7 @@ class Bodies:
         return self._handlers[run.name].at_most_once if option is None else option
 
     def _end_of_stopped(self, run: Run, why: Stop | None) -> End | None:
-        """Return the end of a body that was stopped. None if nothing is to be written."""
+        """Return the end to write for a run whose body was stopped, or None to write nothing."""
         if why is None:
             return End(run, Status.CANCELLED, "cancelled from within")
         if why.status is Status.READY and self._at_most_once(run):
@@ -296,7 +299,7 @@ class Bodies:
         return End(run, why.status, why.reason)
 
     def cancel_here(self, run_id: str, why: Stop) -> bool:
-        """Stop the body of a run. Returns whether it runs on this node."""
+        """Stop the body of a run. Returns whether the body was running on this node."""
         running = self.running.get(run_id)
         if running is None or running.task is None:
             return False
@@ -326,7 +329,8 @@ class Bodies:
         return [None] * len(ends)
 
     def _replace_unwritable(self, ending: End, problem: Exception) -> End | None:
-        """Return a failure to write instead of an outcome that the store refuses. None if that was refused, too."""
+        """Return a failed end, to be written instead of an end that the store refused. Returns None if the refused end
+        was already such a replacement."""
         reason = clean(f"its outcome could not be stored: {problem}")[:500]
         if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
             return None
@@ -361,6 +365,7 @@ def _end_as_handed_back(run: Run) -> End:
 
 
 def _reason_not_executed(problem: Exception) -> str:
-    """Return the message of an error of Ostinato; for any other error, its type and message."""
+    """Return the reason of a run that could not be executed. For an `OstinatoError` it contains the message, for any
+    other error the type and the message."""
     message = str(problem) if isinstance(problem, OstinatoError) else repr(problem)
     return clean(f"it could not be executed: {message}")

@@ -1,6 +1,6 @@
-"""Read the attributes of temporalio's `ApplicationError`, or of any exception that has the same ones.
+"""Read the attributes of temporalio's `ApplicationError`, or of any exception with the same attributes.
 
-So jobs that were written for Temporal work unchanged, and a Temporal client gets the error that the job raised.
+With them, jobs that were written for Temporal work unchanged, and a Temporal client gets the error that the job raised.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _LARGEST = 64 << 10  # bytes of details that are kept
 
 
 def application_error(problem: BaseException) -> dict[str, Any]:
-    """Return `type`, `message`, `details` as JSON, `non_retryable`, and `seconds` until the next attempt. Returns an
-    empty dict for any other exception."""
+    """Return a dict with `type`, `message`, `details` (a list of JSON values), `non_retryable`, and `seconds` (the
+    delay before the next attempt, or None). Returns an empty dict if the exception has no `non_retryable`."""
     if not isinstance(getattr(problem, "non_retryable", None), bool):
         return {}
     delay = getattr(problem, "next_retry_delay", None)

@@ -16,14 +16,17 @@ from ostinato.engine.telemetry import Metrics
 from ostinato.model import Run
 from ostinato.store.contract import Store
 
-_CLAIM = 100  # runs in one claim: fewer cost more each
-_BACKLOG = 5_000  # outcomes waiting for the store before no more work is taken
+_CLAIM = 100  # runs in one claim: in a smaller claim each run costs more time
+_BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs are claimed
 
 
 @dataclass(slots=True)
 class Share:
-    """Slots that the queues leave to runs which a way starts and begins itself. At most `most` of them; `slots` is how
-    many are set aside now, and `held` how many of those are in use."""
+    """Slots that are not used for runs from the queues, but for runs that a `Way` starts and begins itself.
+
+    `most` is the maximum number of these slots, `slots` is how many are reserved now, and `held` is how many of the
+    reserved slots are in use.
+    """
 
     most: int
     slots: int = 0
@@ -31,8 +34,9 @@ class Share:
 
 
 class Claimer:
-    """Claims runs while the node has free slots. `handlers` are the jobs that this node can run. `poll` is the number
-    of seconds after which it looks for runs without a wake-up. `on_claim` is called after each claim."""
+    """Claims runs while the node has free slots. `handlers` are the jobs that this node can run. `poll` is the longest
+    pause between two claims, in seconds; None means that only a wake-up ends the pause. `on_claim` is called after each
+    claim that got runs."""
 
     def __init__(
         self,
@@ -63,19 +67,19 @@ class Claimer:
         self._stopping = False
         self._token = 0
         self._under_way: set[int] = set()  # tokens of claims that are not committed yet
-        self._reserved = 0  # slots reserved for them
+        self._reserved = 0  # slots reserved for these claims
         self._idle = True  # the last look found nothing to claim
         self.share = Share(concurrency // 2)
 
     def stop(self) -> None:
-        """Stop claiming. A claim or a firing in progress is finished, and its runs are handed back."""
+        """Stop claiming. A claim that is in progress is finished, and its runs are handed back."""
         self._stopping = True
         self.ready.set()
         self._bodies.room.set()
 
     async def run(self) -> None:
         turn = 0
-        # Half the slots at a time: while those runs are at work, the store looks for the other half.
+        # Claim half the slots at a time: while these runs are executed, the store looks for the other half.
         most = max(_CLAIM, self._concurrency // 2)
         while not self._stopping:
             self.ready.clear()
@@ -109,9 +113,11 @@ class Claimer:
         return len(runs)
 
     def reserve(self, most: int) -> DirectClaim:
-        """Reserve slots so that the beat can start due runs directly. Zero if anything is, or may be, queued;
-        otherwise at most half the free slots, so that a long batch cannot starve the claim loop. Call `give_back`
-        afterwards."""
+        """Reserve slots so that the beat can start due runs directly. Call `give_back` afterwards.
+
+        Reserves no slots if runs are queued or may be queued. Otherwise it reserves at most half the free slots, so
+        that a long batch does not starve the claim loop.
+        """
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
@@ -120,19 +126,22 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots of the node's share (`share`), whatever is queued: half of the share at most, so that one half
-        is begun while the other is at work. Call `give_back` afterwards."""
+        """Reserve slots of `share`, even if runs are queued. Call `give_back` afterwards.
+
+        Reserves at most half of the share, so that the runs of one half are begun while those of the other half run.
+        """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
     @property
     def share_is_free(self) -> bool:
-        """Whether something of the node's share could be reserved now."""
+        """Whether at least one slot of `share` can be reserved now."""
         return self.share.slots > self.share.held and self._free() > 0
 
     def give_back(self, direct: DirectClaim, claimed: Sequence[Run], body: Body | None = None) -> None:
-        """Begin the runs that were claimed directly, with `body` or that of their kind, and free the other slots."""
+        """Begin the runs that were claimed directly, and free the reserved slots that are left. The runs are executed
+        with `body`, or by default with the body of their kind."""
         self.take(claimed, body)
         self._close_claim(direct.token, direct.room)
 
@@ -159,7 +168,7 @@ class Claimer:
             self._bodies.room.set()
 
     def _room(self) -> int:
-        """How many runs of the queues may be claimed."""
+        """Return how many runs may be claimed from the queues."""
         return max(0, self._free() - max(0, self.share.slots - self.share.held))
 
     def _free(self) -> int:
@@ -168,5 +177,6 @@ class Claimer:
         return max(0, self._concurrency - len(self._bodies.running) - self._reserved)
 
     def unheard(self, run_id: str, run_claim: int, token: int) -> bool:
-        """Return whether this node claimed a run and never began it, because the answer of the commit was lost."""
+        """Return whether this node claimed a run but did not begin it. This happens if the answer of the commit was
+        lost."""
         return not self._stopping and self._bodies.begun.get(run_id) != run_claim and token not in self._under_way

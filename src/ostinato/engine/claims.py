@@ -17,11 +17,13 @@ class NodeLost(Exception):
 def claim(
     node: str, token: int, queue: str, limit: int, now: Micros, kinds: str, leave: frozenset[str], tries: int
 ) -> Operation[list[Run]]:
-    """Claim up to `limit` ready runs of a queue for this node. Claims runs of `kinds`, a JSON list, except jobs named
-    in `leave`, which only other nodes know. Raises `NodeLost` if this node has no row.
+    """Claim up to `limit` ready runs of a queue for this node, and return them, the most urgent first.
 
-    `token` is unique among the node's claims. If an earlier try was committed and its answer was lost, the next try
-    finds the claimed runs by this token.
+    `kinds` is a JSON list of the kinds of runs to claim. `leave` names jobs that only other nodes know; their runs are
+    not claimed. Raises `NodeLost` if nothing was claimed and this node has no row.
+
+    `token` is unique among the node's claims, and `tries` counts the earlier tries of this transaction. If an earlier
+    try was committed and its answer was lost, the next try finds the claimed runs by the token.
     """
     rows: list[Row] = []
     if tries:
@@ -43,7 +45,8 @@ def claim(
 
 
 def taken_before(node: str, token: int, now: Micros) -> Operation[list[Run]]:
-    """Return the runs that an earlier try claimed, if that try was committed."""
+    """Return the runs that an earlier try of the same transaction claimed. The list is empty if no earlier try was
+    committed."""
     return _in_order((yield sql("claimed_by_token", node=node, token=token)), node, now)
 
 

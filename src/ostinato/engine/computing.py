@@ -3,8 +3,10 @@
 A node renews its lease, fires its timers and serves its connections on one event loop. So a computation that a caller
 requests (a simulation, a file, thousands of times of a spec) runs in a child process, which has a memory limit and can
 be killed, or on the loop in slices of a few milliseconds. A check that needs objects of this process, such as
-registered jobs, runs in a thread; its caller limits the size of its input. A namespace never gets all places, so
-callers of other namespaces find a free one, or wait for one turn only.
+registered jobs, runs in a thread; the caller of the check limits the size of the input.
+
+The number of computations at the same time is limited. One namespace never gets all places. So a caller of another
+namespace finds a free place, or waits for one computation only.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ PLACES = 2
 WAITING_EACH = 8  # computations of one caller that may wait for their turn
 WAITING = 64  # of all callers together
 DEADLINE_S = 10.0  # of CPU time
-_BUSY_MACHINE = 3  # times as long may pass meanwhile: a child gives way to everything else
+_BUSY_MACHINE = 3  # the wall-clock limit is this many times the CPU time: a child has a low priority
 MEMORY = 512 << 20  # bytes of a child's address space
 LARGEST_ANSWER = 64 << 20
 SLICE_S = 0.005
@@ -61,7 +63,8 @@ class TooMuch(OstinatoError):
 
 
 class Turns:
-    """A limited number of places, given to callers in turn. One caller gets at most all places but one."""
+    """A limited number of places, given to callers in turn. If there are several places, one caller never holds all of
+    them."""
 
     def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
         self._free = places
@@ -106,10 +109,10 @@ class Turns:
         self._taken[caller] -= 1
         if not self._taken[caller]:
             del self._taken[caller]
-        for other in list(self._lines):  # the caller who was served last comes last
+        for other in list(self._lines):  # the order is: the caller that got a place last is last
             line = self._lines[other]
             while line and line[0].done():
-                line.popleft()  # they went away
+                line.popleft()  # it was cancelled
             if not line:
                 del self._lines[other]
             elif self._free and self._taken[other] < self._each:
@@ -136,15 +139,16 @@ class Computing:
         self._idle: list[_Child] = []
         self._all: set[_Child] = set()
         self._lock = threading.Lock()
-        self._threads: ThreadPoolExecutor | None = None  # they wait for children
-        self._own: ThreadPoolExecutor | None = None  # they work
+        self._threads: ThreadPoolExecutor | None = None  # threads that wait for child processes
+        self._own: ThreadPoolExecutor | None = None  # threads that run functions themselves
         self._ending: asyncio.TimerHandle | None = None
 
     async def call(self, caller: str, function: Callable[..., T], *args: Any) -> T:
         """Call a module-level function in a child process, and return its result. Arguments and result must be
         picklable.
 
-        Raises what the function raises, `TooMuch` if the function was stopped, and `Busy` if it was not started.
+        Raises `TooMuch` if the function was stopped, and `Busy` if it was not started. An exception of the function is
+        raised here, too.
         """
         if self.alone:
             return await asyncio.to_thread(function, *args)
@@ -164,7 +168,7 @@ class Computing:
         """Call a function in a thread, and return its result. A thread cannot be stopped, so the caller must limit the
         size of the arguments.
 
-        Raises what the function raises, and `Busy` if it was not started.
+        Raises `Busy` if the function was not started. An exception of the function is raised here, too.
         """
         if self.alone:
             return await asyncio.to_thread(function, *args)
@@ -179,9 +183,9 @@ class Computing:
     async def each(self, caller: str, items: Iterable[T]) -> list[T]:
         """Return the items of a lazy iterable. The items are computed on the event loop, with pauses for other tasks.
 
-        Items that fit in one slice are computed at once; if there are more, the caller waits for its turn. Raises
-        `TooMuch` after the deadline, and `Busy` if too many callers wait. The computation of a single item is not
-        interrupted, so every item must be cheap.
+        The items of the first slice of time are computed at once. If there are more items, the caller waits for its
+        turn. The computation of a single item is not interrupted, so every item must be cheap. Raises `TooMuch` after
+        the deadline, and `Busy` if too many callers wait.
         """
         if self.alone:
             return list(items)
@@ -229,7 +233,7 @@ class Computing:
         with self._lock:
             return [child.pid for child in self._all]
 
-    # In a thread of ours
+    # Called in a thread of `_threads`
 
     def _ask(self, function: Callable[..., T], args: tuple[Any, ...]) -> T:
         child = self._take()
@@ -278,7 +282,7 @@ class Computing:
 
 
 def _advance(left: Iterator[T], collected: list[T]) -> float | None:
-    """Compute items for one slice of time, and append them to `collected`. Returns the time spent, or None when no
+    """Compute items for one slice of time, and append them to `collected`. Returns the seconds spent, or None if no
     items are left."""
     begin = time.perf_counter()
     for item in left:
@@ -290,11 +294,11 @@ def _advance(left: Iterator[T], collected: list[T]) -> float | None:
 
 
 class _Child:
-    """One child process, used by one thread of this process at a time. Its environment is empty, except for the path of
-    the time zones."""
+    """One child process, used by one thread of this process at a time. The environment of the child is empty, except
+    for `PYTHONTZPATH`."""
 
     def __init__(self, seconds: float, memory: int) -> None:
-        from multiprocessing.connection import Connection  # only what computes pays for loading it
+        from multiprocessing.connection import Connection  # slow to import, so only where it is needed
 
         ours, theirs = socket.socketpair()
         with theirs:
@@ -308,7 +312,7 @@ class _Child:
                 pass_fds=[theirs.fileno()],
                 env={} if zones is None else {"PYTHONTZPATH": zones},
                 cwd="/",
-                start_new_session=True,  # a signal to our group (Ctrl-C) is not for it
+                start_new_session=True,  # so that Ctrl-C in a terminal does not signal the child
             )
         self._line: Connection[Any, Any] = Connection(ours.detach())
         if not self._line.poll(_START_S):
@@ -321,9 +325,10 @@ class _Child:
         return self._process.pid
 
     def ask(self, request: bytes, seconds: float) -> tuple[bool, Any]:
-        """Send a pickled call. Returns whether the function failed, and its result or its exception.
+        """Send a pickled call, and wait for the answer. Returns (False, the result) or (True, the exception).
 
-        The child sends an exception in parts, because some classes cannot be built again from `args`.
+        Raises `TooMuch` if the child does not answer in time, or has ended. The child sends an exception as its class,
+        `args` and attributes, because some exceptions cannot be unpickled.
         """
         try:
             self._line.send_bytes(request)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ostinato.engine.computing import LARGEST_ANSWER, TooMuch
 
-_NICE = 10  # the node goes before what callers want to know
+_NICE = 10  # the node has priority over computations for callers
 
 
 def main(line: int, seconds: float, memory: int) -> None:

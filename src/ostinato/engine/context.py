@@ -19,7 +19,7 @@ LOG_LINES = 1000
 LOG_BYTES = 4096
 LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
 _CONTAINERS = (dict, list, tuple)
-DEEPEST = 100  # levels of nesting in one of them: it is stored within other values, which add levels
+DEEPEST = 100  # levels of nesting in an input, a result or a checkpoint; the value that contains it adds more levels
 
 
 def clean(text: str) -> str:
@@ -28,8 +28,8 @@ def clean(text: str) -> str:
 
 
 def to_json(value: Any, what: str) -> str:
-    """Write a value as JSON for the store. Raises `OstinatoError` if it is not JSON, too large or nested too deep;
-    `what` begins the message."""
+    """Return a value as JSON text for the store. Raises `OstinatoError` if the value cannot be written as JSON, is too
+    large, or is nested too deep. The message begins with `what`."""
     try:
         data = written(value)
     except ValueError as problem:
@@ -40,7 +40,8 @@ def to_json(value: Any, what: str) -> str:
 
 
 def written(value: Any) -> bytes:
-    """Return a value as JSON. Raises `ValueError` with a reason such as "is not JSON: …" if that is impossible."""
+    """Return a value as JSON. Raises `ValueError` if the value cannot be written as JSON or is nested too deep. The
+    message continues a sentence: "is not JSON: …"."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
@@ -108,18 +109,18 @@ class Occurrence:
 
     @property
     def nominal(self) -> datetime | None:
-        """The time of the spec that this run is for. `due` is this time plus jitter."""
+        """The due time that the spec gives, before jitter is added. `due` is this time plus jitter."""
         return optional_datetime(self.detail.get("nominal"))
 
     @property
     def previous(self) -> datetime | None:
-        """The nominal time before this one: the run's data window is `previous` to `nominal`. If this run replaces
-        earlier ones that were too late, the window begins before the first of them."""
+        """The nominal time of the occurrence before this one. The run's data window is from `previous` to `nominal`. If
+        this run replaces earlier occurrences that were too late, `previous` is the time before the first of them."""
         return optional_datetime(self.detail.get("previous"))
 
     @property
     def coalesced(self) -> int:
-        """How many earlier times this run replaces, because they were too late."""
+        """How many earlier occurrences this run replaces, because they were too late."""
         return int(self.detail.get("coalesced", 0))
 
     @property
@@ -145,8 +146,8 @@ _DONE = _Done()
 
 
 class Context(Occurrence):
-    """The `ctx` argument of an async function. Plain functions, which run in a thread, get a `SyncContext` with the
-    same methods."""
+    """The `ctx` argument of an async function. A plain function runs in a thread and gets a `SyncContext`, which has
+    the same methods."""
 
     __slots__ = ("_closed", "_dropped", "_lines", "_run", "_save", "clock", "last_sign", "saved")
 
@@ -199,12 +200,12 @@ class Context(Occurrence):
         self.saved = value
 
     async def progress(self, done: float, note: str = "") -> None:
-        """Store how much is done, from 0 to 1."""
+        """Store the progress of the run: `done` is the part that is done, from 0 to 1."""
         self.sign()
         await self._save(self._run, None, to_json({"done": done, "note": note}, "the progress"))
 
     async def heartbeat(self) -> None:
-        """Show that the job is alive, if it declares `heartbeat=…`."""
+        """Report that the job is alive. A job that declares `heartbeat=…` times out if its reports stop."""
         self.sign()
 
     def sign(self) -> None:
@@ -224,7 +225,7 @@ class Context(Occurrence):
         return _DONE
 
     def close(self) -> None:
-        """End the attempt: drop log lines of tasks and threads that it has left behind."""
+        """Ignore log lines from now on. Tasks and threads that the attempt started may still run after its end."""
         self._closed = True
 
     @property

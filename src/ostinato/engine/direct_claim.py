@@ -1,7 +1,7 @@
 """Fast path: a node that fires a timer also claims the new run, in the transaction that inserts it.
 
-It saves the transaction of a separate claim, and the wait for that claim, for every occurrence that the firing node can
-run. It mirrors `insert_ready` followed by `claims.claim` and must write the same rows and events.
+For every occurrence that the firing node can run, this saves the transaction of a separate claim, and the wait for it.
+The statement `insert_taken` must write the same rows and events as `insert_ready` followed by `claims.claim`.
 tests/scenario/engine/test_direct_claim.py compares the events of both paths, and claims runs directly on nodes that
 stop, die, or lose the answer of a commit.
 """
@@ -19,7 +19,8 @@ from ostinato.when.instants import Micros
 
 
 class NewRun(NamedTuple):
-    """A run that may start now, without keys or a deadline: a row of `insert_ready` and `insert_taken`."""
+    """A run that may start now, because it has no serial key, no limit and no deadline. It is a row of the statements
+    `insert_ready` and `insert_taken`."""
 
     id: str
     namespace: str
@@ -38,9 +39,9 @@ class NewRun(NamedTuple):
 
 @dataclass(slots=True)
 class DirectClaim:
-    """Permission to claim up to `room` runs while firing, if they belong to this node's queues and jobs. The runs are
-    committed with the firing, under `token`. `claimed` lists the runs so far; `plain` counts timers that only started a
-    run."""
+    """Permission to claim up to `room` runs in a transaction that fires timers, if the runs belong to this node's
+    queues and jobs. The claim has the token `token`. `claimed` lists the runs claimed so far. `plain` counts the timers
+    that only started a run."""
 
     node: str
     token: int
@@ -55,12 +56,13 @@ class DirectClaim:
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Find the runs that an earlier try claimed, if it was committed and its answer was lost."""
+        """Add to `claimed` the runs that an earlier try of the transaction claimed. There are some if that try was
+        committed and its answer was lost."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:
-        """Insert runs. Those that fit into the free slots are claimed, unless other runs are queued before them; the
-        rest become ready. Returns the ids of the claimed runs, most urgent first."""
+        """Insert runs, and claim as many as there are free slots. The runs that are not claimed become ready. If
+        earlier runs are queued, none is claimed. Returns the ids of the claimed runs, the most urgent first."""
         chosen = yield from self._choose(runs)
         claimed: Sequence[NewRun] = chosen
         if chosen:
@@ -81,7 +83,7 @@ class DirectClaim:
         return (at, namespace, "run:started", run_id, f'{data[:-1]},"node":"{self.node}"}}', actor)
 
     def is_free(self) -> Operation[bool]:
-        """Return whether no run is queued before the new ones, and this node still has its row."""
+        """Return whether the node may claim directly: no run is queued, and the node still has its row."""
         return bool((yield sql("may_take", [(queue,) for queue in self.queues], node=self.node)))
 
     def _choose(self, runs: Sequence[NewRun]) -> Operation[Sequence[NewRun]]:

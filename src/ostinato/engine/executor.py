@@ -1,7 +1,8 @@
 """The executor: it runs coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes.
 
-It returns how an attempt went; `retries.py` decides what follows. A function in a thread cannot be stopped: if its run
-is stopped, the fence refuses its late result, and its thread counts as busy until the function returns.
+It returns the outcome of an attempt; `retries.py` decides what follows. A function in a thread cannot be stopped. If
+its run is stopped, the function continues: the fence refuses its late result, and the thread counts as busy until the
+function returns.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ class Fatal(OstinatoError):
 
 
 class RetryLater(OstinatoError):
-    """Raised by a job or a step: try again after this time, whatever the backoff would be. It counts as an attempt.
+    """A job or a step raises this to be tried again after this time, instead of the backoff of its retry policy. The
+    failed try counts as an attempt.
 
-    The time is a number of seconds, a timedelta, or a text such as `"5m"`. Raises `OstinatoError` if it is none."""
+    The time is a number of seconds, a timedelta, or a text such as `"5m"`. Raises `OstinatoError` for any other value.
+    """
 
     def __init__(self, seconds: Length, message: str = "") -> None:
         self.seconds = read_length(seconds, "RetryLater") / SECOND
@@ -47,8 +50,8 @@ THREAD_NAMES = "ostinato-job"  # prefix of the names of threads that run functio
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an attempt. `retry` is None to follow the retry policy, False for no retry, or a pause in
-    microseconds."""
+    """The outcome of an attempt. `retry` is None to follow the retry policy, False for no retry, or the pause before
+    the next attempt in microseconds."""
 
     status: Status
     result: str | None = None
@@ -61,8 +64,8 @@ _DONE = Outcome(Status.SUCCEEDED)
 
 
 class Stop(Exception):
-    """The reason why the engine cancels a task. `status` is the new status of the run: `ready` if it is handed back,
-    `crashed` if the claim is lost, `cancelled`, and so on."""
+    """The reason why the engine cancels a task. `status` is the new status of the run: `ready` if the run is handed
+    back, `crashed` if the claim is lost, or the status in which the run ends, such as `cancelled`."""
 
     def __init__(self, status: Status, reason: str | None) -> None:
         self.status = status
@@ -71,7 +74,8 @@ class Stop(Exception):
 
 class Executor:
     def __init__(self, threads: int = 16) -> None:
-        self.in_thread: dict[tuple[str, int], str] = {}  # jobs that are in a thread, by run and claim; late ones, too
+        # From (run id, claim) to the name of the job, for functions in a thread, even if their run was stopped.
+        self.in_thread: dict[tuple[str, int], str] = {}
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=THREAD_NAMES)
         self._free = asyncio.Semaphore(threads)
 
@@ -81,7 +85,8 @@ class Executor:
         return len(self.in_thread)
 
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
-        """Run the function once. Raises only if its task is cancelled."""
+        """Call the function of a job once, and return the outcome. An exception of the function becomes an outcome.
+        Raises `CancelledError` if the task is cancelled."""
         try:
             try:
                 arguments = handler.arguments(run.input)
@@ -154,7 +159,8 @@ class Executor:
     async def _call_in_time(
         self, run: Run, handler: Handler, context: Context, arguments: dict[str, Any], timeout: Micros | None
     ) -> Any:
-        """Call the function with a timeout, which applies to the whole call, or to the time between two heartbeats."""
+        """Call the function, and raise `_OutOfTime` if the whole call takes longer than `timeout`, or if the time since
+        the last heartbeat is longer than the job allows."""
         loop = asyncio.get_running_loop()
         begin = loop.time()
         context.sign()
@@ -174,7 +180,7 @@ class Executor:
                 limits.append((begin + silent + handler.heartbeat / SECOND, "no heartbeat"))
             at, reason = min(limits)
             if blocked and reason == "no heartbeat" and handler.heartbeat is not None:
-                # The event loop was blocked, so that the body could not send a heartbeat: it gets its time again.
+                # The event loop was blocked, so the function could not send a heartbeat. Its time begins again.
                 at = max(at, loop.time() + handler.heartbeat / SECOND)
             if at <= loop.time():
                 scope.reschedule(loop.time())
@@ -206,7 +212,7 @@ class _OutOfTime(TimeoutError):
 
 
 def describe_error(problem: BaseException) -> str:
-    """Describe an exception as JSON: its type, its message, and the end of its traceback."""
+    """Return an exception as a JSON object with its type, its message, and the end of its traceback."""
     if isinstance(problem, ChildFailed):
         application, kind, trace = problem.application, problem.kind, problem.trace
     else:

@@ -18,10 +18,12 @@ _LATER = 30.0  # seconds until an item that cannot be written is tried again
 class Committer(Generic[T, R]):
     """Collects items and passes them to `commit` in batches. `commit` returns an answer for each item.
 
-    While the store is unavailable, a batch is retried, and `trouble` is called with each error; with `retry=False` the
-    callers get the error instead. Any other error is caused by a single item: each item of the batch is then committed
-    alone. For an item that fails alone, `instead` may return another item to write. If it returns none, the caller of
-    `write` gets the error, and an item of `put` is tried again later.
+    While the store is unavailable, a batch is retried, and `trouble` is called with each error. With `retry=False` the
+    callers of `write` get the error instead.
+
+    Any other error is caused by a single item, so each item of the batch is then committed alone. For an item that
+    fails alone, `instead` may return another item to write. If `instead` returns None, the caller of `write` gets the
+    error, and an item that was queued with `put` is tried again later.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class Committer(Generic[T, R]):
         self._filled.set()
 
     async def write(self, item: T) -> R:
-        """Commit an item, and return its answer when that is done."""
+        """Queue an item, wait until it is committed, and return its answer."""
         done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
         self._emptied.clear()
@@ -103,7 +105,7 @@ class Committer(Generic[T, R]):
                 self._emptied.set()
 
     async def _persist(self, batch: list[tuple[T, asyncio.Future[R] | None]]) -> None:
-        """Commit a batch, and retry until it is written or given up."""
+        """Commit a batch. Retry until it is written, or until `_give_up` handles it."""
         failures = 0
         while True:
             try:
@@ -126,7 +128,7 @@ class Committer(Generic[T, R]):
             return
 
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
-        """Handle a batch that cannot be written. With `retry`, the batch is a single item."""
+        """Handle a batch that cannot be written. With `retry=True`, the batch has a single item."""
         item, done = batch[0]
         if self._retry:
             self._trouble(problem)
@@ -150,5 +152,6 @@ class Committer(Generic[T, R]):
 
 
 def is_trouble(problem: Exception) -> bool:
-    """Return whether an error means that the store failed, rather than that it refused the statement or its values."""
+    """Return whether an error means that the store is unavailable. An error by which the store refuses a statement or
+    its values is not such an error."""
     return isinstance(problem, StoreError) and not isinstance(problem, StoreRefused)

@@ -27,7 +27,7 @@ def first_timers(now: Micros) -> Operation[None]:
 
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
-    """Return the functions that fire the timers of `first_timers`."""
+    """Return a dict from (kind, purpose) of each timer of `first_timers` to the function that fires it."""
 
     def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
         removed = yield from prune(now - keep_runs, now - keep_events, now, kinds)
@@ -36,7 +36,7 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
         return []
 
     def look(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-        """Run the invariant scanner. It repairs what is safe; each finding is an event."""
+        """Run the invariant scanner. It repairs what is safe. Returns an event for each finding."""
         findings = yield from scan(now, True, new_id, kinds)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "scan", now + _OFTEN))])
         return [
@@ -59,7 +59,7 @@ def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds)
 
 
 def remove(rows: Sequence[Row], kinds: Kinds) -> Operation[None]:
-    """Delete ended runs, each an (id, kind), and everything that is stored about them."""
+    """Delete ended runs and everything that is stored about them. Each row is the (id, kind) of a run."""
     ids = [(row[0],) for row in rows]
     yield sql("drop_logs", ids)
     for forget_runs in kinds.forget:

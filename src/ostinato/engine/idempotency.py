@@ -25,7 +25,8 @@ def call_id() -> str:
 
 
 def digest(*asked: Any) -> str:
-    """Return a short digest of a call's arguments, which shows whether a request id is used again for another call."""
+    """Return a short digest of a call's arguments. Another digest for the same request id shows that the id is used
+    again for another call."""
     try:
         written = orjson.dumps(asked, default=_as_json, option=_PLAIN)
     except TypeError:  # the call refuses it later, with a better error
@@ -34,23 +35,27 @@ def digest(*asked: Any) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value as JSON that is the same in every process. The repr of an object with its address would not be."""
+    """Return a value in a form that is the same in every process. A function is written as its name, because its repr
+    contains its address in memory."""
     return value.to_json() if hasattr(value, "to_json") else getattr(value, "__qualname__", None) or repr(value)
 
 
 async def run_once(
     store: Store, namespace: str, request: str | None, what: str, now: Micros, work: Callable[[], Operation[T]]
 ) -> T:
-    """Run a change in one transaction, and return its answer. The change is made once, even if the store retries the
-    transaction, and, with a request id, even if the caller repeats the request. `work` returns the operation of one
-    try; its answer is JSON."""
+    """Run a change in one transaction, and return its answer. The change is made only once, even if the store retries
+    the transaction. With a request id, it is made only once even if the caller repeats the request.
+
+    `work` is called for each try of the transaction and returns a new operation, whose answer must be JSON. Raises
+    `Conflict` if the request id was used for another call; `what` identifies the call.
+    """
     id = request or call_id()
     return await store.run(lambda _: once(namespace, id, what, now, work()))
 
 
 def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T]) -> Operation[T]:
-    """Do the work, unless the same request was done before: then return its stored answer. The answer is JSON. Raises
-    `Conflict` if the request id was used for another call; `what` identifies the call."""
+    """Do the work and store its answer, which must be JSON. If the same request was done before, return its stored
+    answer instead. Raises `Conflict` if the request id was used for another call; `what` identifies the call."""
     if (yield from _enter(namespace, request, what, now)):
         answer = yield from work
         yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
@@ -60,22 +65,25 @@ def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T
 
 
 def begin(namespace: str, request: str, what: str, now: Micros) -> Operation[Any]:
-    """Begin work of several transactions. Returns the stored answer, or None if the work is still to be done."""
+    """Begin a request that takes several transactions. Returns the stored answer, or None if the work is still to be
+    done. Raises `Conflict` if the request id was used for another call."""
     if (yield from _enter(namespace, request, what, now)):
         return None
     return (yield from find_answer(namespace, request, what))
 
 
 def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[Any]:
-    """End work of several transactions: store the answer, unless one is stored already. Returns the stored answer."""
+    """End a request that takes several transactions: store the answer, unless one is stored already. Returns the stored
+    answer. Raises `Conflict` if the request id was used for another call."""
     yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
     stored = yield from find_answer(namespace, request, what)
     return answer if stored is None else stored
 
 
 class Unkept(Generic[T]):
-    """A call whose answer is not JSON and is not stored. It is done once, even if the store retries its transaction.
-    Create an object for each call, and an operation with `once` for each try."""
+    """A call whose answer is not stored, because it is not JSON. The call is done only once, even if the store retries
+    its transaction. Create one object for each call. For each try of the transaction, call `once` to get the operation
+    to run."""
 
     def __init__(self, namespace: str, verb: str, now: Micros) -> None:
         self._request = (namespace, call_id(), verb, now)
@@ -83,7 +91,7 @@ class Unkept(Generic[T]):
 
     def once(self, work: Operation[T]) -> Operation[T]:
         if not (yield from _enter(*self._request)):
-            return self._answers[-1]  # of the try before, which was committed although its answer was lost
+            return self._answers[-1]  # the try before was committed, although the answer of its commit was lost
         answer = yield from work
         self._answers.append(answer)
         return answer

@@ -1,8 +1,8 @@
 """Check the input of a job by the type hints of its function, and convert arguments to the hinted types.
 
 An input is JSON. `count: int` refuses the texts `"five"` and `"5"`; `when: datetime` accepts an RFC 3339 text, and the
-function gets a datetime. A hint that pydantic cannot read, or that cannot be resolved, checks nothing. `declared_types`
-writes the check as text for processes that do not have the function; `read_declared_types` reads it.
+function gets a datetime. A parameter is not checked if its hint cannot be resolved or pydantic cannot read it.
+`declared_types` writes the check as text for processes that do not have the function; `read_declared_types` reads it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHOWN = 80
 
 
 class InputTypes:
-    """The typed parameters of one function."""
+    """The check of an input against the typed parameters of one function."""
 
     def __init__(self, adapter: TypeAdapter[Any] | SchemaValidator) -> None:
         from pydantic_core import ValidationError
@@ -56,8 +56,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def input_types(function: Callable[..., Any], context: str | None) -> InputTypes | None:
-    """Return the check that the type hints of a function describe; None if they check nothing. `context` names the
-    parameter that is not part of the input."""
+    """Return the check that the type hints of a function describe, or None if no parameter can be checked. `context` is
+    the name of the function's context parameter, which is not part of the input."""
     function = inspect.unwrap(function)
     parameters = inspect.signature(function).parameters
     try:
@@ -82,7 +82,7 @@ def declared_types(function: Callable[..., Any], context: str | None) -> str | N
     try:
         types = input_types(function, context)
         return None if types is None else write_types(types.adapter.core_schema)  # type: ignore[union-attr]
-    except Exception:  # of a hint's own code, which a node must not fail to start for: its runs say it
+    except Exception:  # raised by code of a hint's type: the runs report it, and the node must start all the same
         return None
 
 
@@ -97,7 +97,7 @@ def read_declared_types(text: str) -> InputTypes | None:
 def _adapter(hints: Mapping[str, Any]) -> TypeAdapter[Any] | None:
     from pydantic import ConfigDict, TypeAdapter, with_config
     from pydantic.errors import PydanticUserError
-    from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
+    from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other TypedDict
 
     shape: Any = TypedDict("Input", dict(hints), total=False)  # type: ignore[misc]
     try:

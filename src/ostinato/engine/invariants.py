@@ -21,8 +21,8 @@ LONG: Micros = 60 * SECOND  # a state that may exist for a moment is a finding o
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken invariant. `subject` names the row, `words` describe the problem, `repaired` says whether the scan has
-    repaired it, and `remedy` is what an operator can do."""
+    """One broken invariant. `subject` names the row, `words` describes the problem, `repaired` says whether the scan
+    has repaired the row, and `remedy` says what an operator can do."""
 
     rule: str
     subject: str
@@ -36,7 +36,7 @@ class Finding:
 
 def scan(now: Micros, repair: bool, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[list[Finding]]:
     findings: list[Finding] = []
-    for look in kinds.scans:  # first: ways lock their own rows before runs
+    for look in kinds.scans:  # the scans of the ways come first, because ways lock their own rows before runs
         findings += yield from look(now, repair, kinds)
     findings += yield from _orphans(now, repair, new_id, kinds)
     findings += yield from _sleepers(now, repair)
@@ -104,7 +104,7 @@ def _limits(now: Micros, repair: bool) -> Operation[list[Finding]]:
         counted = int((yield sql("going", namespace=namespace, key=key))[0][0])
         gate = Gate(*rows[0])
         if gate.used == counted:
-            continue  # it was right: a transaction that has committed meanwhile was changing it
+            continue  # the count is right now: another transaction has changed it and committed meanwhile
         findings.append(Finding("limit_miscounted", f"{namespace}/{key}", f"says {gate.used} go, {counted} do", repair))
         if repair:
             yield sql("save_limits", [(namespace, key, counted, gate.arrival)])

@@ -1,8 +1,8 @@
 """Store the lines that a job writes with standard `logging`, like those of `ctx.log`.
 
-A context variable holds the current run: a job's task has its own context, and a job's thread gets a copy of it. A
-record factory sees each record when it is created, so the loggers, handlers and levels of the process stay as they are
-configured. A line below its logger's level is neither shown nor stored.
+A context variable holds the function that stores a line with the current run. A job's task has its own context, and a
+job's thread gets a copy of that context. A record factory sees each log record when the record is created. So the
+loggers, handlers and levels of the process need no change. A line below its logger's level is not stored.
 """
 
 from __future__ import annotations

@@ -20,13 +20,14 @@ _PLACE = re.compile(r"\{(\w+)\}")
 _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
-BY_POSITION = "*"  # the name in an input of a list of arguments by position, from callers without the function
+BY_POSITION = "*"  # an input {"*": [...]} holds arguments by position: its caller does not know the parameters' names
 Mode = Literal["async", "thread", "process"]
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The part of a job that a start needs. It is stored for processes that do not have the function."""
+    """The properties of a job that a process needs to start runs of it. They are stored, so that processes without the
+    function can start runs, too."""
 
     name: str
     serial_key: str | None = None
@@ -35,15 +36,15 @@ class Declaration:
     queue: str = "default"
     priority: int = 0
     at_most_once: bool = False
-    takes: tuple[str, ...] | None = None  # names of its parameters in order; None if it takes any, or if unknown
+    takes: tuple[str, ...] | None = None  # names of its parameters in order; None if it takes any name, or if unknown
     needs: tuple[str, ...] = ()  # names of its parameters without a default
     places: int | None = None  # how many of `takes`, from the first on, can be passed by position; None if unknown
     types: str | None = None  # its type hints, as `declared_types` writes them
-    defaults: Mapping[str, Any] = field(default_factory=dict)  # of its parameters, where JSON can hold them
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # the defaults of its parameters that JSON can hold
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise `OstinatoError` for an input that the function would refuse, by name or by type. An input that only the
-        function's own process can check passes."""
+        """Raise `OstinatoError` if the function does not accept the names or the types of the input. Does nothing if
+        the declaration does not describe the parameters: then the process with the function checks the input."""
         if BY_POSITION in values:
             if self.takes is None or self.places is None:
                 return
@@ -56,7 +57,8 @@ class Declaration:
             check_names(self.name, values, self.takes, self.needs)
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values to fill keys from: those of a checked input by name, and defaults for the others."""
+        """Return a dict from parameter name to value, to fill the placeholders of keys: the values of a checked input,
+        and the defaults of the other parameters."""
         if BY_POSITION in values and self.takes is not None and self.places is not None:
             values = name_arguments(self.name, values[BY_POSITION], self.takes[: self.places], self.takes, self.needs)
         return {**self.defaults, **values}
@@ -85,7 +87,7 @@ _DECLARED = frozenset(one.name for one in fields(Declaration))
 
 
 def check_names(job: str, values: Mapping[str, Any], takes: Sequence[str], needs: Collection[str]) -> None:
-    """Raise `InputError` if the input has a name that the job does not take, or lacks one that it needs."""
+    """Raise `InputError` if the input has a name that is not in `takes`, or lacks a name that is in `needs`."""
     unknown = [name for name in values if name not in takes]
     missing = [name for name in takes if name in needs and name not in values]
     if not unknown and not missing:
@@ -103,7 +105,7 @@ def check_names(job: str, values: Mapping[str, Any], takes: Sequence[str], needs
 def _check_names_and_types(
     job: str, values: Mapping[str, Any], check_names: Callable[[Mapping[str, Any]], None], types: InputTypes | None
 ) -> None:
-    """Raise one `InputError` for everything that is wrong with the names and the types of an input."""
+    """Check the names and the types of an input. Raises one `InputError` that lists all faults."""
     wrong_names: InputError | None = None
     try:
         check_names(values)
@@ -124,8 +126,9 @@ def _check_names_and_types(
 def name_arguments(
     job: str, arguments: Any, places: Sequence[str], takes: Collection[str], needs: Collection[str]
 ) -> dict[str, Any]:
-    """Return arguments by position as arguments by name. A single object whose keys are the parameters' names is
-    returned as it is."""
+    """Convert a list of arguments by position to a dict of arguments by name. A single dict whose keys are names of
+    parameters counts as the arguments by name. Raises `OstinatoError` if there are too many arguments, or if
+    `arguments` is not a list."""
     if not isinstance(arguments, list | tuple):
         raise OstinatoError(f"job {job!r}: {BY_POSITION}: {short_repr(arguments)} is not a list of arguments")
     if (
@@ -142,8 +145,8 @@ def name_arguments(
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One registered function. `context` is the name of the parameter that takes the run's context, if any.
-    `started_by` names the only thing that may start it, if there is one."""
+    """One registered function. `context` is the name of the parameter that gets the run's context, if there is one. If
+    only one part of Ostinato may start the job, `started_by` names that part."""
 
     name: str
     function: Callable[..., Any]
@@ -163,7 +166,7 @@ class Handler:
     takes: frozenset[str] = field(init=False)
     needs: frozenset[str] = field(init=False)
     plain: bool = field(init=False)  # an async function without context and heartbeat: it can be called directly
-    defaults: Mapping[str, Any] = field(init=False)  # of its parameters, where JSON can hold them
+    defaults: Mapping[str, Any] = field(init=False)  # the defaults of its parameters that JSON can hold
 
     def __post_init__(self) -> None:
         named = [p for p in self.signature.parameters.values() if p.kind in _NAMED and p.name != self.context]
@@ -195,7 +198,8 @@ class Handler:
         )
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values to fill keys from: those of a checked input by name, and defaults for the others."""
+        """Return a dict from parameter name to value, to fill the placeholders of keys: the values of a checked input,
+        and the defaults of the other parameters."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         return {**self.defaults, **values}
@@ -209,14 +213,15 @@ class Handler:
                 raise OstinatoError(f"job {self.name!r}: serial_key {self.serial_key!r} needs {place!r}; {hint}")
 
     def _input_names(self) -> tuple[str, ...] | None:
-        """Return the names of its parameters in order; None if it takes any name."""
+        """Return the names of the function's parameters in order, without the context. Returns None if the function has
+        other than named parameters, such as `**values`."""
         parameters = [one for one in self.signature.parameters.values() if one.name != self.context]
         if any(one.kind not in _NAMED for one in parameters):
             return None
         return tuple(one.name for one in parameters)
 
     def named(self, arguments: Sequence[Any]) -> dict[str, Any]:
-        """Return arguments by position as arguments by name, as `name_arguments` does."""
+        """Convert arguments by position to arguments by name with `name_arguments`."""
         return name_arguments(self.name, arguments, self._places(), self.takes, self.needs)
 
     def _places(self) -> list[str]:
@@ -224,19 +229,19 @@ class Handler:
 
     @property
     def types(self) -> InputTypes | None:
-        """The function's type hints as a check of its input; None if they check nothing."""
+        """The check of an input by the function's type hints, or None if no parameter can be checked."""
         return input_types(self.function, self.context)
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise `OstinatoError` for an input that the function cannot take, by name or by type. Call it before the
-        start is stored."""
+        """Raise `OstinatoError` if the function does not accept the names or the types of the input. Call this before
+        the run is stored."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         _check_names_and_types(self.name, values, self._check_names, self.types if values else None)
 
     def arguments(self, text: str | None) -> dict[str, Any]:
-        """Return a stored input as arguments of the function, in the types of its hints. Raises like `check`: a process
-        without the function may have stored the input."""
+        """Convert a stored input to the function's arguments, with the types of its hints. Raises `OstinatoError` like
+        `check`, because a process without the function may have stored the input unchecked."""
         values: dict[str, Any] = orjson.loads(text) if text else {}
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
@@ -264,7 +269,8 @@ class Handler:
 
 
 def _plain_defaults(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
-    """Return the defaults of parameters as JSON values; only strings, numbers, true, false and null."""
+    """Return a dict from parameter name to default. It contains only defaults that JSON writes as a string, a number,
+    true, false or null."""
     defaults: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.default is parameter.empty:
@@ -290,8 +296,8 @@ def mode_of(function: Callable[..., Any], process: bool) -> Mode:
 
 
 def fill(template: str | None, values: Mapping[str, Any], what: str) -> str | None:
-    """Fill the `{placeholders}` of a key from values. Raises `OstinatoError` if one is missing; `what` begins the
-    message."""
+    """Return the template of a key with its `{placeholders}` replaced by values. Raises `OstinatoError` if a value is
+    missing; the message begins with `what`."""
     if template is None or "{" not in template:
         return template
 

@@ -1,8 +1,9 @@
 """Kinds of runs other than jobs.
 
-Such a run keeps its id for its whole life: it waits, is claimed again, and continues from what its kind has stored.
-`RunKind` holds the functions that change its runs within transactions; `Body` is what a node does with a claimed run. A
-process knows the kinds of its ways (`Kinds`), and leaves runs of other kinds to nodes that know them.
+A run of such a kind keeps its id for its whole life: it waits, is claimed again, and continues from its stored state.
+`RunKind` holds the functions that change runs of one kind within transactions. `Body` is the code that a node runs for
+a claimed run. `Kinds` holds all kinds that a process knows: those of its ways (see `ostinato.engine.ways`). A process
+leaves runs of other kinds to nodes that know them.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 
 JOB = "job"
 
-# Stop a locked run, whatever its status. Returns its status then, events to write, and the chains that ended.
+# Stop a locked run in any status. Returns the new status of the run, the events to write, and the chains that ended.
 Stop: TypeAlias = Callable[
     [Run, Status, str | None, Micros, "Kinds"], Operation[tuple[Status, "list[Row]", "list[Ended]"]]
 ]
 # Resume or end runs whose node is gone.
 Recover: TypeAlias = Callable[[Sequence[Run], str, Micros, "Kinds"], Operation[None]]
-# Delete what the kind has stored of runs that are being deleted.
+# Delete the rows that the kind has stored about runs, when these runs are deleted. The argument is their ids.
 Forget: TypeAlias = Callable[[Sequence[str]], Operation[None]]
-# Look for broken invariants of runs of this kind; with True, repair what is safe.
+# Look for broken invariants of runs of this kind. The boolean says whether to repair what is safe.
 Scan: TypeAlias = Callable[[Micros, bool, "Kinds"], Operation["list[Finding]"]]
 # Act on ended child runs, in the transaction that ends them. The parents, of this kind, are locked.
 ChildEnded: TypeAlias = Callable[[Sequence[Run], Sequence["Ended"], Micros, "Kinds"], Operation["After"]]
@@ -52,10 +53,10 @@ class RunKind:
 class Kinds:
     """The kinds of runs that a process knows besides jobs.
 
-    `schedule_ended` is called when a schedule's run ends. `forget` are functions that are called when runs of any kind
-    are deleted; each deletes the rows that its owner has stored about these runs. `scans` look for broken invariants of
-    ways. A process creates one `Kinds` when it opens a store, and passes it to every operation that stops, ends or
-    recovers runs.
+    `schedule_ended` is called when a schedule's run ends. Each function in `forget` is called when runs of any kind are
+    deleted, and deletes rows that another module has stored about these runs. Each function in `scans` looks for broken
+    invariants of a way. A process creates one `Kinds` when it opens a store, and passes it to every operation that
+    stops, ends or recovers runs.
     """
 
     __slots__ = ("forget", "names", "parents", "runs", "scans", "schedule_ended")
@@ -87,6 +88,6 @@ def _json(names: Sequence[str]) -> str:
 
 class Body(Protocol):
     async def __call__(self, run: Run) -> None:
-        """Work on a claimed run until it waits or ends, and write its new status, fenced by the claim. When cancelled,
-        stop and write nothing: the run continues later from the last state that was written."""
+        """Work on a claimed run until it waits or ends, and write its new status, with a check of the claim (the
+        fence). If the task is cancelled, write nothing more: the run continues later from the last written state."""
         ...

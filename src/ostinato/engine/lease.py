@@ -1,9 +1,9 @@
 """Renew a node's lease, even while the node's event loop is blocked.
 
-On a real clock a thread renews the lease; it has its own event loop and its own connection. So a job that computes
-without awaiting, or a large request, delays only its own loop, and other nodes do not take over its runs. A loop that
-does not respond for `PATIENCE` counts as hung: its lease is no longer renewed, so that another node takes over. On a
-virtual clock there are no threads, and the lease is renewed on the node's loop.
+On a real clock, a thread with its own event loop and its own connection renews the lease. So the lease is renewed even
+while a job that computes without awaiting, or a large request, blocks the node's loop. If the node's loop does not
+respond for `PATIENCE`, it counts as hung. Then the lease is not renewed any more, so that other nodes take over the
+runs. On a virtual clock there are no threads, and the lease is renewed on the node's loop.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ PATIENCE: Micros = 60 * SECOND
 class LeaseKeeper:
     """Renews the lease of a node five times per lease. `node` returns the node's id.
 
-    `on_renewal` is called after each renewal, with the ticks at which it was requested; `lost` is called with the id of
-    a node that others have given up. Both run on the home loop, which is the loop that created this keeper. `blocker`
-    names what blocks that loop, if it is known.
+    `on_renewal` is called after each renewal, with the result and the time (in ticks) at which the renewal was
+    requested. `lost` is called with the node's id when other nodes have declared the node dead. Both are called on the
+    home loop: the loop that created this keeper. `blocker` returns the name of the code that blocks the home loop, or
+    None if that is unknown.
     """
 
     def __init__(
@@ -55,8 +56,8 @@ class LeaseKeeper:
         self._hung = False
 
     async def renew(self, store: Store, time: Timekeeper) -> None:
-        """Renew the lease until cancelled, or until the node is lost while it stops. `time` measures the clock of
-        `store`; both belong to the running loop. Raises the store's errors."""
+        """Renew the lease until this task is cancelled, or until a stopping node has lost its lease. `time` measures
+        the clock of `store`; both belong to the running loop. Raises `StoreError` if the store fails."""
         while True:
             self.call_home(self._mark_alive)
             if self._is_hung():
@@ -94,7 +95,7 @@ class LeaseKeeper:
         self._alive_at = self._clock.local.ticks()
 
     def _is_hung(self) -> bool:
-        """Whether the home loop has not responded for too long. Logs an error when that begins."""
+        """Return whether the home loop has not responded for too long. Logs an error the first time."""
         silence = self._clock.local.ticks() - self._alive_at
         hung = silence > self._patience
         if hung and not self._hung:
@@ -114,8 +115,8 @@ async def _as_coroutine(action: Callable[[str], Awaitable[None]], node: str) -> 
 
 
 async def run_on_own_loop(work: Callable[[], Awaitable[None]], name: str) -> None:
-    """Run `work` on a new event loop in a new thread, and wait until it ends. If this is cancelled, it cancels `work`
-    and waits for its end. Raises what `work` raises."""
+    """Run `work` on a new event loop in a new thread, and wait until it ends. If the waiting task is cancelled, `work`
+    is cancelled, too, and the task waits for its end. An exception of `work` is raised here."""
     home = asyncio.get_running_loop()
     ended: asyncio.Future[BaseException | None] = home.create_future()
     begun: asyncio.Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = home.create_future()

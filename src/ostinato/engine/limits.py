@@ -1,8 +1,8 @@
 """Decide which runs become ready: serial keys (one chain at a time) and limits (concurrency, rate, fair shares).
 
-A run is `ready` only if its keys allow it; the others are `buffered`, in the queue of their key. So a claim need not
-look at keys. Ready runs are claimed in the order in which they became ready, and each key has only a few of them, which
-makes the shares fair. The row of a key is locked in the transaction that changes a run with that key.
+A run is `ready` only if its keys allow it to start. Other runs are `buffered`, in the queue of their key. So a claim
+does not check keys. Ready runs are claimed in the order in which they became ready, and each key has only a few ready
+runs, so the keys get fair shares. A transaction that changes a run with a key locks the row of that key.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The state of one limit. `used` counts its ready and active runs. `arrival` is when the next run would start at an
-    even pace (the generic cell rate algorithm)."""
+    """The state of one limit. `used` counts its ready and active runs. `arrival` is when the next run would start if
+    runs started at equal intervals: the theoretical arrival time of the generic cell rate algorithm."""
 
     namespace: str
     key: str
@@ -52,8 +52,8 @@ class Head(NamedTuple):
 
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
-    """Admit up to `wanted` runs. Returns how many may start now, the gate afterwards, and when to try again if the rate
-    was the reason for less."""
+    """Admit up to `wanted` runs. Returns (how many may start now, the new state of the gate, when to try again). The
+    last one is None unless the rate allowed fewer runs than wanted."""
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
@@ -64,7 +64,7 @@ def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | Non
     arrival, again = gate.arrival, None
     pace = gate.per // gate.rate
     while admitted < room:
-        earliest = arrival - (gate.per - pace)  # the runs of a whole period may start at once
+        earliest = arrival - (gate.per - pace)  # a burst is allowed: all runs of one period may start at once
         if earliest > now:
             again = earliest
             break
@@ -74,13 +74,14 @@ def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | Non
 
 
 def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Queue runs, which are stored as `buffered`, for their keys. Those that their keys allow become ready."""
+    """Put `buffered` runs into the queues of their keys, and make those ready that their keys allow to start."""
     holders = yield from _take_serials(runs)
     yield from _take_limits(holders, now)
 
 
 def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Take serial keys that are free. Returns the runs that hold their key, or have none."""
+    """Give the free serial keys to the first of these runs. Returns the runs that hold their serial key, and those
+    without a serial key."""
     keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
     if not keyed:
         return list(runs)
@@ -94,7 +95,8 @@ def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
 
 
 def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Make runs without a limit ready. Queue the others at their limits, and make as many ready as these allow."""
+    """Make runs without a limit ready. Put the others into the queues of their limits, and make as many queued runs
+    ready as the limits allow."""
     free = [r.id for r in runs if r.concurrency_key is None]
     limited = [r for r in runs if r.concurrency_key is not None]
     if limited:
@@ -103,7 +105,7 @@ def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
             limit = read_options(run.options).limit or Limit(run.concurrency_key or "")
             declared[run.namespace, run.concurrency_key or ""] = limit
         gates = yield sql("open_limits", _limit_rows(declared))
-        # They join the end of the queue; `_open_gates` starts at its head.
+        # These runs go to the end of the queue; `_open_gates` starts at the head of the queue.
         yield sql("set_buffered", [(r.id, "limit", f"limit {r.concurrency_key}") for r in limited])
         yield from _open_gates([Gate(*row) for row in gates], now)
     if free:
@@ -111,8 +113,8 @@ def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
-    """Make the first runs in the queue of each limit ready, as many as it allows. Only runs that became ready count:
-    some may have been cancelled after the queue was read."""
+    """Make the first runs in the queue of each limit ready, as many as the limit allows. Count only the runs that
+    became ready: others may have been cancelled after the queue was read."""
     wanted = [(g.namespace, g.key, room) for g in gates if (room := admit(g, 1 << 30, now)[0]) > 0]
     heads: dict[Key, list[str]] = {}
     if wanted:
@@ -142,19 +144,19 @@ def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
 
 
 def open_by_rate(keys: Sequence[Key], now: Micros) -> Operation[None]:
-    """Make queued runs ready whose limits allow more now, because time has passed or the count of a limit was
-    corrected."""
+    """Make queued runs of these limits ready, as many as the limits allow now. A limit may allow more than before,
+    because time has passed or because its count was corrected."""
     rows = yield sql("lock_limits", sorted(set(keys)))
     yield from _open_gates([Gate(*row) for row in rows], now)
 
 
 def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Pass on the keys of ended runs: `serials` give up their serial keys, `limits` their slots of limits. The next
-    runs in the queues become ready."""
+    """Free the serial keys of the runs in `serials`, and the limit slots of the runs in `limits`. The next runs in the
+    queues become ready."""
     heads: list[Head] = []
     if serials:
         wanted = sorted({(r.namespace, r.serial_key or "") for r in serials})
-        # Lock first, then read the queue: so a start that got the lock before is committed, and its run is seen.
+        # Lock first, then read the queue. A start that had the lock before is then committed, so the queue has its run.
         locked = yield sql("lock_serials", wanted)
         roots = {r.root_id for r in serials}
         freed = [(ns, key) for ns, key, holder in locked if holder in roots]
@@ -173,8 +175,8 @@ def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Opera
 
 
 def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Queue `heads`, which have got their serial key, at their limits, and free the slots of `limits`. Then make runs
-    ready as far as the limits allow."""
+    """Put `heads`, which hold their serial keys now, into the queues of their limits. Free the slots of the runs in
+    `limits`. Then make as many queued runs ready as the limits allow."""
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:
         return
@@ -199,7 +201,7 @@ def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> O
 
 
 def _limit_rows(limits: Mapping[Key, Limit]) -> list[Row]:
-    """Return the rows of limits, sorted by key: every transaction locks them in this order, so there are no
+    """Return the rows of limits, sorted by key. Every transaction locks the limits in this order, so there are no
     deadlocks."""
     return [
         (namespace, key, limit.most, limit.rate, limit.period, limit.weight)

@@ -1,7 +1,7 @@
-"""Wait for chains to end, and call functions for events.
+"""Wait for chains of attempts to end, and call listeners for events.
 
-A listener with a name has a cursor in the store: it is called at least once for every event, on one node at a time. A
-listener without a name is called for the events from now on, in this process.
+A listener is a function. A listener with a name has a cursor in the store: it is called at least once for every event,
+on one node at a time. A listener without a name is called in this process, for the events after its registration.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Callback = Callable[[Event], Awaitable[None] | None]
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
-    """Wait for the event, at most so many seconds. (`asyncio.wait_for` can swallow a cancellation that arrives together
-    with the event; the cancelled task would then never end.)"""
+    """Wait for the event, but at most this number of seconds. (`asyncio.wait_for` can swallow a cancellation that
+    arrives together with the event; then the cancelled task would not end.)"""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
@@ -38,7 +38,7 @@ async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a chain."""
+    """How a chain of attempts ended."""
 
     status: str
     reason: str | None
@@ -47,8 +47,8 @@ class Ended:
 
 
 class Waiters:
-    """The callers that wait for chains to end. An end in this process wakes them at once. For ends in other processes,
-    the store is read every `poll` seconds and after each `hint`."""
+    """The callers that wait for chains to end. If a chain ends in this process, its callers are woken at once. To see
+    ends in other processes, the store is read every `poll` seconds and after each `hint`."""
 
     def __init__(self, store: Store, poll: float | None) -> None:
         self._store = store
@@ -58,7 +58,8 @@ class Waiters:
         self._task: asyncio.Task[None] | None = None
 
     async def wait(self, root: str) -> Ended:
-        """Wait until a chain has ended. Raises `OstinatoError` if the app is closed before."""
+        """Wait until the chain with this root id has ended, and return how it ended. Raises `OstinatoError` if the app
+        is closed before."""
         future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(root, []).append(future)
         try:
@@ -142,7 +143,7 @@ class Listeners:
             self._watchers.discard(news)
 
     def add(self, pattern: str, callback: Callback, name: str | None) -> None:
-        """Add a listener for events whose name matches the pattern, as `fnmatch` does."""
+        """Add a listener for events whose name matches the pattern, by the rules of `fnmatch`."""
         listener = _Listener(pattern, callback, name)
         self._listeners.append(listener)
         if self._running:
@@ -172,7 +173,7 @@ class Listeners:
                     await self._store.run(lambda _, name=listener.name: _release(name, self._node()))  # type: ignore[misc]
 
     async def _last(self) -> int:
-        """Return the number of the last event."""
+        """Return the sequence number of the last event."""
 
         def select(_: int) -> Operation[int]:
             return int((yield sql("last_event"))[0][0])
@@ -180,8 +181,8 @@ class Listeners:
         return await self._store.read(select)
 
     async def _follow(self, listener: _Listener, last: int | None) -> None:
-        """Call a listener for events until cancelled, from the event after `last` or after the newest one. A named
-        listener that has a cursor already begins there."""
+        """Call a listener for each matching event until this task is cancelled. Begin after the event `last`, or after
+        the newest event if `last` is None. A named listener that already has a cursor begins at its cursor."""
         after = last if last is not None else await self._last()
         if listener.name is not None:
             await self._store.run(lambda _: _open(listener.name or "", after))
@@ -200,8 +201,8 @@ class Listeners:
                 await wait_for_event(listener.news, wait)
 
     async def _step(self, listener: _Listener, after: int) -> tuple[int, bool] | None:
-        """Call the listener for the next batch of events. Returns the number of the last event, and whether there may
-        be more; None if another node holds the listener's cursor."""
+        """Call the listener for the next batch of events. Returns (the sequence number of the last event, whether there
+        may be more events), or None if another node holds the listener's cursor."""
         if listener.name is not None:
             position = await self._store.run(lambda _: _take(listener.name or "", self._node(), self._clock.now()))
             if position is None:
@@ -221,7 +222,8 @@ class Listeners:
         return after, len(rows) == _BATCH
 
     async def _move(self, name: str, seq: int, now: Micros) -> bool:
-        """Move the cursor to an event whose call is done, and hold it for longer. Returns whether this node held it."""
+        """Move the cursor to an event for which the listener was called, and hold the cursor for longer. Returns
+        whether this node still held the cursor."""
         node = self._node()
         return await self._store.run(lambda _: _move_cursor(name, node, seq, now + _HOLD))
 
@@ -234,7 +236,8 @@ class _Listener:
         self.news = asyncio.Event()  # there may be new events
 
     async def call(self, event: Event) -> None:
-        """Call the function. Its errors are logged, so that it is called for the following events all the same."""
+        """Call the function for an event. If it raises an error, log the error: the function is still called for the
+        events that follow."""
         try:
             answer = self.callback(event)
             if inspect.isawaitable(answer):

@@ -1,9 +1,9 @@
 """Ostinato's log: lines with named values, written through standard `logging` under the logger `ostinato`.
 
 The logging configuration of the process decides where a line goes; without one, Python prints warnings to standard
-error. The message of a line is complete. Its parts are also attributes of the record, for formatters that write JSON:
-`words`, and `values` with the `action` to filter by. A traceback never shows the values of variables, which may hold
-tokens and data of callers.
+error. The message of a record contains its text and its values. For formatters that write JSON, the record also has
+them as the attributes `words` and `values`; the value `action` is there to filter by. A traceback does not show the
+values of variables, because they may hold tokens and data of callers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class Log:
-    """Writes log lines. `exc_info` is an exception, or true for the exception being handled; `traceback` is a traceback
-    as text."""
+    """Writes log lines. Two named values are special: `exc_info` is an exception, or true for the exception being
+    handled, and `traceback` is a traceback as text."""
 
     def __init__(self, name: str = NAME) -> None:
         self._logger = logging.getLogger(name)
@@ -68,7 +68,8 @@ class Log:
 
 
 def pairs(values: Mapping[str, Any]) -> list[str]:
-    """Return values as `name=value`, without the action. A value with spaces or the like is quoted."""
+    """Return a list of `name=value` texts, without `action` and without values that are None. A value with spaces or
+    other special characters is quoted."""
     return [
         f"{name}={_quote_if_needed(value)}" for name, value in values.items() if name != "action" and value is not None
     ]

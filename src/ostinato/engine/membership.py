@@ -18,9 +18,9 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 BITE = 500  # runs to recover or hand back in one transaction
-# A lease is renewed five times in its length. If a node has not renewed for this share of the lease, in per cent, the
-# store may have been unavailable for all nodes, and the others may need a moment longer to come back. (An outage that
-# lets a lease expire lasts at least four fifths of it.)
+# A lease is renewed five times in its length. If a node has not renewed for this percentage of its lease, the renewals
+# had a break: the store may have been unavailable for all nodes, and other nodes may need longer to renew. (An outage
+# in which a lease expires lasts at least four fifths of the lease.)
 _BREAK = 50
 
 
@@ -47,7 +47,7 @@ class Pulse:
 
 
 def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
-    """Insert the row of a new node. `jobs` are the names and declarations of its jobs."""
+    """Insert the row of a new node. `jobs` are its jobs as rows of (name, declaration)."""
     if jobs:
         yield sql("declare_jobs", jobs)
     yield sql(
@@ -66,8 +66,8 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
 
 
 def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
-    """Renew the lease and read the list of nodes. The lease counts from this transaction, not from the time at which it
-    was requested."""
+    """Renew the lease, and return the list of nodes in a `Pulse`. The new lease begins at the time of this transaction,
+    not at the time at which the renewal was requested."""
     now = clock()
     lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
     renewed = yield sql(
@@ -102,12 +102,13 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Give up the runs that this node still holds, up to `BITE`, and delete its row when it holds no more. Returns how
-    many it gave up if more may be left, else 0.
+    """Release up to `BITE` runs that this node still holds, and delete the row of the node when it holds no more.
+    Returns 0 if no runs are left, otherwise how many were released: then call it again.
 
-    Runs that have not begun are handed back; their claim was committed while the node was stopping. Runs in `begun` (id
-    and claim) could not write their outcome, or ignored their cancellation. They count as crashed, because handing them
-    back would execute the same attempt twice. Those in `in_thread` get another reason.
+    Runs that have not begun are handed back; their claim was committed while the node was stopping. `begun` is a dict
+    from run id to claim of the runs that have begun: they could not write their outcome, or ignored their cancellation.
+    These runs count as crashed, because handing them back would execute the same attempt twice. `in_thread` contains
+    the (run id, claim) of runs whose function is still in a thread. Their crash gets another reason.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

@@ -147,8 +147,8 @@ class Engine:
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # background loops of the ways, with names
 
     def add(self, way: Way, part: Part) -> None:
-        """Add a way and its part in this app. Raises `OstinatoError` if its kinds and bodies differ, or if another way
-        has one of its timers."""
+        """Add a way, and `part`, the object that does the work of this way in the app. Raises `OstinatoError` if the
+        way's kinds and the part's bodies differ, or if one of the way's timers exists already."""
         runtime, bodies = way.loaded, part.begin(self)
         if bodies.keys() != runtime.kinds.keys():
             raise OstinatoError(f"way {way.name!r} has the kinds {list(runtime.kinds)}, but bodies for {list(bodies)}")
@@ -164,7 +164,7 @@ class Engine:
 
     @property
     def stopping(self) -> bool:
-        """Return whether the node has stopped claiming runs. The runs that it holds may still be running."""
+        """Return whether the node is stopping: it claims no more runs, but runs that it holds may still be running."""
         return self._stopping
 
     def unrenewed(self) -> Micros:
@@ -177,8 +177,8 @@ class Engine:
             await self._renewal.wait()
 
     def find_job(self, name: str) -> Handler | Declaration | None:
-        """Return a job of this process, or else the declaration of a job by another process. None if the job is
-        unknown."""
+        """Return the job of this process with this name, or the declaration of it by another process. Returns None if
+        no process has declared the job."""
         return self.handlers.get(name) or self.declared.get(name)
 
     # Lifecycle
@@ -221,7 +221,7 @@ class Engine:
         self._loops = [beat, claims, asyncio.create_task(self._keep_lease()), tend, *others]
 
     async def connect(self) -> None:
-        """Open the store without becoming a node: to start and watch runs, not to execute them."""
+        """Open the store without joining as a node. The process can start and watch runs, but does not execute them."""
         await self._open_store()
         self.node = self.ids.new(self.clock.now())  # in no table; it only identifies the listeners of this process
         await self._time.measure(looking=True)
@@ -233,14 +233,14 @@ class Engine:
         await self._close()
 
     async def stop(self) -> None:
-        """Stop the node: fire and claim no more, give running bodies the grace to finish, hand the others back, commit
-        all outcomes, and delete the node's row."""
+        """Stop the node. It fires no more timers and claims no more runs. It waits for running bodies for the grace
+        period, hands the unfinished runs back, commits all outcomes, and deletes the node's row."""
         if self._stopping:
             return
         self._stopping = True
         try:
             await self._stop()
-        except BaseException:  # perhaps a cancellation: nothing may use the store from here on
+        except BaseException:  # for example a cancellation: the caller closes the store, so no loop may use it
             for loop in self._loops:
                 loop.cancel()
             raise
@@ -280,8 +280,8 @@ class Engine:
             pass
 
     async def _drain(self) -> None:
-        """Write the outcomes that are left. Gives up after a while if the store is unavailable: when the lease has
-        expired, other nodes recover the runs."""
+        """Write the outcomes that are not written yet. If the store is unavailable, give up after `_LAST_WRITES`: other
+        nodes recover the runs when the lease has expired."""
         try:
             async with asyncio.timeout(_LAST_WRITES):
                 await self.bodies.saves.drain()
@@ -294,7 +294,7 @@ class Engine:
             )
 
     async def kill(self) -> None:
-        """Stop as a crash would: finish nothing, write nothing. For tests."""
+        """Stop at once, like a crash: write nothing more. For tests."""
         self._stopping = True
         for loop in self._loops:
             loop.cancel()
@@ -312,7 +312,8 @@ class Engine:
         self.bodies.executor.close()
 
     async def _forever(self, part: Callable[[], object], name: str) -> None:
-        """Run one background part, and start it again with a growing pause after any error. Errors are logged."""
+        """Run one background loop. If it ends or fails, log the error and start it again after a pause, which grows
+        with each failure."""
         failures = 0
         while True:
             begin = asyncio.get_running_loop().time()
@@ -333,8 +334,8 @@ class Engine:
             await asyncio.sleep(backoff(failures, 0.05, most))
 
     def _trouble(self, trouble: Exception) -> None:
-        """Log an error of the store, and the same error again only after a while: every part of the engine gets it
-        several times a second, and the log may be on the disk that is full."""
+        """Log an error of the store. The same error is logged again only after `_LOG_AGAIN`, because every loop of the
+        engine gets the error several times a second, and the log may be on a disk that is full."""
         problem, now = str(trouble), self.clock.local.ticks()
         if self._troubled is not None and self._troubled[0] == problem and now - self._troubled[1] < _LOG_AGAIN:
             return
@@ -362,7 +363,7 @@ class Engine:
         await self.store.run(lambda _: membership.join(info, declared))
 
     async def read_declared(self) -> None:
-        """Read which jobs the nodes of this store have declared."""
+        """Read the jobs that other processes have declared in this store into `declared`."""
 
         def select(_: int) -> Operation[list[Row]]:
             return (yield sql("declared_jobs"))
@@ -375,7 +376,8 @@ class Engine:
         await self.store.run(lambda _: housekeeping.first_timers(now))
 
     async def _lost(self, node: str) -> None:
-        """Stop everything that runs here, because other nodes have taken it over, and join again as a new node."""
+        """Handle the loss of the lease of `node`. Other nodes have taken over the runs, so stop all bodies here and
+        join again as a new node."""
         async with self._joining:
             if node != self.node:
                 return
@@ -386,7 +388,8 @@ class Engine:
                 await self._join()
 
     def _log_loss(self, node: str) -> None:
-        """Log that this node was given up, and what blocked its loop since the last renewal, if that is known."""
+        """Log that other nodes have declared this node dead. If it is known what blocked the event loop since the last
+        renewal, log that, too."""
         words, more = "this node was given up for dead", {}
         since = (self.clock.local.ticks() - self._renewed) / SECOND
         stall = None if self._loop_watch is None else self._loop_watch.stall_since(since + 1)
@@ -414,7 +417,8 @@ class Engine:
             await run_on_own_loop(lambda: self._forever(lambda: self._renew_beside(keeper), "lease"), "ostinato-lease")
 
     def _blocker(self) -> str | None:
-        """Return what blocks the event loop now, if it is known. Called from another thread."""
+        """Return the name of the job, or the place in the code, that blocks the event loop now, or None if it is
+        unknown. Called from another thread."""
         watch = self._loop_watch
         stall = None if watch is None else watch.stall_since(2 * PATIENCE / SECOND)
         if stall is None:
@@ -426,8 +430,8 @@ class Engine:
             await keeper.renew(store, self._time.beside(store, lambda: keeper.call_home(self._clock_stepped)))
 
     async def _tend(self) -> None:
-        """Repeat ten times per lease: stop runs that are to stop, wake parked runs, recover runs of lost nodes, measure
-        the clock, set metrics."""
+        """Repeat ten times per lease: stop runs whose cancellation was requested, wake parked runs, recover runs of
+        dead nodes, store stalls, measure the clock, and set metrics."""
         while True:
             await self._check_held()
             await self._unpark()
@@ -450,9 +454,8 @@ class Engine:
             self._stalls.remove(stall)
 
     async def _recover(self) -> None:
-        """Recover the runs of nodes whose lease has expired. The transaction checks again that this node may do so: it
-        must have renewed its own lease without a break for the length of a lease, because only then could the other
-        nodes have renewed theirs."""
+        """Recover the runs of dead nodes. Each transaction checks again that this node may declare the other node dead,
+        by the rule in `dead_nodes`."""
         await self._time.refresh()
         by = self.node
         for dead in await self.store.read(lambda _: dead_nodes.gone(by, self.clock.now())):
@@ -467,8 +470,8 @@ class Engine:
                     self.hint()
 
     def _note_renewal(self, pulse: membership.Pulse, ticks: Micros) -> None:
-        """Update the lists of nodes and of their jobs after a renewal of the lease. A blocked loop gets this call late;
-        `ticks` is when the renewal was requested."""
+        """Update which jobs only other nodes have, after a renewal of the lease. `ticks` is when the renewal was
+        requested: this call comes late if the loop was blocked."""
         self._renewed = max(self._renewed, ticks)
         self._renewal.set()
         now = self.clock.now()
@@ -480,8 +483,11 @@ class Engine:
         self._rules_seen = rules
 
     async def _check_held(self) -> None:
-        """Compare the runs that this node holds in the store with those that it runs. Stop runs that a caller wants
-        cancelled and runs that the node no longer holds; begin runs whose claim was committed without an answer."""
+        """Compare the runs that this node holds in the store with the bodies that run here.
+
+        Stop bodies of runs that a caller has cancelled, and of runs that the node does not hold any more. Begin runs
+        whose claim was committed although the answer of the commit was lost.
+        """
         bodies = list(self.bodies.running.values())
 
         def select(_: int) -> Operation[list[Row]]:
@@ -535,24 +541,25 @@ class Engine:
         self.beat.due.set()
 
     def hint(self) -> None:
-        """Look for work and ends, because another process may have changed something."""
+        """Look for due timers, ready runs, events and ended runs, because another process may have changed them."""
         self.nudge()
         self.waiters.hint()
 
     def attend(self) -> None:
-        """Look for work and for runs to stop, after a change by this process."""
+        """Look for due timers, ready runs, events and runs to stop, after this process has changed something."""
         self.nudge()
         self._attention.set()
 
     def nudge(self, *, timers: bool = True) -> None:
-        """Look for work, after this process has started runs. With `timers`, it may have set timers, too."""
+        """Look for ready runs and events, after this process has started runs. With `timers=True`, look for due timers,
+        too."""
         self.claimer.ready.set()
         if timers:
             self.beat.due.set()
         self.listeners.hint()
 
     async def _fired(self, fired: timers.Fired) -> None:
-        """Wake the parts that a batch of fired timers concerns."""
+        """Wake the loops that have work after a batch of timers was fired."""
         if len(fired.claimed) == fired.plain == fired.timers:
             self.listeners.hint()  # every timer started a run, and all of them have begun
             return
@@ -563,8 +570,8 @@ class Engine:
     # Writing
 
     def tell_ends(self, ends: Sequence[End]) -> None:
-        """Act on ends that are committed: wake the callers that wait for them, log and count them, and wake the claim
-        loop and the beat if other runs may be ready."""
+        """Act on committed ends of runs: wake the callers that wait for these runs, log and count the ends, and wake
+        the claim loop and the beat if other runs may be ready."""
         following = False
         counts: dict[Status, int] = {}
         for e in ends:

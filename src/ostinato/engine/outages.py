@@ -1,4 +1,4 @@
-"""Read while the store may be unavailable."""
+"""Read from a store that may be unavailable for some time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
 async def read_patiently(store: Store, make: Make[T]) -> T:
-    """Read from the store. Retries while the store is unavailable, because an outage must not fail a run."""
+    """Read from the store. While the store is unavailable, retry: a run must not fail because of an outage."""
     pause = _FIRST_PAUSE
     while True:
         try:

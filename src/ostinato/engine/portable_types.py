@@ -1,10 +1,10 @@
 """Write the type hints of a job as text, so that a process without the function can check an input.
 
 pydantic builds a core schema from a type hint: nested dicts, from which `pydantic_core` builds a validator. `weaken`
-copies such a schema without the parts that exist only in this process. A class becomes an object with fields. A part
-that this module does not know, or that runs user code on a value before the check, becomes "any". So the copy refuses
-nothing that the hint accepts, and it applies the same rules with the same error messages. If another version of
-pydantic_core is installed, the rules may differ, and nothing is checked.
+copies a core schema without the parts that exist only in this process. A class becomes an object with fields. A part
+that this module does not know, or that runs user code on a value before the check, becomes "any". So the copy accepts
+every value that the hint accepts, and refuses other values with the same error messages. If the reading process has
+another version of pydantic_core, the rules may differ, so it checks nothing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
 
 Schema: TypeAlias = dict[str, Any]
-LARGEST = 16_384  # bytes of JSON; a larger schema is not kept, and checks nothing
+LARGEST = 16_384  # bytes of JSON; a larger schema is not stored, so inputs are not checked
 _NEUTRAL = frozenset(("type", "ref", "metadata", "serialization"))
-# Demands that can be left out: without them more is accepted, never less.
+# Constraints that the copy may leave out: without them it accepts more values.
 _DEMANDS = frozenset(("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "pattern", "now_op"))
 _LEAVES = frozenset(
     ("none", "bool", "int", "float", "decimal", "str", "bytes", "date", "time", "datetime", "timedelta", "uuid")
 )
-_INNER = {  # what only wraps another schema, as far as strict JSON goes, and where that is
+_INNER = {  # schemas that only wrap another schema (for JSON in strict mode), and the key of the wrapped schema
     "default": "schema",
     "function-after": "schema",
     "custom-error": "schema",
@@ -104,7 +104,7 @@ def read_types(text: str) -> SchemaValidator | None:
 
 
 def weaken(core_schema: Mapping[str, Any]) -> Schema:
-    """Return a copy of a schema that can be written as JSON. In strict mode it accepts all JSON that the original
+    """Return a copy of a schema that can be written as JSON. In strict mode the copy accepts all JSON that the original
     accepts."""
     return _Copy().of(core_schema)
 
@@ -115,10 +115,10 @@ def _any() -> Schema:
 
 class _Copy:
     def __init__(self) -> None:
-        self._refs: dict[str, str] = {}  # names of definitions that hold an address in memory, and those in the copy
+        self._refs: dict[str, str] = {}  # from the name of a definition, which contains an address, to its name here
 
     def of(self, schema: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> Schema:
-        """Return the copy of one schema. `config` is the configuration of the class that contains it."""
+        """Return the copy of one schema. `config` is the configuration of the class that contains the schema."""
         kind = schema["type"]
         if kind in _LEAVES:
             return _leaf(schema)
@@ -143,7 +143,7 @@ class _Copy:
             case "union":
                 choices = [self.of(one[0] if isinstance(one, tuple) else one, config) for one in schema["choices"]]
                 return {"type": "union", "choices": choices}
-            case "tagged-union":  # one choice by its tag: any of them accepts all that it does
+            case "tagged-union":  # a plain union of the same choices accepts at least the same values
                 choices = [self.of(one, config) for one in schema["choices"].values()]
                 return {"type": "union", "choices": choices}
             case "typed-dict":
@@ -177,8 +177,8 @@ class _Copy:
         return {"type": "dict", **parts, **({"min_length": low} if (low := schema.get("min_length")) else {})}
 
     def _class(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a model or a dataclass. A root model becomes "any": it has no fields that could carry its
-        configuration."""
+        """Copy the schema of a model or a dataclass. A root model becomes "any", because it has no fields, and the copy
+        holds the configuration of a class with its fields."""
         if schema.get("custom_init") or schema.get("root_model") or not schema.keys() <= _CLASS:
             return _any()
         return self.of(schema["schema"], schema.get("config"))
@@ -244,8 +244,9 @@ def _literal(expected: list[Any]) -> Schema:
 
 
 def _enum(cls: type[enum.Enum]) -> Schema:
-    """Return a schema of the values of an enum; "any" if the enum has its own way to turn a value into a member."""
-    values = list(cls._value2member_map_)  # those that were added to a member later, too
+    """Return a schema of the values of an enum. Returns "any" if the enum overrides how a value becomes a member, or if
+    a value is neither an int nor a str."""
+    values = list(cls._value2member_map_)  # includes values that were added to a member later
     own_way = cls._missing_.__func__ is not enum.Enum._missing_.__func__  # type: ignore[attr-defined]
     if (
         own_way
@@ -261,7 +262,8 @@ def _values(cls: type[enum.Enum]) -> list[Any]:
 
 
 def _has_default(schema: Mapping[str, Any]) -> bool:
-    """Return whether a field may be missing. Returns True if the schema does not tell."""
+    """Return whether a field has a default, so that it may be missing. Returns True if this cannot be known from the
+    schema."""
     match schema["type"]:
         case "default":
             return True

@@ -13,7 +13,7 @@ from ostinato.model import Retry, Run, Status
 from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
-CRASHES = 3  # the crash of a chain with this number fails the chain
+CRASHES = 3  # after this many crashes a chain fails
 
 
 def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
@@ -44,7 +44,8 @@ def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
 def after_failure(
     run: Run, status: Status, reason: str | None, error: str | None, retry: Retry, id: str, chance: float, now: Micros
 ) -> End:
-    """Return the end of a failed or timed-out attempt: with another attempt after a pause, if any are left."""
+    """Return the end of a failed or timed-out attempt. If the retry policy allows another attempt, the end contains it,
+    due after a pause."""
     failures = run.number - run.crashes
     if failures >= retry.attempts:
         return End(run, status, reason, error=error)
@@ -58,8 +59,11 @@ THREAD_LEFT = "it was still in its thread when its node stopped, after the grace
 
 
 def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
-    """Return the end of an attempt whose node or child process is gone. Another attempt follows at once, whatever the
-    retry policy is; but not after `CRASHES` crashes, and not for a run with `at_most_once`."""
+    """Return the end of an attempt whose node or child process is gone.
+
+    Another attempt follows at once, whatever the retry policy is. No attempt follows after `CRASHES` crashes, for a run
+    with `at_most_once`, or if a cancellation was requested.
+    """
     if run.cancel_requested is not None:
         return End(run, Status.CANCELLED, run.reason or "cancelled")
     if read_options(run.options).at_most_once:

@@ -12,7 +12,7 @@ from ostinato.store.columns import CLAIMED_RUN_COLUMNS, NEW_RUN_COLUMNS, RUN_COL
 from ostinato.store.contract import Row
 from ostinato.when.instants import Micros
 
-# Read a run from `{run_columns}`.
+# Read a run from a row with the columns `{run_columns}`.
 whole_run = reader(Run, RUN_COLUMNS, status=Status, superseded=bool)
 _read_claimed = reader(Run, CLAIMED_RUN_COLUMNS)
 # Make the row of a run for `insert_runs`.
@@ -22,27 +22,27 @@ start_row = writer("id namespace kind name key queue priority due created parent
 
 
 def claimed_run(row: Row, node: str, now: Micros) -> Run:
-    """Read a run that `node` has just claimed, from `{claimed_run_columns}`."""
+    """Read a run that `node` has just claimed. The row has the columns `{claimed_run_columns}`."""
     run = _read_claimed(row)
     run.status, run.node, run.started = Status.ACTIVE, node, now
     return run
 
 
 def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
-    """Return an event about a run; its subject is the chain. The JSON is built by hand because every run has three of
-    these events."""
+    """Return the row of an event about a run. The subject of the event is the run's chain. The JSON is built by hand to
+    be fast, because every run has three of these events."""
     more = f",{orjson.dumps(data).decode()[1:]}" if data else "}"
     body = f'{{"name":{quoted(run.name)},"run_id":"{run.id}","attempt":{run.number}{more}'
     return (now, run.namespace, name, run.root_id, body, run.actor)
 
 
 def audit(now: Micros, namespace: str, name: str, subject: str, actor: str | None, **data: Any) -> Row:
-    """Return an event about something other than a run or a schedule, such as a token."""
+    """Return the row of an event about something other than a run or a schedule, such as a token."""
     return (now, namespace, name, subject, orjson.dumps(data).decode(), actor)
 
 
 def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
-    """Return an event about a run whose subject is its schedule."""
+    """Return the row of an event about a run. The subject of the event is the run's schedule."""
     detail = orjson.loads(run.detail) if run.detail else {}
     body = {
         "name": detail.get("schedule"),

@@ -26,7 +26,7 @@ def report_start(run: Run) -> None:
 
 
 def report_ends(ends: Sequence[End], now: Micros) -> None:
-    """Log committed ends. A success is a debug line, a failure a warning."""
+    """Log committed ends. A failure is logged as a warning, a success at debug level."""
     debugging = log.debugging
     for end in ends:
         if end.status in _FAILURES:
@@ -46,7 +46,8 @@ def report_ends(ends: Sequence[End], now: Micros) -> None:
 def report_failure(
     run: Run, status: Status, reason: str | None, follows: str = "not tried again", traceback: str = ""
 ) -> None:
-    """Log an attempt that failed or timed out, or that could not even start."""
+    """Log a warning about an attempt that failed, timed out, crashed or could not start. `follows` says what happens
+    next."""
     log.warning(
         f"{_what(run)} {_FAILURES[status]}{_why(reason)}; {follows}",
         action="run_failed",
@@ -57,7 +58,7 @@ def report_failure(
 
 
 def what_follows(end: End, now: Micros) -> str:
-    """Return a description of what happens after a failed attempt: the time of a retry, or that there is none."""
+    """Return a text that says what happens after a failed attempt: when it is tried again, or that it is not."""
     if end.following is not None:
         pause = max(0, end.following.due - now) / SECOND
         return tried_again(pause)

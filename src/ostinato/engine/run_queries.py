@@ -10,7 +10,7 @@ from ostinato.store.columns import RUN_COLUMNS, getter
 from ostinato.store.contract import Operation, Row, Statement, sql
 from ostinato.store.intersect import Source, intersect_rows
 
-BEYOND = "~"  # after every id
+BEYOND = "~"  # sorts after every id
 _id, _namespace, _status = (getter(RUN_COLUMNS, name) for name in ("id", "namespace", "status"))
 _LIVE = {Status.ACTIVE: "active_runs", Status.READY: "ready_runs"}
 
@@ -25,8 +25,9 @@ def list_runs(
     attempts: bool = False,
     limit: int = 100,
 ) -> Operation[list[Row]]:
-    """Return the rows of runs that match all filters, from the id `before` on. Returns only the last attempt of each
-    chain, unless `attempts` is true. Fewer than `limit` rows mean that there are no more."""
+    """Return the rows of runs that match all filters, newest first. Begins with the run before the id `before`, or with
+    the newest run. Returns only the last attempt of each chain, unless `attempts` is true. If there are fewer than
+    `limit` rows, no more rows are left."""
     start = before or BEYOND
     parameters: dict[str, Any] = {"namespace": namespace, "superseded": 1 if attempts else 0}
     sources: list[Source] = []

@@ -36,7 +36,8 @@ class UnknownKind(Conflict):
 
 
 class Started(NamedTuple):
-    """Result of a start. `id` is the id of the chain. `new` is false if the key belonged to an earlier chain."""
+    """Result of a start. `id` is the id of the chain. `new` is false if an earlier chain has the same key: then `id` is
+    the id of that chain."""
 
     id: str
     new: bool
@@ -53,15 +54,16 @@ class Ended(NamedTuple):
 
 
 class After(NamedTuple):
-    """The consequences of ended chains: the events to write. `stirs` means that other runs may have become ready."""
+    """The consequences of ended chains. `events` are the rows of events to write. `stirs` means that other runs may
+    have become ready."""
 
     events: list[Row]
     stirs: bool = False
 
 
 class Owners(NamedTuple):
-    """The locked owners of runs: the schedules that started them, and those parent runs that react to the end of a
-    child."""
+    """The locked owners of runs: the schedules that started the runs, and the parent runs whose kind reacts to the end
+    of a child."""
 
     schedules: Sequence[Row] = ()
     parents: Sequence[Run] = ()
@@ -70,9 +72,11 @@ class Owners(NamedTuple):
 def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
-    """Insert new runs. A run whose key is taken is not inserted; the id of the chain with that key is returned for it.
+    """Insert new runs, and return a `Started` for each. A run whose key belongs to an earlier chain is not inserted,
+    and its `Started` names that chain.
 
-    `borrowed` means that this is part of a caller's transaction."""
+    `borrowed` means that this operation is part of the transaction of a caller's own code.
+    """
     if not borrowed and not deadlines and all(map(_can_start_at_once, runs, repeat(now))):
         return (yield from _start_at_once(runs, now))
     rows = []
@@ -80,8 +84,8 @@ def start(
     for run in runs:
         keyed = run.serial_key is not None or run.concurrency_key is not None
         if run.due > now or (keyed and borrowed):
-            # A caller's transaction must neither wait for the row of a key nor lock it for others. The run waits; when
-            # the caller has committed, its timer fires and it queues for its key.
+            # A caller's transaction may be long: it must not wait for the row of a key, nor lock that row. So the run
+            # waits. When the caller has committed, the timer of the run fires, and the run queues for its key.
             run.status, run.ready_at = Status.WAITING, None
         elif not keyed:
             run.status, run.ready_at = Status.READY, run.due
@@ -104,7 +108,7 @@ def start(
 
 
 def _can_start_at_once(run: Run, now: Micros) -> bool:
-    """Whether the start writes only the row of the run and its event: it is due and has no keys."""
+    """Return whether a run is due and has no keys. Its start writes only the row of the run and its event."""
     return run.due <= now and run.serial_key is None and run.concurrency_key is None
 
 
@@ -116,11 +120,14 @@ def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]
 
 
 def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
-    """Return the chain of each run. A run that was not inserted although no other chain has its key was inserted by an
-    earlier try of the same call, whose answer was lost: it counts as new."""
+    """Return a `Started` for each run. `inserted` has the ids of the runs that this transaction inserted.
+
+    A run that is not in `inserted`, although no other chain has its key, counts as new: an earlier try of the same call
+    inserted it, and the answer of that try was lost.
+    """
     if len(inserted) == len(runs):
         return [Started(run.root_id, True) for run in runs]
-    roots: dict[str, str] = {}  # by the id of a run whose key is taken: the chain with the key
+    roots: dict[str, str] = {}  # from the id of a run that was not inserted to the id of the chain with its key
     keyed = [r for r in runs if r.key is not None and r.id not in inserted]
     if keyed:
         rows = yield sql("runs_by_keys", [(r.namespace, r.key) for r in keyed])
@@ -131,22 +138,23 @@ def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]
 
 
 def hold(run: Run) -> None:
-    """Set a run with keys to `buffered`, in the queue of its first gate: the serial key, or else the limit."""
+    """Set a run with keys to `buffered`. It waits in the queue of its serial key, or of its limit if it has no serial
+    key."""
     run.status = Status.BUFFERED
     run.hold = "serial" if run.serial_key is not None else "limit"
     run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
 
 
 def created(run: Run, now: Micros) -> Row:
-    """Return the event `run:created`."""
+    """Return the row of the event `run:created`."""
     if run.status is Status.WAITING:
         return event_row(now, run, "run:created", due=run.due)
     return event_row(now, run, "run:created")
 
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """Make waiting runs ready, or queue them for their keys. Called when the runs are due, or when a node knows their
-    job. Returns the events to write."""
+    """Make waiting runs ready, or put them into the queues of their keys. Called when the runs are due, or when a node
+    knows their job. Returns the events to write: always an empty list."""
     woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
     if len(woken) == len(ids):
         return []
@@ -156,7 +164,8 @@ def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
 
 
 def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Queue locked runs for their keys, after they waited for something else. Those that get them become ready."""
+    """Put locked runs that have waited for something else into the queues of their keys. Runs that their keys allow to
+    start become ready."""
     if runs:
         for run in runs:
             hold(run)
@@ -166,10 +175,11 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """The outcome of a claimed run. `finished` is false if it only leaves its node, and is waiting or ready again.
+    """The outcome of a claimed run. `finished` is false if the run only leaves its node, and is waiting or ready again.
 
-    `following` is the next attempt, `event` the name of the event if it is not `run:` and the status, and `lines` are
-    the log lines to store. `stirs` means that other runs may become ready by this end."""
+    `following` is the next attempt. `event` is the name of the event; by default it is `run:` and the status. `lines`
+    are the log lines to store. `stirs` means that other runs may become ready because of this end.
+    """
 
     run: Run
     status: Status
@@ -183,7 +193,8 @@ class End:
     stirs: bool = True
 
 
-# Write more in the transaction of ends, if at least one was accepted. Returns events to write.
+# Write more rows in the transaction that writes ends. It is called if at least one end was accepted. Returns the events
+# to write.
 Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 
@@ -244,8 +255,8 @@ def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | 
 
 
 def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
-    """Lock the schedules and parents of these runs. Call it before the runs are locked: every transaction locks in this
-    order, as firing does, to avoid deadlocks."""
+    """Lock the schedules and the parents of these runs, and return them. Call this before the runs are locked. Every
+    transaction locks in this order, so there are no deadlocks."""
     schedules: Sequence[Row] = ()
     parents: Sequence[Run] = ()
     ids = {run.schedule_id for run in runs if run.schedule_id is not None}
@@ -259,7 +270,9 @@ def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
 
 
 def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Call the schedules and parents of ended runs. The caller has locked them with `lock_owners`."""
+    """Let the schedules and the parents of ended runs react to the ends: call `schedule_ended` and `child_ended`. The
+    caller has locked the owners with `lock_owners`. Returns the events to write, and whether other runs may have become
+    ready."""
     events: list[Row] = []
     stirs = False
     of_schedules = [chain for chain in ended if chain.run.schedule_id is not None]
@@ -276,8 +289,8 @@ def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kin
 
 
 def _is_final_and_plain(e: End) -> bool:
-    """Return whether an end needs only its outcome and its event written: it has no key to pass on, no timer and no
-    next attempt."""
+    """Return whether only the outcome and the event of this end must be written, because the end is final and has no
+    key to free, no deadline timer, no log lines and no next attempt."""
     return (
         e.finished
         and e.following is None
@@ -302,7 +315,7 @@ def _is_success_of_schedule(e: End) -> bool:
 
 
 def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
-    """Shortcut of `end` for successes of schedules' runs."""
+    """Do the work of `end` for successes of schedules' runs. Returns the refused ends."""
     owners = yield from lock_owners([e.run for e in ends], kinds)
     ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
@@ -323,7 +336,7 @@ def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Opera
 
 
 def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
-    """Shortcut of `end` for final outcomes of runs without schedule and parent."""
+    """Do the work of `end` for final outcomes of runs without a schedule and a parent. Returns the refused ends."""
     rows = [(e.run.id, e.run.claim, e.status.value, e.reason, e.result, e.error) for e in ends]
     accepted = yield alone("finish_runs", rows, node=node, now=now)
     if accepted:
@@ -335,8 +348,8 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Change the ends of runs that a caller wants cancelled to `cancelled`, if another attempt would follow or the run
-    would continue later."""
+    """Change ends to `cancelled`, if another attempt would follow or the run would continue later. A caller has
+    requested the cancellation of these runs."""
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
@@ -346,8 +359,8 @@ def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Store log lines, pass on serial keys and limits, insert the next attempts, delete timers. Keys are freed before
-    the next attempt asks for them, so that it joins the end of the queue like any other run."""
+    """Store log lines, free serial keys and limits, insert the next attempts, and delete timers. Keys are freed before
+    the next attempt is inserted, so that the attempt goes to the end of the queue like any other run."""
     lines = [line for e in ends for line in e.lines]
     if lines:
         yield sql("insert_logs", lines)
@@ -367,7 +380,8 @@ def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _frees_serial(end: End) -> bool:
-    """Return whether an end frees the serial key. The job declares whether each attempt or the chain holds the key."""
+    """Return whether an end frees the serial key. The job declares whether an attempt holds the key while it is active,
+    or the chain holds it until the chain ends."""
     if end.run.serial_hold == "active":
         return True
     return end.finished and end.following is None
@@ -380,8 +394,8 @@ def _find_refused(ends: list[End], node: str) -> Operation[list[End]]:
 
 
 def _insert_attempts(runs: list[Run], now: Micros) -> Operation[None]:
-    """Insert next attempts. An attempt that is not due yet waits for its timer; any other is ready, or queues for its
-    keys."""
+    """Insert next attempts. An attempt that is not due yet waits for its timer. A due attempt becomes ready, or goes
+    into the queue of its key."""
     gated: list[Run] = []
     timers: list[Row] = []
     for run in runs:
@@ -422,9 +436,12 @@ def stop(
     force: bool = False,
     actor: str | None = None,
 ) -> Operation[tuple[Status, bool]]:
-    """Cancel or terminate a chain. If a node holds its run, this requests a stop from the node; with `force` the run
-    ends at once. Returns the status afterwards, and whether anything was changed. Raises `NotFound` and
-    `UnknownKind`."""
+    """Cancel or terminate a chain. If a node executes the chain's run, this asks the node to stop the run; with `force`
+    the run ends at once. Does nothing if the chain has ended before.
+
+    Returns (the status of the run afterwards, whether anything was changed). Raises `NotFound` if there is no chain
+    with this root id, and `UnknownKind` if this process does not know the kind of the run.
+    """
     newest = yield sql("run_of_chain", root=root)
     owners = yield from lock_owners(list(map(whole_run, newest)), kinds)
     status_after, events, ended = yield from stop_chain(root, status, reason, now, force, kinds)
@@ -439,8 +456,8 @@ def stop(
 def stop_chain(
     root: str, status: Status, reason: str | None, now: Micros, force: bool, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Stop a chain as `stop` does. The caller has locked the chain's owners, and writes the events. Returns the status
-    afterwards, the events to write, and the chain if it has ended."""
+    """Stop a chain as `stop` does. The caller has locked the chain's owners, and writes the events. Returns (the status
+    afterwards, the events to write, the chain in a list if it has ended)."""
     run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, [], []
@@ -465,20 +482,20 @@ def stop_chain(
 def stop_anywhere(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run that is not a job, whichever node holds it. Later writes of that node are refused. Returns the
-    status, the events to write, and the chain that ended, as `RunKind.stop` does."""
+    """End a locked run that is not a job, whichever node holds it. Later writes of that node are refused. Returns (the
+    status, the events to write, the ended chain in a list), as `RunKind.stop` does."""
     yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 
 
 def resume(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make runs ready again that a dead node held and that are not jobs. They keep their ids."""
+    """Make the runs of a dead node ready again. These runs are not jobs, and keep their ids."""
     yield from end([End(run, Status.READY, finished=False, event="run:resumed") for run in runs], node, now, kinds)
 
 
 def _newest_locked(root: str) -> Operation[Run]:
     """Lock the newest attempt of a chain and return it. Raises `NotFound` if there is no such chain."""
-    while True:  # while this waits for the lock, another attempt may follow
+    while True:  # while this transaction waits for the lock, another one may insert a newer attempt
         newest = yield sql("run_of_chain", root=root)
         if not newest:
             raise NotFound(f"there is no run {root!r}")
@@ -489,8 +506,8 @@ def _newest_locked(root: str) -> Operation[Run]:
 
 
 def expire(roots: Sequence[str], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """End chains whose deadline has passed, whatever their status. Returns the events to write. The deadline of a run
-    whose kind this process does not know is set again, for a node that knows the kind."""
+    """End chains whose deadline has passed, whatever their status, and return the events to write. If this process does
+    not know the kind of a run, it sets the deadline timer again, for a node that knows the kind."""
     events: list[Row] = []
     ended: list[Ended] = []
     newest: list[Run] = []

@@ -1,7 +1,7 @@
 """Find out what blocks the event loop: an `async def` that computes, or sleeps, without awaiting.
 
-A thread asks the loop to respond. If it does not, the thread looks at once at what the loop's thread is executing:
-afterwards it could not be known whose code it was.
+A thread regularly asks the loop to respond. If the loop does not respond in time, the thread looks at once which code
+the loop's thread is executing. When the loop responds again, that code cannot be found any more.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen")
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """The loop was blocked. `job` is the name of the run that blocked it, and `kind` its kind; None if no run did.
-    `where` is the line of code."""
+    """A time in which the event loop was blocked. `job` is the name of the run that blocked it, or None if no run did.
+    `kind` is the kind of that run. `where` is the line of code."""
 
     job: str | None
     where: str
@@ -46,13 +46,13 @@ class Stall:
 
     @property
     def blocker(self) -> str | None:
-        """The name of the code that blocked the event loop: `job 'crunch'`."""
+        """The kind and the name of the run that blocked the event loop, such as `job 'crunch'`. None if no run did."""
         return None if self.job is None else f"{self.kind} {self.job!r}"
 
 
 class LoopWatch:
-    """Watches the running loop from a thread, until it is stopped. `run_of` returns the run that a task belongs to.
-    `ended` is called on the loop when a stall is over."""
+    """Watches the running event loop from a thread, until `stop` is called. `run_of` returns the run whose body a task
+    executes. `ended` is called on the loop when a stall is over."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class LoopWatch:
         self._stop.set()
 
     def stall_since(self, seconds: float) -> Stall | None:
-        """Return the latest stall, if it began at most that many seconds ago."""
+        """Return the latest stall if it began at most `seconds` ago, otherwise None."""
         if self.last is None or time.monotonic() - self.last[1] > seconds:
             return None
         return self.last[0]
@@ -133,7 +133,8 @@ def advice(stall: Stall) -> str:
 
 
 def place_of(frame: FrameType) -> str:
-    """Return the innermost line that is neither in Python's library nor in Ostinato: `jobs.py:12 in crunch`."""
+    """Return the innermost line that is neither in Python's library nor in Ostinato, such as `jobs.py:12 in crunch`. If
+    there is none, return the innermost line."""
     innermost = frame
     walked: FrameType | None = frame
     while walked is not None:
@@ -150,8 +151,11 @@ def place_of(frame: FrameType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A stored report about a job that has blocked an event loop: how often, and when and for how long the last time.
-    `job` is its name; for another kind of run the name begins with the kind."""
+    """A stored report about a job that has blocked an event loop.
+
+    `job` is the name of the job; for another kind of run it begins with the kind. `times` is how often it has blocked a
+    loop. `at`, `seconds` and `where` describe the last time.
+    """
 
     job: str
     times: int
@@ -161,7 +165,7 @@ class Blocked:
 
 
 def note(stall: Stall, now: Micros) -> Operation[None]:
-    """Store a stall, unless it is unknown whose code it was."""
+    """Store a stall for the doctor, if a run caused it."""
     if stall.job is None:
         return
     name = stall.job if stall.kind == JOB else f"{stall.kind} {stall.job}"

@@ -44,7 +44,8 @@ class NamespaceTables:
         self._statement = Statements("\n\n".join(first + drop))
 
     def left(self, namespace: str) -> Operation[list[str]]:
-        """Return what a namespace still contains that prevents its deletion, such as "runs"."""
+        """Return the names of the kinds of rows that a namespace still has and that prevent its deletion, such as
+        "runs"."""
         words = []
         for table in self._restrict:
             if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):
@@ -52,6 +53,6 @@ class NamespaceTables:
         return words
 
     def drop(self, namespace: str) -> Operation[None]:
-        """Delete the rows that are deleted together with a namespace."""
+        """Delete the rows of a namespace from the tables whose rows are deleted together with it."""
         for table in self._cascade:
             yield self._statement(f"drop_{table.name}", namespace=namespace)

@@ -46,7 +46,7 @@ class Metrics:
 
 
 class Spans:
-    """Creates OpenTelemetry spans if the process has set up tracing; else does nothing."""
+    """Creates OpenTelemetry spans if the process has set up tracing. Otherwise it does nothing."""
 
     def __init__(self) -> None:
         provider = trace.get_tracer_provider()
@@ -54,7 +54,8 @@ class Spans:
         self.tracer = trace.get_tracer("ostinato")
 
     def of(self, name: str, **attributes: str | int) -> AbstractContextManager[trace.Span | None]:
-        """Return a context manager that records a span around some work."""
+        """Return a context manager that records a span around its block. It yields the span, or None without
+        tracing."""
         if not self.on:
             return _NOTHING
         named = {f"ostinato.{key}": value for key, value in attributes.items()}

@@ -1,9 +1,10 @@
 """Keep the same time on all nodes of a store.
 
 On PostgreSQL all nodes use the server's clock. The processes that share a SQLite file use the machine's clock, which
-can be set at any moment. So they store an offset: how far the time is ahead of the machine's ticks, which cannot be
-set. When the clock is set by a little, all of them follow at once. When it is set by a lot, they follow after a while:
-a wrong step forward would let schedules miss hours, and a wrong step back would keep expired leases alive.
+can be set at any moment. So they store an offset: how far the time is ahead of the machine's ticks. (Ticks are a
+monotonic clock, which cannot be set.) When the clock is set by at most `SMALL`, all processes follow at once. When it
+is set by more, they follow after `PATIENCE`. The reason: a wrong step forward would make schedules miss hours, and a
+wrong step back would keep expired leases alive.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ _SLOW: Micros = SECOND  # a reading that takes longer is too inaccurate
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The offset: how far the time is ahead of the ticks. `origin` identifies what the ticks count from, such as one
-    boot of the machine."""
+    """The offset `ahead`: how far the time is ahead of the ticks. `origin` identifies the event from which the ticks
+    count, such as one boot of the machine."""
 
     origin: str
     ahead: Micros
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """Return the offset that was agreed on before, or the offset that this machine's clock has now. `stood` is for how
-    long the clock has had that offset."""
+    """Return the offset to use: `before`, which all nodes have used so far, or `here`, which this machine's clock has
+    now. `stood` is how long the clock has had the offset `here`."""
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted
     step = abs(here.ahead - before.ahead)
@@ -46,32 +47,33 @@ def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement
 
 
 class Timekeeper:
-    """Keeps a node's clock in step with the clock of its store. `stepped` is called when the clock was set by more than
-    SMALL."""
+    """Keeps a node's clock equal to the clock of its store. `stepped` is called when the node's clock was changed by
+    more than `SMALL`."""
 
     def __init__(self, store: Store, clock: SharedClock, stepped: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._stepped = stepped
         self._server = False  # the store has its own clock
-        self._alone: Agreement | None = None  # if the ticks cannot be compared with those of other processes
+        self._alone: Agreement | None = None  # used if the ticks cannot be compared with those of other processes
         self._seen: tuple[Micros, Micros] | None = None  # a step that is not followed yet: its offset, and since when
 
     def beside(self, store: Store, stepped: Callable[[], None]) -> Timekeeper:
-        """Return a timekeeper of the same clock for another event loop, which uses the connection `store`."""
+        """Return a timekeeper of the same clock for another event loop. It uses `store`, a connection of that loop."""
         keeper = Timekeeper(store, self._clock, stepped)
         keeper._server = self._server
         return keeper
 
     async def refresh(self) -> None:
-        """Measure the server's clock, unless it was measured just now. Call this before work that depends on the time:
-        a process that was suspended does not know how late it is."""
+        """Measure the server's clock, unless it was measured in the last two seconds. Call this before work that
+        depends on the time: after a process was suspended, its own time may be wrong."""
         at = self._clock.measured_at
         if self._server and (at is None or not 0 <= self._clock.local.ticks() - at <= _FRESH):
             await self.measure()
 
     async def measure(self, *, looking: bool = False) -> None:
-        """Set the clock to the time that all nodes share. With `looking`, never change the offset in the store."""
+        """Set the clock to the time that all nodes share. With `looking=True`, do not change the offset in the
+        store."""
         local = self._clock.local
         before = local.ticks()
         shared = await self._store.clock_probe()
@@ -135,7 +137,8 @@ def look() -> Operation[Agreement | None]:
 
 
 def settle(here: Agreement, stood: Micros) -> Operation[Agreement]:
-    """Store the offset to use, in a transaction, so that all nodes agree. Returns it."""
+    """Decide which offset to use, store it, and return it. This is one transaction, so all nodes use the same
+    offset."""
     before = yield from look()
     agreed = agree(before, here, stood)
     if agreed != before:

@@ -24,7 +24,8 @@ _ELSEWHERE: Micros = 5_000  # the pause while another node fires the due timers
 
 
 class Beat:
-    """The loop that fires timers. Set `due` to wake it. `fired` is called after each batch that fired any."""
+    """The loop that fires timers. Set the event `due` to wake the loop. `fired` is called after each batch that fired
+    at least one timer."""
 
     def __init__(
         self,
@@ -113,7 +114,8 @@ class Beat:
         return fired
 
     async def _fire_one_by_one(self, now: Micros) -> timers.Fired:
-        """Fire the timers of a failed batch each in its own transaction. Park those that fail, with the reason."""
+        """Fire the timers of a failed batch, each in its own transaction. A timer that fails again is parked with the
+        reason, so that it is not fired any more."""
         for count in range(_FIRE):
             if self._stopping:
                 return timers.Fired(count)
@@ -141,6 +143,6 @@ class Beat:
         await wait_for_event(self.due, None if wait is None else wait / SECOND)
 
     def late_by(self) -> Micros:
-        """Return how late the beat is: the time since it last read the timers, less its longest sleep, and at least
-        0."""
+        """Return how late the loop is: the time since it last looked for due timers, minus its longest sleep. Returns
+        0 if it is not late."""
         return max(0, self._clock.now() - self.at - _SLICE) if self.at else 0

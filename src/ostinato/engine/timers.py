@@ -15,9 +15,9 @@ from ostinato.model import Run, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
-# Act on due timers of one purpose; runs may be claimed through the DirectClaim. Returns the events to write.
+# Act on due timers of one purpose. It may claim runs with the DirectClaim. Returns the events to write.
 Fire: TypeAlias = Callable[[Sequence[Timer], Micros, DirectClaim, Kinds], Operation[list[Row]]]
-# Note at a timer's owner that its firing failed, and why. Returns whether the owner exists and keeps the note.
+# Store with a timer's owner that the timer failed, and the reason. Returns whether the owner exists and has stored it.
 Park: TypeAlias = Callable[[Timer, str, Micros], Operation[bool]]
 ANY = "*"  # in place of a purpose: all purposes of this kind of owner that are not registered by name
 _IN_ORDER = attrgetter("due", "owner")
@@ -32,8 +32,8 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """Result of one batch: timers fired, timers that only started a run, runs this node claimed directly, and whether
-    more may be due."""
+    """Result of one batch. `timers` counts the fired timers, `plain` those of them that only started a run. `claimed`
+    are the runs that this node claimed directly. `more` says whether more timers may be due."""
 
     timers: int
     plain: int = 0
@@ -44,8 +44,11 @@ class Fired(NamedTuple):
 def fire(
     now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire], direct: DirectClaim, kinds: Kinds, tries: int = 0
 ) -> Operation[Fired]:
-    """Fire up to `limit` due timers in one transaction. `tries` counts earlier tries of this transaction. Raises
-    `TimerFailed` if the only timer of a batch fails; a larger batch raises the error itself."""
+    """Fire up to `limit` due timers in one transaction. `tries` counts earlier tries of this transaction.
+
+    If a timer fails in a batch of several timers, its error is raised unchanged. If the failed timer is the only one of
+    the batch, `TimerFailed` is raised.
+    """
     if tries:
         yield from direct.recover(now)
     due = list(map(Timer._make, (yield sql("take_due", now=now, limit=limit))))
@@ -78,8 +81,9 @@ def fire(
 
 
 def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
-    """Stop firing a timer that fails. If its owner can store the reason (a schedule can), the timer is deleted until
-    the owner sets it again; else the timer stays, marked as parked, with the reason."""
+    """Stop firing a timer that fails. If the timer's owner can store the reason, as a schedule can, the timer is
+    deleted, and the owner sets it again later. Otherwise the timer stays in the table, marked as parked, with the
+    reason."""
     act = parks.get((timer.kind, timer.purpose))
     if act is None or not (yield from act(timer, reason, now)):
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
@@ -88,7 +92,7 @@ def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str],
 
 
 def unpark() -> Operation[int]:
-    """Fire parked timers again. Returns how many there were."""
+    """Make parked timers due again, so that they are fired. Returns how many there were."""
     return len((yield sql("unpark_timers")))
 
 

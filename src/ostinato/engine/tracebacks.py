@@ -15,13 +15,13 @@ _RUNPY = "<frozen runpy>"
 
 
 def job_traceback(problem: BaseException) -> str:
-    """Return the traceback as text, without the engine's frames above the job's function and without values of
-    variables."""
+    """Return the traceback as text. It begins at the job's function, without the frames of the engine that called it.
+    It contains no values of variables."""
     return "".join(traceback.format_exception(type(problem), problem, below_the_engine(problem.__traceback__)))
 
 
 def below_the_engine(frames: TracebackType | None) -> TracebackType | None:
-    """Return the part of a traceback below the engine's frames; None if there is nothing below them."""
+    """Return the traceback without the engine's frames at its beginning, or None if all frames are the engine's."""
     while frames is not None and _is_engine(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     return frames

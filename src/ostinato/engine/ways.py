@@ -1,8 +1,8 @@
-"""A way to use the engine is one value of the class `Way`.
+"""Ways: the extensions of the engine, such as journeys, workflows and webhooks. Each is a value of the class `Way`.
 
 `ostinato.ways` lists the ways that come with Ostinato; `Ostinato(ways=[…])` adds more. A `Way` is cheap to import: the
-command line reads its commands and settings without importing its code. An app imports that code, its `Runtime`, when
-the app is created. `docs/how-to/write-a-way.md` shows how to write a way.
+command line reads a way's commands and settings without importing its code. An app imports that code, the way's
+`Runtime`, when the app is created. `docs/how-to/write-a-way.md` shows how to write a way.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ Loop: TypeAlias = Callable[[], Awaitable[None]]
 class Table(NamedTuple):
     """A table that a way owns.
 
-    `namespace` says what the deletion of a namespace does. "restrict": the namespace cannot be deleted while the table
-    has rows of it. "cascade": the rows are deleted, too. None: nothing, because the rows have no namespace, or belong
-    to rows of another table that have one. `words` is the name of the rows in errors.
+    `namespace` says what happens to the rows of a namespace that is deleted. "restrict": the namespace cannot be
+    deleted while the table has rows of it. "cascade": the rows are deleted, too. None: nothing happens, because the
+    rows have no namespace, or because they belong to rows of another table that have one. `words` is the name of the
+    rows in errors.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Table(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command of the command line, or a group of commands: `module:name`, and its help text."""
+    """A command of the command line, or a group of commands. `place` is where its code is, as `module:name`."""
 
     place: str
     help: str
@@ -64,8 +65,8 @@ class Setting:
     """A setting of a way. It is a keyword of `Ostinato(…)`; the way's `Part` finds the value in `Host.settings`.
 
     With `read`, operators can set it, too: by an option of `ostinato serve` and `worker`, an environment variable, or a
-    key of the configuration file. `read` takes the raw value and its place, for errors, and returns the value of the
-    setting; it may be given as `module:name`. `many` allows the option several times.
+    key of the configuration file. `read` is a function, or its name as `module:name`. It takes the raw value, and the
+    place of the value for error messages, and returns the value of the setting. `many` allows the option several times.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Action(Protocol):
 
 
 class Api(Protocol):
-    """The object that an app offers to users under the way's name: `app.` and that name."""
+    """The object that users of an app find as its attribute with the way's name, such as `app.journeys`."""
 
     def within(self, namespace: str, actor: str | None) -> Any:
         """Return the same object for another namespace or another actor."""
@@ -91,10 +92,13 @@ class Api(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What an app provides to a way. `engine` raises while the app is closed. `node` returns the id of the node in this
-    process, or None if it has none. `virtual` means that the app runs on virtual time, in tests. `actions` are the
-    kinds of actions of all ways. `way` returns the API of another way of the app, by its name: a way can be built on
-    one that is listed before it."""
+    """The objects that an app provides to a way.
+
+    `engine` returns the engine, and raises an error while the app is closed. `node` returns the id of the node in this
+    process, or None if the process is not a node. `virtual` means that the app runs on virtual time, in tests.
+    `actions` are the kinds of actions of all ways, by name. `way` takes the name of another way and returns its API. So
+    a way can use the ways that are listed before it.
+    """
 
     store: Store
     engine: Callable[[], Engine]
@@ -112,8 +116,8 @@ class Host:
 
 
 class Part:
-    """The part of a way that belongs to one app. A subclass sets `api` and `jobs` and overrides the methods that it
-    needs."""
+    """The object that does the work of a way in one app. A subclass sets `api` and `jobs`, and overrides the methods
+    that it needs."""
 
     api: Api | None = None
     jobs: Sequence[Handler] = ()
@@ -122,36 +126,39 @@ class Part:
         self.host = host
 
     def take_over(self, before: Part) -> None:
-        """Called if the app gets another store or other settings before it runs: keep the declarations of `before`, the
-        part that this one replaces."""
+        """Keep the declarations of `before`, the part that this one replaces. Called if the app gets another store or
+        other settings before it runs."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        """Prepare for the opening of the store. Returns, for each kind of run of the way, the body that a node calls
-        with claimed runs."""
+        """Prepare for the opening of the store. Returns a dict from each of the way's kinds of runs to its body, which
+        a node calls with claimed runs."""
         return {}
 
     async def prepare(self) -> None:
         """Prepare the way's data. Called on a node before it fires timers or claims runs."""
 
     def loops(self) -> Mapping[str, Loop]:
-        """Return functions that run in the background while the app is a node. A function that fails is called
-        again."""
+        """Return a dict from name to function. The functions run in the background while the app is a node. A function
+        that fails is called again."""
         return {}
 
     async def close(self) -> None:
-        """Release what the part holds. Called after the engine has stopped."""
+        """Release the resources of the part. Called after the engine has stopped."""
 
     async def abandon(self) -> None:
-        """Release what this process holds, and write nothing. Called instead of `close` if the app could not be opened,
-        or if its node was killed."""
+        """Release the resources of the part, and write nothing. Called instead of `close` if the app could not be
+        opened, or if its node was killed."""
         await self.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """The code of a way: its kinds of runs, its timers by (kind, purpose), functions that park the owners of its
-    timers, the actions that it adds to schedules, its `Part`, and `scan`, which looks for broken invariants beside
-    those of its kinds of runs."""
+    """The code of a way.
+
+    `part` creates its `Part`. `kinds` are its kinds of runs, by name. `timers` are the functions that fire its timers,
+    and `parks` the functions that store why a timer failed, both by the timer's (kind, purpose). `actions` are the
+    actions that it adds to schedules. `scan` looks for broken invariants that the scans of its kinds do not cover.
+    """
 
     part: Callable[[Host], Part] = Part
     kinds: Mapping[str, RunKind] = field(default_factory=dict)
@@ -163,12 +170,12 @@ class Runtime:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """A way to use the engine.
+    """An extension of the engine, such as journeys or webhooks: a way to use the engine.
 
     `runtime` and `migrations` may be given as `module:NAME`. `routers` are HTTP routers by the first segment of their
-    paths, `commands` are commands by name, and `problems` map classes of errors to HTTP; all three are given as
-    `module:name`, and the faces import them when they need them. `events` are the verbs of the way's events, by
-    subject.
+    paths, `commands` are commands by name, and `problems` are HTTP statuses by the class of an error. Routers, commands
+    and classes are written as `module:name`; the faces (HTTP, command line and so on) import them when they need them.
+    `events` are the verbs of the way's events, by the subject of the events.
     """
 
     name: str
@@ -193,7 +200,7 @@ class Way:
 
 
 def load(named: Any) -> Any:
-    """Import and return the object that `module:name` names. Anything but a text is returned as it is."""
+    """Import and return the object with the name `module:name`. A value that is not a text is returned unchanged."""
     if not isinstance(named, str):
         return named
     module, _, name = named.partition(":")
@@ -201,7 +208,8 @@ def load(named: Any) -> Any:
 
 
 class Ways:
-    """The ways of one app. Raises `OstinatoError` if two of them use the same name."""
+    """The ways of one app. Raises `OstinatoError` if two ways have the same name, or use the same name for a setting, a
+    table, a command and so on."""
 
     def __init__(self, ways: Iterable[Way]) -> None:
         self._all = tuple(ways)
@@ -246,8 +254,8 @@ class Ways:
         return self._merged("action", lambda way: {action.name: action for action in way.loaded.actions})
 
     def problem_of(self, error: BaseException) -> Problem | None:
-        """Return the HTTP status and title of an error, by its class or the nearest base class that a way has
-        registered."""
+        """Return the HTTP status and title that a way has registered for the class of an error, or for its nearest base
+        class. Returns None if no way has."""
         for kind in type(error).__mro__:
             problem = self.problems.get(f"{kind.__module__}:{kind.__qualname__}")
             if problem is not None:

@@ -1,1 +1,1 @@
-"""The interfaces of Ostinato: HTTP, the command line, and Temporal's gRPC."""
+"""The interfaces of Ostinato: HTTP, the command line, MCP, and Temporal's gRPC protocol."""

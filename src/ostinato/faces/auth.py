@@ -1,7 +1,7 @@
-"""Authentication and authorization, the same for HTTP and Temporal's protocol. Identity comes from the token alone,
-never from an argument.
+"""Authentication and authorization for HTTP and Temporal's protocol.
 
-On loopback a caller without a token is the admin, unless the server requires tokens. Elsewhere every caller needs one.
+The identity of a caller comes only from the token, never from an argument. On loopback, a caller without a token is an
+admin, unless the server requires tokens. On other addresses every caller needs a token.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _FAILURES = 10
 _CLIENTS = 10_000
 _VIEWS = 1_000
 _MINUTE: Micros = 60 * SECOND
-_FRESH: Micros = 5 * SECOND  # how long a checked token is cached, if it is good for all namespaces
+_FRESH: Micros = 5 * SECOND  # how long a checked token is cached, if it is valid in all namespaces
 
 
 class Refused(OstinatoError):
-    """Raised if a request is refused. `status` is the HTTP status."""
+    """Raised if a request is refused. `status` is the HTTP status of the response."""
 
     def __init__(self, status: int, title: str, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -45,8 +45,10 @@ class Who:
 
 
 class Door:
-    """Authenticates and authorizes callers. It caches valid tokens for a short time, and limits wrong ones by
-    client."""
+    """Authenticates and authorizes callers.
+
+    It caches valid tokens for a short time. It refuses clients that have sent too many wrong tokens.
+    """
 
     def __init__(self, app: Ostinato, *, open_on_loopback: bool) -> None:
         self.app = app
@@ -56,10 +58,13 @@ class Door:
         self._views: dict[tuple[str, str], Ostinato] = {}
 
     async def identify(self, token: str | None, client: str, *, entering: bool = False) -> TokenInfo | None:
-        """Return the token of a caller; None for a caller on loopback who needs none. Raises `Refused`.
+        """Return the token of a caller, or None for a caller on loopback who needs no token.
 
-        `entering` means that the caller is about to act. Then a token of one namespace is read again, because another
-        server may have deleted the namespace and created a new one of the same name.
+        Raises `Refused` if the token is missing or wrong, or if the client has sent too many wrong ones.
+
+        `entering` means that the caller is about to act. Then a token of one namespace is not taken from the cache but
+        read from the store, because another server may have deleted the namespace and created a new one with the same
+        name.
         """
         now = self.app.engine.clock.now()
         self._slow_down(client, now)
@@ -86,8 +91,11 @@ class Door:
         return info
 
     async def admit(self, credentials: str | None, client: str, role: Role, namespace: str | None) -> Who:
-        """Authorize a caller for a role, in the named namespace, else in the token's, else in the app's. Raises
-        `Refused`, and `NotFound` for a namespace that the caller may not see."""
+        """Authorize a caller for a role in a namespace: the named one, else that of the token, else that of the app.
+
+        Raises `Refused` if the token or its role does not suffice. Raises `NotFound` for a namespace that does not
+        exist or that the caller may not see.
+        """
         token = await self.identify(credentials, client, entering=True)
         has = Role.ADMIN if token is None else token.role
         if not allows(has, role):
@@ -103,7 +111,7 @@ class Door:
         return Who(self._within(within, actor), has, actor, token, within)
 
     def _within(self, namespace: str, actor: str) -> Ostinato:
-        """Return the app in a namespace, under the name of an actor. Cached."""
+        """Return the app in a namespace, acting under the name of an actor. Results are cached."""
         app = self._views.get((namespace, actor))
         if app is None:
             if len(self._views) > _VIEWS:
@@ -112,13 +120,13 @@ class Door:
         return app
 
     def beside(self, *, open_on_loopback: bool) -> Door:
-        """Return a door for another protocol, with the same caches."""
+        """Return a `Door` for another protocol, which shares the caches of this one."""
         other = copy(self)
         other._open = open_on_loopback
         return other
 
     def forget(self) -> None:
-        """Empty the cache of tokens, after one was revoked."""
+        """Empty the cache of tokens. Called after a token was revoked."""
         self._checked.clear()
 
     def _slow_down(self, client: str, now: Micros) -> None:
@@ -145,6 +153,6 @@ def _note(used: list[tuple[str, Micros]]) -> Any:
 
 
 def bearer_token(header: str | None) -> str | None:
-    """Return the token of an Authorization header, or None if it has none."""
+    """Return the bearer token of an Authorization header, or None if the header has none."""
     scheme, _, credentials = (header or "").partition(" ")
     return credentials.strip() or None if scheme.lower() == "bearer" else None

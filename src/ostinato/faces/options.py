@@ -1,6 +1,6 @@
 """The options of a run and of a schedule: one table for the bodies of the HTTP API and the flags of the command line.
 
-`http.shapes.common.RequestBody` builds fields from its rows, `cli.options` builds flags.
+`http.shapes.common.RequestBody` builds fields from the rows of the table, and `cli.options` builds flags from them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option. `name` is the field of a request body. `flag` is set if the flag is not the name with two dashes.
-    `least` and `most` limit a whole number; the shell completes `choices`."""
+    """One option. `name` is the field of a request body.
+
+    `flag` is set if the flag is not `--` and the name. `least` and `most` limit a whole number. `choices` are the words
+    that shell completion offers.
+    """
 
     name: str
     kind: Kind

@@ -1,5 +1,7 @@
-"""Find the runs that an event or a delivery is about. A read guard that hides such a run also hides the event or the
-delivery."""
+"""Find the runs that an event or a delivery is about.
+
+If a read guard hides such a run, it also hides the event or the delivery.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from ostinato.webhooks import JOB as DELIVERY
 
 
 def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the ids of the runs that an event is about, each with its name in the event."""
+    """Return a dict from the id of each run that an event is about to the run's name in the event."""
     called = str(data.get("name", ""))
     if name.startswith("run:") or (name.startswith("journey:") and name != "journey:deployed"):
         return {subject: called}
@@ -19,8 +21,11 @@ def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str,
 
 
 def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]:
-    """Return the runs whose read guards decide whether this run is visible, by id, each with its name: a journey
-    itself, or the run that a webhook delivery is about. Empty for other jobs."""
+    """Return a dict from id to name of the runs whose read guards decide whether this run is visible.
+
+    For a run that is not a job, it is the run itself. For a webhook delivery, it is the run that the event is about.
+    For other jobs the dict is empty.
+    """
     if kind != "job":
         return {id: name}
     event = input.get("event") if name == DELIVERY and isinstance(input, Mapping) else None

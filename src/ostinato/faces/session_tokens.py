@@ -1,4 +1,4 @@
-"""Tokens of sessions: with one, the tools of an agent act for the user of a session, and for nobody else."""
+"""Session tokens: with such a token, the tools of an agent act for the user of one session, and for no other user."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ostinato.store.contract import Operation, sql
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
-_LONGEST = 3600 * SECOND  # that a token of a session lasts
+_LONGEST = 3600 * SECOND  # the longest lifetime of a session token
 
 
 @dataclass(frozen=True, slots=True)
 class SessionToken:
-    """A token of a session, without its secret. A tool that is called with it sees what began `turn_id`."""
+    """The description of a session token, without its secret. Tools that are called with it see the turn `turn_id`."""
 
     id: str
     agent: str
@@ -36,13 +36,13 @@ class SessionToken:
 async def mint_session_token(
     app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
 ) -> str:
-    """Mint a token with which the agent's tools act for the user of a session.
+    """Create a token with which the agent's tools act for the user of a session, and return it.
 
     `expires_in` is a length of time, at most an hour: `"5m"`, or a number of seconds.
 
-    It is bound to the session and to a turn of it, the newest one if none is named: a tool sees what began that turn.
-    It is worth nothing when the session has ended. Call this on the app of the session's namespace. Raises `NotFound`
-    or `Conflict`.
+    The token is bound to the session and to one of its turns, by default the newest; a tool sees what began that turn.
+    The token is no longer valid when the session has ended. Call this on the app of the session's namespace. Raises
+    `NotFound` if there is no such session or turn. Raises `Conflict` if the session has ended or has no turn yet.
     """
     token, _ = await create_session_token(app, session_id, turn_id=turn_id, expires_in=expires_in)
     return token
@@ -56,8 +56,10 @@ async def create_session_token(
     expires_in: Length = "15m",
     request_id: str | None = None,
 ) -> tuple[str, SessionToken]:
-    """The same, with a description of the token. A `request_id` that was used before raises `Conflict`: the token
-    cannot be shown again."""
+    """Create a token as `mint_session_token` does. Return the token and its description.
+
+    Raises `Conflict` also if the `request_id` was used before, because the token cannot be shown again.
+    """
     check_lifetime(expires_in, "expires_in")
     session = await app.agents.session(session_id)
     if session.ended is not None:
@@ -81,13 +83,16 @@ async def create_session_token(
 
 
 def check_lifetime(expires_in: Length, place: str) -> None:
-    """Raise if a token of a session cannot last that long."""
+    """Raise `OstinatoError` if the lifetime of a session token is not positive or is longer than an hour."""
     if not 0 < read_length(expires_in, place) <= _LONGEST:
         raise OstinatoError(f"{place} {expires_in!r} is not more than zero and at most 1h")
 
 
 async def _turn(app: Ostinato, session: SessionInfo, turn_id: str | None) -> str:
-    """The turn that a token is bound to. Raises `NotFound` or `Conflict`."""
+    """Return the id of the turn that a token is bound to: `turn_id`, or else the newest turn.
+
+    Raises `NotFound` if the session does not have the turn, and `Conflict` if it has no turn yet.
+    """
     if turn_id is None:
         turns = await app.agents.turns(session.id, limit=1)
         if not turns:
@@ -100,13 +105,15 @@ async def _turn(app: Ostinato, session: SessionInfo, turn_id: str | None) -> str
 
 
 async def list_session_tokens(app: Ostinato, session_id: str) -> Sequence[SessionToken]:
-    """The tokens of a session that are on record, the oldest first. Expired ones are forgotten when another is
-    minted."""
+    """Return the stored tokens of a session, the oldest first.
+
+    Expired tokens are deleted when another session token is created.
+    """
     return [_described(token) for token in await app.tokens() if _is_of(token, app.namespace, session_id)]
 
 
 async def revoke_session_token(app: Ostinato, session_id: str, id: str, *, request_id: str | None = None) -> None:
-    """Revoke a token of a session. Raises `NotFound` for any other token."""
+    """Revoke a token of a session. Raises `NotFound` if the session does not have this token."""
     if not any(token.id == id and _is_of(token, app.namespace, session_id) for token in await app.tokens()):
         raise NotFound(f"session {session_id!r} has no token {id!r}")
     await app.revoke_token(id, namespace=app.namespace, request_id=request_id)

@@ -1,11 +1,11 @@
 """Agents that talk with people: sessions, turns, flows, people in the loop. `app.agents`, `app.agent(…)`.
 
-An agent has users, a user has at most one open session, and a session is one run of a durable function (`session.py`)
-that takes turns one after the other from its mailbox. `Agents.run_turn` (`api.py`) is the only way in, for every
-source; `accept_turn` (`turns.py`) is its transaction. Flows are called inside of the session's function, so `ctx.ask`
-is a receive and `ctx.say` a few steps. `docs/discussions/flows.md` says why.
+An agent has users. A user has at most one open session. A session is one run of a durable function (`session.py`),
+which takes turns from its mailbox, one after the other. Every input enters through `Agents.run_turn` (`api.py`),
+whatever its source; `accept_turn` (`turns.py`) is the transaction. Flows are called inside the session's function, so
+`ctx.ask` is a receive and `ctx.say` is a few steps. `docs/discussions/flows.md` gives the reasons.
 
-What the code needs is imported when it is first used, so that the command line does not wait for it.
+The modules are imported when they are first used, so that the command line starts fast.
 """
 
 from importlib import import_module

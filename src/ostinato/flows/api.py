@@ -1,4 +1,4 @@
-"""`app.agents`: declare agents, take in messages, run turns, look at conversations, and act for people."""
+"""`app.agents`: declare agents, accept messages, run turns, read conversations, and act on behalf of people."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ _KEEP: Any = object()
 
 @dataclass(slots=True)
 class Around:
-    """What all views of the agents of an app share. `declare_function` declares a durable function."""
+    """What all `Agents` objects of an app share. `codes` are the agents that this process has declared.
+    `declare_function` declares the durable function that runs an agent's sessions."""
 
     host: Host
     codes: AgentCodes
@@ -85,7 +86,7 @@ class Around:
 
 
 class TurnHandle:
-    """A turn that was accepted. `new` is false if the same input was accepted before."""
+    """An accepted turn. `new` is false if the same input was accepted before."""
 
     __slots__ = ("_agents", "_outcome", "id", "new")
 
@@ -96,7 +97,8 @@ class TurnHandle:
         self.new = accepted.new
 
     async def outcome(self, timeout: Length | None = None) -> TurnOutcome:
-        """How the turn ended, when it has. Raises `TimeoutError` if it is not over in time."""
+        """Wait until the turn is over, and return its outcome. Raises `TimeoutError` if it is not over within
+        `timeout`."""
         if self._outcome is None:
             self._outcome = await self._agents.outcome(self.id, timeout)
         return self._outcome
@@ -106,7 +108,7 @@ class TurnHandle:
 
 
 class Agents:
-    """Declare agents, take in messages, run turns, look at conversations, and act for people."""
+    """Declare agents, accept messages, run turns, read conversations, and act on behalf of people."""
 
     def __init__(self, around: Around, namespace: str, actor: str | None) -> None:
         self._around = around
@@ -118,13 +120,13 @@ class Agents:
 
     @property
     def codes(self) -> AgentCodes:
-        """The agents that this process has."""
+        """The agents that this process has declared."""
         return self._around.codes
 
     # Declaring
 
     def declare(self, name: str, **options: Any) -> Agent:
-        """Declare an agent, with the keywords of `app.agent`."""
+        """Declare an agent and return it. `options` are the keywords of `app.agent`."""
         check_keywords(make_agent, options, "app.agent")
         agent = make_agent(name, **options)
         self._around.codes.add(agent)
@@ -132,7 +134,7 @@ class Agents:
         return agent
 
     async def declared(self) -> Mapping[str, Mapping[str, Any]]:
-        """The agents that nodes have declared, by name."""
+        """Return a mapping from the name of each agent that any node has declared to its declaration."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("declared_agents"))
@@ -142,7 +144,8 @@ class Agents:
         return {**stored, **here}
 
     async def get(self, agent: str) -> Mapping[str, Any]:
-        """What a node has declared of an agent: its zone, queue, flows, tools and admins. Raises `NotFound`."""
+        """Return the declaration of an agent: its zone, queue, flows, tools and admins. Raises `NotFound` if no node
+        has declared it."""
         return await self._declaration(agent)
 
     async def _declaration(self, agent: str) -> Mapping[str, Any]:
@@ -158,7 +161,7 @@ class Agents:
         return agents[agent]
 
     def schedules(self, agent: str) -> AgentSchedules:
-        """The schedules of an agent."""
+        """Return the API for the schedules of an agent."""
         check_text(agent, "the agent's name")
         return AgentSchedules(lambda: self._around.host, agent, self._place_and_declaration, self.codes.get)
 
@@ -180,15 +183,17 @@ class Agents:
         address: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> TurnHandle:
-        """Take in a message of a user. When this returns, the message is stored and will be handled.
+        """Accept a message from a user. When this returns, the message is stored and will be handled.
 
-        `id` is the transport's: a message with an id that this user has sent before is not handled again."""
+        `id` is the message's id in the transport. If the user has sent a message with this id before, the message is
+        not handled again.
+        """
         check_text(id, "the message's id")
         turn_input = TurnInput(user=user, source="inbound", key=f"in/{id}", text=text, metadata=metadata or {})
         return await self.run_turn(agent, turn_input, Profile(name, address))
 
     async def receive_message(self, agent: str, message: InboundMessage) -> TurnHandle:
-        """The same for a message that a transport has read."""
+        """Accept a message that a transport has read. Otherwise the same as `receive`."""
         return await self.receive(
             agent,
             message.user,
@@ -200,7 +205,8 @@ class Agents:
         )
 
     async def receive_signed(self, agent: str, headers: Mapping[str, str], body: bytes) -> TurnHandle:
-        """Take in a message over HTTP, signed with a secret of the agent's transport. Raises `SignatureInvalid`."""
+        """Accept a message that arrived over HTTP and is signed with a secret of the agent's transport. Raises
+        `SignatureInvalid` if the signature is wrong, or `NotFound` if this process has no such agent."""
         code = self.codes.get(agent)
         if code is None:
             raise NotFound(f"there is no agent {agent!r} in this process")
@@ -210,12 +216,13 @@ class Agents:
         return await self.receive_message(agent, read(headers, body, self._around.host.engine().clock.now()))
 
     def takes_signed(self, agent: str) -> bool:
-        """Whether this process has the agent, and its transport reads messages that are signed."""
+        """Return whether this process has the agent and the agent's transport can read signed messages."""
         code = self.codes.get(agent)
         return code is not None and hasattr(code.settings.transport, "read_inbound")
 
     async def run_turn(self, agent: str, turn_input: TurnInput, profile: Profile | None = None) -> TurnHandle:
-        """Accept an input from any source. Everything that talks goes through here."""
+        """Accept an input from any source, and return the handle of its turn. Messages from users are accepted through
+        this method, too."""
         check_turn(turn_input)
         declared = await self._declaration(agent)
         check_flow(agent, turn_input.flow, declared)
@@ -225,7 +232,8 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def outcome(self, turn_id: str, timeout: Length | None = None) -> TurnOutcome:
-        """How a turn ended, when it has. Raises `NotFound`, or `TimeoutError` if it is not over in time."""
+        """Wait until a turn is over, and return its outcome. Raises `NotFound` if there is no such turn, or
+        `TimeoutError` if it is not over within `timeout`."""
         host = self._around.host
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         with host.engine().listeners.watching() as news:
@@ -243,8 +251,9 @@ class Agents:
                 raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
-        """The outcome of a turn, if there is one. With `look`, a turn whose session is lost gets one. An outage of the
-        store is no answer."""
+        """Return the outcome of a turn, or None if it has none yet. With `look`, also check whether the turn's session
+        is lost; if so, the turn gets an outcome. Return None as well if the store cannot be reached, so that the caller
+        tries again."""
         host = self._around.host
         try:
             if look:
@@ -258,7 +267,7 @@ class Agents:
             return None
 
     async def turn(self, turn_id: str) -> TurnView:
-        """A turn. Raises `NotFound`."""
+        """Return a turn. Raises `NotFound` if there is no such turn in the namespace."""
         return turn_view(await self._turn(turn_id))
 
     async def _turn(self, turn_id: str) -> TurnRecord:
@@ -271,7 +280,7 @@ class Agents:
         return turn
 
     async def turns(self, session_id: str, *, before: str | None = None, limit: int = 100) -> Sequence[TurnView]:
-        """The turns of a session, the newest first."""
+        """Return the turns of a session, newest first. `before` is the last id of the previous page."""
         check_limit(limit)
         await self.session(session_id)
 
@@ -283,7 +292,7 @@ class Agents:
     # Campaigns
 
     def campaigns(self, agent: str) -> Campaigns:
-        """The campaigns of an agent: messages to many of its users."""
+        """Return the API for the campaigns of an agent. A campaign sends messages to many of the agent's users."""
         from ostinato.flows.campaigns import Campaigns
 
         check_text(agent, "the agent's name")
@@ -292,7 +301,7 @@ class Agents:
     # Users
 
     async def user(self, agent: str, external_id: str) -> UserInfo:
-        """A user of an agent. Raises `NotFound`."""
+        """Return a user of an agent. Raises `NotFound` if the agent has no such user."""
 
         def look(_: int) -> Operation[UserInfo | None]:
             rows = yield statement("agent_user", namespace=self._namespace, agent=agent, user=external_id)
@@ -306,7 +315,8 @@ class Agents:
     async def users(
         self, agent: str, *, tag: str | None = None, after: str = "", limit: int = 100
     ) -> Sequence[UserInfo]:
-        """Users of an agent in the order of their external ids. `after` is the last one of the page before."""
+        """Return users of an agent in the order of their external ids. `after` is the last external id of the previous
+        page."""
         check_limit(limit)
 
         def look(_: int) -> Operation[Sequence[UserInfo]]:
@@ -318,7 +328,7 @@ class Agents:
         return await self._around.host.store.read(look)
 
     async def external_ids(self, user_ids: Collection[str]) -> Mapping[str, str]:
-        """The external ids of users, by their own ids, in one statement."""
+        """Return a mapping from user ids to external ids. Unknown user ids are left out. This takes one statement."""
         rows: list[Any] = [(id,) for id in sorted(set(user_ids))]
 
         def look(_: int) -> Operation[list[Any]]:
@@ -340,7 +350,8 @@ class Agents:
         data: Any = _KEEP,
         tags: Collection[str] | None = None,
     ) -> UserInfo:
-        """Create a user, or change one. What is left out stays as it is; `tags` replace all tags."""
+        """Create a user, or change an existing one. Fields that are left out keep their values. `tags` replaces all
+        tags of the user."""
         declared = await self._declaration(agent)
         check_text(external_id, "the user's external id")
         for field, value in (("name", name), ("address", address), ("locale", locale)):
@@ -373,8 +384,9 @@ class Agents:
         return info
 
     async def delete_user(self, agent: str, external_id: str) -> None:
-        """Delete a user, with all that was said. Raises `NotFound`, or `Conflict` while a session is open: end it
-        before. Runs of sessions are deleted as other runs are, after `keep_runs`."""
+        """Delete a user with all of their messages, turns and sessions. Raises `NotFound` if there is no such user, or
+        `Conflict` if the user has an open session, which must be ended first. The runs of the user's sessions are
+        deleted after `keep_runs`, like all other runs."""
         place = self._place(agent, await self._declaration(agent))
         host, what = self._around.host, f"delete user {agent} {external_id}"
         await run_once(host.store, self._namespace, None, what, place.now, lambda: _delete_user(place, external_id))
@@ -382,7 +394,8 @@ class Agents:
     # Sessions
 
     async def end_session(self, session_id: str, reason: str = "") -> SessionInfo:
-        """End a session: its run is cancelled, and a flow that waits may clean up."""
+        """End a session by canceling its run, and return the session. A flow that is waiting may clean up before it
+        ends."""
         session = await self.session(session_id)
         if session.ended is None:
             functions = self._around.host.way("functions").within(self._namespace, self._actor)
@@ -390,7 +403,7 @@ class Agents:
         return await self.session(session_id)
 
     async def session(self, session_id: str) -> SessionInfo:
-        """A session. Raises `NotFound`."""
+        """Return a session. Raises `NotFound` if there is no such session in the namespace."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("session_by_id", id=session_id))
@@ -403,7 +416,8 @@ class Agents:
     async def sessions(
         self, agent: str, *, user: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[SessionInfo]:
-        """Sessions of an agent, or of one of its users, the newest first."""
+        """Return sessions of an agent, or of one of its users, newest first. `before` is the last id of the previous
+        page."""
         check_limit(limit)
         user_id = "" if user is None else (await self.user(agent, user)).id
 
@@ -422,7 +436,7 @@ class Agents:
         return [session_info(read_session(row)) for row in await self._around.host.store.read(look)]
 
     async def messages(self, session_id: str, *, before: str | None = None, limit: int = 100) -> Sequence[MessageInfo]:
-        """What was said in a session, the newest first."""
+        """Return the messages of a session, newest first. `before` is the last id of the previous page."""
         check_limit(limit)
         await self.session(session_id)
 
@@ -436,7 +450,8 @@ class Agents:
     async def escalations(
         self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
     ) -> Sequence[EscalationInfo]:
-        """What the agent asks people to decide, the newest first. The actor must be one of the agent's admins."""
+        """Return the agent's escalations, newest first. An escalation is a question that the agent asks a person to
+        decide. Raises `Denied` if the actor is not one of the agent's admins."""
         check_limit(limit)
         await self._allow(agent, "escalation.view", "")
 
@@ -455,7 +470,8 @@ class Agents:
         return [escalation_info(read_escalation(row)) for row in await self._around.host.store.read(look)]
 
     async def escalation(self, agent: str, escalation_id: str) -> EscalationInfo:
-        """A question of the agent. The actor must be one of the agent's admins. Raises `Denied` or `NotFound`."""
+        """Return one escalation. Raises `Denied` if the actor is not one of the agent's admins, or `NotFound` if there
+        is no such escalation."""
         await self._allow(agent, "escalation.view", escalation_id)
         return await self._escalation(agent, escalation_id)
 
@@ -479,8 +495,9 @@ class Agents:
         action: Any = None,
         request_id: str | None = None,
     ) -> EscalationInfo:
-        """Decide an escalation; its flow goes on. Raises `Denied`, `NotFound`, or `Conflict` if it is decided. The same
-        `request_id` decides once, and is answered as at first."""
+        """Decide an escalation, so that its flow continues. Raises `Denied` if the actor is not one of the agent's
+        admins, `NotFound` if there is no such escalation, or `Conflict` if it is already decided. A repeated call with
+        the same `request_id` changes nothing and does not raise `Conflict`."""
         if not isinstance(approved, bool):
             raise OstinatoError(f"approved {short_repr(approved)} is neither True nor False")
         if message is not None:
@@ -501,18 +518,19 @@ class Agents:
         return await self._escalation(agent, escalation_id)
 
     async def take_over(self, agent: str, user: str) -> SessionInfo:
-        """Take over the conversation with a user: the agent says nothing until `hand_back`."""
+        """Take over the conversation with a user as a person. The agent says nothing until `hand_back`."""
         place = await self._allow(agent, "takeover.start", user)
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
-        """Give the conversation back to the agent."""
+        """Give the conversation with a user back to the agent. Return the session."""
         place = await self._allow(agent, "takeover.end", user)
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
-        """Say something to the user whose conversation was taken over, or to the flow whose proxy the actor is. The
-        same id says it once."""
+        """Say something as a person: to the user during a takeover, or to the flow during a proxy. Repeated calls with
+        the same `id` say it only once. Raises `Denied` if the actor may not do this, `NotFound` if the user has no open
+        session, or `Conflict` if there is neither a takeover nor a proxy or if another person has taken over."""
         check_text(text, "the text")
         check_text(id, "the message's id")
         if len(text) > MOST_TEXT:
@@ -522,9 +540,11 @@ class Agents:
         return TurnHandle(self, Accepted(turn_id, True))
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Check that the actor may do this. Raises `Denied`, and writes an event, if not.
+        """Check that the actor may do `action`, and return the `Place` for a transaction. Otherwise write an event and
+        raise `Denied`.
 
-        The actor is that of this view of the app, which a face has authenticated; it is never an argument."""
+        The actor is the authenticated one of this view of the app. It is never an argument of a call.
+        """
         declared = await self._declaration(agent)
         place = self._place(agent, declared)
         code = self.codes.get(agent)
@@ -573,7 +593,7 @@ def _delete_user(place: Place, external_id: str) -> Operation[None]:
 def _put_user(
     place: Place, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
 ) -> Operation[UserInfo]:
-    """Create or change a user in one transaction."""
+    """Create or change a user in one transaction. Return the user as it is afterwards."""
     names = {"namespace": place.namespace, "agent": place.agent, "user": external_id}
     rows = yield statement("lock_agent_user", **names)
     created = not rows

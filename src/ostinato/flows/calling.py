@@ -1,4 +1,4 @@
-"""Call what an agent's author wrote, async or not."""
+"""Call functions that an agent's author wrote, whether they are async or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 
 async def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function. One that is not async runs in a thread, so that it does not block the node."""
+    """Call a function and return its result. A function that is not async runs in a thread, so that it does not block
+    the node."""
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         return await function(*arguments, **keywords)
     result = await asyncio.to_thread(function, *arguments, **keywords)

@@ -1,4 +1,5 @@
-"""Values of campaigns: the settings that a caller may give, the rows, and the pure decisions about one recipient."""
+"""Values of campaigns: the options that a caller may set, the rows, and the decisions about one recipient that need no
+store."""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from ostinato.when.instants import SECOND, Micros, read_instant
 CAMPAIGN_FUNCTION = "agent-campaign"  # the durable function that runs a campaign
 CONTROL = "campaign"  # the name of the message that wakes a campaign whose status has changed
 KEY = "campaign/"  # begins the keys of turns that campaigns start; the id of the campaign follows
-PRIORITY = -10  # of sessions that campaigns open: below those of messages and of schedules for one user
-MOST_RECIPIENTS = 10_000  # without a confirmation
+PRIORITY = -10  # of sessions that campaigns open: lower than for messages and for schedules of one user
+MOST_RECIPIENTS = 10_000  # the default of `max_recipients`
 MOST_IN_FLIGHT = 1_000
 MOST_VARIANTS = 8
 HOLDOUT = "holdout"
 _IN_FLIGHT = 50
-_BURST = SECOND // 5  # a throttled campaign may make up for a fifth of a second
+_BURST = SECOND // 5  # after a delay, a throttled campaign may catch up by at most a fifth of a second
 _RATE = re.compile(r"(?P<count>\d{1,7})/(?P<unit>s|m|h|d)")
 _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": 86_400 * SECOND}
 _CLOCK = re.compile(r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)")
@@ -58,7 +59,11 @@ REASONS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many messages in a period, evenly. The bucket is one number, `arrival`: when the next message is due."""
+    """A limit of `count` messages in each period of length `per`, evenly spaced.
+
+    The caller stores the state of the limit as one time, `arrival`: the nominal time of the last message. The next
+    message may be sent one interval later.
+    """
 
     count: int
     per: Micros
@@ -71,15 +76,15 @@ class Rate:
         return max(arrival, now - max(self.interval, _BURST))
 
     def room(self, arrival: Micros, now: Micros) -> int:
-        """How many messages may be sent now."""
+        """Return how many messages may be sent now."""
         return max(0, (now - self._from(arrival, now)) // self.interval)
 
     def take(self, arrival: Micros, now: Micros, count: int) -> Micros:
-        """The bucket after so many were sent."""
+        """Return the new `arrival` after `count` messages were sent."""
         return self._from(arrival, now) + count * self.interval
 
     def next(self, arrival: Micros, now: Micros) -> Micros:
-        """When one more may be sent."""
+        """Return when one more message may be sent."""
         return self._from(arrival, now) + self.interval
 
     def __str__(self) -> str:
@@ -88,13 +93,14 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Minutes of the day, in the recipient's zone: from `begin` until `end` nothing is sent."""
+    """A part of the day, in the recipient's zone, in which nothing is sent. `begin` and `end` are minutes after
+    midnight. If `begin` is greater than `end`, the quiet hours include midnight."""
 
     begin: int
     end: int
 
     def until(self, now: Micros, zone: zones.Zone) -> Micros | None:
-        """When quiet hours are over, if `now` is within them."""
+        """Return when the quiet hours end, or None if `now` is not within them."""
         second = now // SECOND
         wall = second + zone.offset(second)
         minute = wall % 86_400 // 60
@@ -108,8 +114,8 @@ class QuietHours:
 
 
 def next_clock(now: Micros, minute: int, zone: zones.Zone) -> Micros:
-    """The first instant from `now` on at which clocks of the zone show this minute of the day. A time that daylight
-    saving leaves out is the first one after it."""
+    """Return the first instant at or after `now` at which clocks of the zone show `minute`, in minutes after midnight.
+    If daylight saving skips that time of day, use the first instant after the gap."""
     second = -(-now // SECOND)
     wall = second + zone.offset(second)
     midnight = wall - wall % 86_400
@@ -122,7 +128,8 @@ def next_clock(now: Micros, minute: int, zone: zones.Zone) -> Micros:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of several versions of a campaign. Its flow and its input take the place of the campaign's."""
+    """One of several versions of a campaign. `flow`, if set, replaces the campaign's flow. The keys of `input` override
+    those of the campaign's input. `weight` is the variant's share of the recipients, relative to the other weights."""
 
     name: str
     weight: int = 1
@@ -138,11 +145,13 @@ class Variant:
 class CampaignOptions:
     """How a campaign is sent.
 
-    `max_recipients`: a larger audience is refused unless `confirmed`. `in_flight`: turns that may be going on at once.
-    `rate`: messages in a period, for this campaign. `quiet_hours`, `local_time`: in the zone of each recipient.
-    `frequency_cap`: messages of campaigns to one user in a period. `cancel_on_reply`: a message of a recipient
-    before their turn skips them. `require_opt_in`: only users who have opted in. `expires_after`: what has not begun
-    by then is skipped. `holdout`: per cent that get nothing. `variants`: by hash of the user, with weights.
+    `max_recipients` is the largest audience that is accepted unless `confirmed` is true. `in_flight` is how many turns
+    may be in progress at once. `rate` limits the messages of this campaign in a period. `quiet_hours` and `local_time`
+    are in the zone of each recipient. `frequency_cap` limits how many messages of campaigns one user gets in a period.
+    With `cancel_on_reply`, recipients are skipped if they send a message before their turn begins. With
+    `require_opt_in`, only users who have opted in get a message. Recipients whose turn has not begun after
+    `expires_after` are skipped. `holdout` is the percentage of recipients who get nothing. `variants` are chosen by a
+    hash of the user, according to their weights.
     """
 
     max_recipients: int = MOST_RECIPIENTS
@@ -160,7 +169,8 @@ class CampaignOptions:
     on_active_flow: OnActiveFlow = "skip"
 
     def assign(self, salt: str, external_id: str) -> str | None:
-        """The variant of a user, `holdout`, or None. The same salt and user have the same, on every node."""
+        """Return the name of the user's variant, `HOLDOUT` if the user is in the holdout group, or None if there are no
+        variants. The same salt and external id give the same result on every node."""
         if not self.holdout and not self.variants:
             return None
         digest = hashlib.sha256(f"{salt}\0{external_id}".encode()).digest()
@@ -186,7 +196,8 @@ def read_rate(value: object, where: str) -> Rate:
 
 
 def read_clock(value: object, where: str) -> int:
-    """Minutes of the day from `"22:00"`."""
+    """Return the minutes after midnight of a time of day such as `"22:00"`. Raises OstinatoError if `value` is not a
+    time of day."""
     match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise OstinatoError(f"{where} {short_repr(value)} is not a time of day such as '22:00'")
@@ -293,7 +304,8 @@ _NULLABLE = ("rate", "quiet_hours", "local_time", "frequency_cap")
 
 
 def read_options(value: object, where: str = "options") -> CampaignOptions:
-    """Read the settings of a campaign. Raises what is wrong with them, naming each."""
+    """Read the options of a campaign. Raises OstinatoError if an option is unknown or invalid; the message names the
+    option."""
     if value is None:
         return CampaignOptions()
     if not isinstance(value, Mapping):
@@ -308,17 +320,17 @@ def read_options(value: object, where: str = "options") -> CampaignOptions:
 
 
 def read_option(name: str, value: object, where: str) -> Any:
-    """Read one setting of a campaign. Raises what is wrong with it."""
+    """Read one option of a campaign. Raises OstinatoError if the value is invalid."""
     return None if value is None and name in _NULLABLE else _READ[name](value, where)
 
 
-# What an agent sets for all of its campaigns. `stop_words` and `start_words` are read by `consent`.
+# The settings that an agent may have for all of its campaigns. The module `consent` reads `_WORDS`.
 _DEFAULTS = ("quiet_hours", "frequency_cap", "require_opt_in", "in_flight", "max_recipients")
 _WORDS = ("stop_words", "start_words", "stop_reply", "start_reply")
 
 
 def check_defaults(value: Mapping[str, Any], where: str) -> None:
-    """Raise what is wrong with the settings that an agent has for campaigns."""
+    """Raise OstinatoError if a setting that an agent has for all of its campaigns is unknown or invalid."""
     if not isinstance(value, Mapping):
         raise OstinatoError(f"{where} {short_repr(value)} is not an object")
     for name, setting in value.items():
@@ -338,7 +350,9 @@ def check_defaults(value: Mapping[str, Any], where: str) -> None:
 
 
 def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:
-    """The options of a campaign, with those of its agent where it has none. An option that is None overrides."""
+    """Return the options of a campaign, completed with the defaults of its agent. An option that the campaign sets to
+    None overrides the default. A value that is not a mapping is returned unchanged, because `read_options` refuses
+    it."""
     if options is not None and not isinstance(options, Mapping):
         return options
     return {**{name: defaults[name] for name in _DEFAULTS if name in defaults}, **(options or {})}
@@ -346,7 +360,8 @@ def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a campaign sends, to whom and how: the input of its function, checked. `given` is that input."""
+    """What a campaign sends, to which users and how. This is the checked input of the function `agent-campaign`;
+    `given` is that input as JSON values."""
 
     agent: str
     segment: Segment
@@ -364,7 +379,7 @@ class Definition:
     segment_id: str = ""
 
     def occurrence(self, run_id: str) -> str:
-        """What makes a campaign unique: its schedule and time, or its run."""
+        """Return the key that identifies a campaign: its schedule and due time, or its run if it has no schedule."""
         if self.schedule_id is None:
             return f"run/{run_id}"
         return f"schedule/{self.schedule_id}/{self.scheduled_for}"
@@ -377,7 +392,7 @@ _NAMES = (
 
 
 def read_definition(value: Mapping[str, Any]) -> Definition:
-    """Read the input of the function `agent-campaign`. Raises what is wrong with it."""
+    """Read the input of the function `agent-campaign`. Raises OstinatoError if a value is unknown or invalid."""
     unknown = sorted(set(value) - set(_NAMES))
     if unknown:
         raise OstinatoError(
@@ -422,8 +437,9 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
 
 @dataclass(slots=True)
 class CampaignRecord:
-    """A campaign, a row. Its id is that of its run. `status`: one of `STATUSES`. `arrival`: the bucket of its rate.
-    `as_of`: the instant at which its audience is resolved. `definition` is JSON."""
+    """The row of a campaign. `id` is the id of the campaign's run. `status` is one of `STATUSES`. `arrival` is the
+    state of the campaign's rate limit (see `Rate`). `as_of` is the instant as of which the audience is resolved.
+    `definition` is JSON."""
 
     id: str
     namespace: str
@@ -451,14 +467,15 @@ class CampaignRecord:
 
     @property
     def salt(self) -> str:
-        """What holdout and variants depend on, beside the user."""
+        """The text that, together with the user, determines holdout and variant."""
         return self.campaign_id or self.schedule_id or self.id
 
 
 @dataclass(slots=True)
 class RecipientRecord:
-    """A recipient of a campaign, a row. `status`: pending, started or done. `due`: when their turn may begin. `reason`
-    of a pending one says why it waits. `delivered`: how many messages they got."""
+    """The row of one recipient of a campaign. `status` is pending, started or done. `due` is when the recipient's turn
+    may begin. While the recipient is pending, `reason` says why they wait. `delivered` is the number of messages that
+    they got."""
 
     campaign_id: str
     external_id: str
@@ -477,7 +494,8 @@ class RecipientRecord:
 
 
 def aggregate(counts: Mapping[str, int]) -> tuple[Outcome, str | None]:
-    """The outcome of a campaign from how many recipients ended how. `partial` if some succeeded and some failed."""
+    """Return the outcome of a campaign and the reason for it. `counts` maps each outcome to the number of recipients
+    with it. The reason is `partial` if some recipients succeeded and some failed."""
     if not sum(counts.values()):
         return Outcome.SKIPPED, "empty_segment"
     if counts.get("success"):

@@ -1,8 +1,8 @@
-"""The durable function `agent-campaign`: resolve the audience, send until everybody's turn is over, and say how it
-ended.
+"""The durable function `agent-campaign`: resolve the audience, send until every recipient's turn is over, and return
+the outcome.
 
-The function only drives. What has happened is in the rows of the campaign, which `campaign_sends` changes, so a run
-that is recovered goes on where those rows are, and two runs of one occurrence drive one campaign.
+The function itself has no state. The state of a campaign is in its rows, which `campaign_sends` changes. So a recovered
+run continues from those rows, and two runs of one occurrence work on the same campaign.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from ostinato.functions.errors import Cancelled
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
-_SHIFT = 2 * SECOND  # how long one step drives a campaign, so that a node need not wait long for it to stop
-_PAUSE, _SHORT = 0.02, 0.004  # seconds between two transactions, so that more turns are over; direct ones soon are
-_POLL = 1.0  # seconds after which turns of other nodes are looked at
-_LONGEST_PAUSE = 15  # seconds without a look at turns that take long
+_SHIFT = 2 * SECOND  # the length of one step; it is short, so that a node that stops need not wait long
+_PAUSE, _SHORT = 0.02, 0.004  # seconds between two transactions; `_SHORT` is for direct turns, which end soon
+_POLL = 1.0  # seconds between two checks for turns that other nodes have finished
+_LONGEST_PAUSE = 15  # seconds between two checks for turns that take long
 _LONGEST_WAIT = timedelta(hours=1)
-_SHIFTS = 50  # after which the history is dropped
+_SHIFTS = 50  # steps after which the function continues with an empty history
 _RESOLVER = 300.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentContext:
-    """The first argument of a resolver."""
+    """The first argument of a resolver, the function that returns the users of a segment."""
 
     agent: str
     namespace: str
@@ -56,15 +56,15 @@ class SegmentContext:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a campaign needs of its app: the host, the agent of a name if this process has it, and the turns that this
-    node handles directly."""
+    """What a campaign needs from its app. `agent` returns the agent with a name, or None if this process does not have
+    it. `turns` handles turns on this node directly, without recorded steps."""
 
     host: Host
     agent: Callable[[str], Agent | None]
     turns: DirectTurns
 
     async def declared(self, agent: str) -> Mapping[str, Any]:
-        """What is known of an agent. Raises what is wrong if no node has declared it."""
+        """Return the declaration of an agent. Raises `Fatal` if no node has declared it."""
         code = self.agent(agent)
         if code is not None:
             declared: Mapping[str, Any] = orjson.loads(code.declaration())
@@ -86,7 +86,8 @@ def setting_of(declared: Mapping[str, Any]) -> Setting:
 
 
 async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
-    """The external ids that a resolver returns. Raises what is wrong with them."""
+    """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process has no such
+    resolver or a value is not an external id, or `TimeoutError` if the resolver takes too long."""
     segment = definition.segment
     resolver = None if agent is None else agent.segments.get(segment.resolver or "")
     if resolver is None:
@@ -113,7 +114,7 @@ async def _each(names: object) -> AsyncIterator[Any]:
 
 
 class CampaignRun:
-    """One run of the function."""
+    """One run of the function `agent-campaign`."""
 
     def __init__(self, around: Surroundings, ctx: FunctionContext, inputs: Mapping[str, Any]) -> None:
         self.around = around
@@ -157,7 +158,8 @@ class CampaignRun:
     # Resolving
 
     async def _resolve(self) -> str:
-        """Freeze the audience. A step that is repeated forgets what an interrupted one has stored."""
+        """Store the audience, and return the campaign's new status. A repeated step first deletes the recipients that
+        an interrupted one has stored."""
         await self._drop()
         try:
             count = await self._freeze()
@@ -174,13 +176,13 @@ class CampaignRun:
         return str(campaign.status)
 
     async def _drop(self) -> None:
-        """Forget recipients of a campaign that has not been resolved."""
+        """Delete the recipients of a campaign whose audience is not completely stored."""
         while await self._write(lambda place: sends.drop_page(place, self.id)):
             pass
 
     async def _freeze(self) -> int | None:
-        """Store the audience in parts. Returns how many they are, more than allowed if it stopped there; None if the
-        campaign was stopped."""
+        """Store the audience page by page, and return the number of recipients. Stop early when there are more
+        recipients than allowed. Return None if the campaign was stopped meanwhile."""
         campaign = await self._load()
         setting, definition = await self._setting(), definition_of(campaign)
         options = definition.options
@@ -225,8 +227,9 @@ class CampaignRun:
     # Sending
 
     async def _drive(self) -> None:
-        """Drive the campaign until everybody's turn is over. While nothing can be done, the run is parked."""
-        quiet = 0  # shifts in a row in which nothing was over, because turns take long
+        """Work on the campaign until every recipient's turn is over. While there is nothing to do, the run is
+        parked."""
+        quiet = 0  # steps in a row in which no turn ended, because turns take long
         for _ in range(_SHIFTS):
             progress = await self.ctx.step(step(self._shift, name="send"))
             if progress["over"]:
@@ -238,7 +241,8 @@ class CampaignRun:
                 wait = _LONGEST_WAIT
                 if progress["next"] is not None:
                     wait = min(wait, to_datetime(progress["next"]) - self.ctx.now())
-                # Nobody sends a message when a turn that was deferred is over, nor to another run than the first.
+                # No message arrives when a deferred turn is over, and messages only go to the campaign's first run.
+                # So check once a minute in both cases.
                 if progress["flying"] or self.id != self.ctx.run_id:
                     wait = min(wait, timedelta(minutes=1))
                 if wait > timedelta():
@@ -246,7 +250,8 @@ class CampaignRun:
         self.ctx.continue_as(dict(self.inputs))
 
     async def _shift(self) -> dict[str, Any]:
-        """Collect and begin turns for a while."""
+        """Collect turns that are over and begin new ones, for at most `_SHIFT`. Return the progress as a dict, which
+        `_drive` reads."""
         host = self.around.host
         setting = await self._setting()
         clock = host.engine().clock
@@ -275,16 +280,18 @@ class CampaignRun:
                 await asyncio.sleep(_SHORT if progress.begun else _PAUSE)
 
     def _agent(self) -> Agent | None:
-        """The agent, if this process has it and can handle turns of the campaign directly: they have no flow."""
+        """Return the agent if this node can handle the campaign's turns directly: this process has the agent, and the
+        turns have no flow. Otherwise return None."""
         return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
     async def _advance(self, setting: Setting) -> Progress:
-        """Collect and begin turns in one transaction. This node handles those directly that it can."""
+        """Collect turns that are over and begin new ones, in one transaction. This node handles those directly that it
+        can."""
         engine = self.around.host.engine()
         async with self.around.turns.room(self._agent()) as (direct, begun):
 
             def advance(place: Place) -> Operation[Progress]:
-                # Another try of the transaction begins with the same room.
+                # If the transaction is tried again, it must start with an empty list of begun turns.
                 return sends.advance(place, self.id, setting, None if direct is None else replace(direct, begun=[]))
 
             progress: Progress = await self._write(advance, nudge=False)
@@ -302,7 +309,8 @@ class CampaignRun:
         return outcome_json(campaign)
 
     async def _cancel(self) -> None:
-        """The run was canceled: stop the campaign, give the turns that go on a moment, and end it."""
+        """Stop the campaign because its run was canceled. Turns in progress have a moment to end; then the campaign
+        ends."""
 
         async def stop() -> None:
             await self._write(lambda place: sends.stop_for_cancel(place, self.id))
@@ -328,7 +336,7 @@ async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
 
 
 def outcome_json(campaign: CampaignRecord) -> dict[str, Any]:
-    """How a campaign ended, as its run returns it."""
+    """Return the outcome of a campaign as the dict that its run returns."""
     counts = orjson.loads(campaign.counts)
     return {
         "outcome": campaign.outcome,
@@ -341,7 +349,7 @@ def outcome_json(campaign: CampaignRecord) -> dict[str, Any]:
 
 
 def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:
-    """The function."""
+    """Return the function `agent-campaign`. `surroundings` is called once in each run."""
 
     async def agent_campaign(
         ctx: FunctionContext,

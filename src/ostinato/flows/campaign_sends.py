@@ -1,4 +1,4 @@
-"""Resolve, send and settle campaigns. Each function is one transaction, or a part of one.
+"""Resolve the audience of campaigns, send, and record outcomes. Each function is one transaction, or a part of one.
 
 All of a campaign's state is in its row and in the rows of its recipients, so every transaction can be repeated after a
 crash. A transaction locks the campaign first, then users in the order of their ids, and then runs.
@@ -63,14 +63,14 @@ from ostinato.when.instants import SECOND, Micros
 PAGE = 500  # users in one transaction of the resolution
 BATCH = 100  # turns that one transaction begins
 _COLLECT = 500  # turns that one transaction collects
-_SLOW = 300 * SECOND  # a turn that lasts longer leaves its place in flight to another, and is looked at
+_SLOW = 300 * SECOND  # a turn that lasts longer no longer counts as in flight; its session may be lost
 _LATE = 3_600 * SECOND
-_LOOK = 10  # slow turns that one transaction looks at
+_LOOK = 10  # slow turns that one transaction checks
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a campaign needs to know of its agent."""
+    """What a campaign needs to know about its agent: the default zone, and the rate limit for all of its campaigns."""
 
     zone: str
     rate: Rate | None = None
@@ -78,9 +78,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is. `flying`: turns that are not over; `fresh`: those of them that began lately. `next`: when
-    the next turn is due, None if there is none. `changed`: whether this transaction has changed anything. `begun`: the
-    turns that this node is to handle directly. `mailed`: whether runs of sessions got turns."""
+    """How far a campaign is. `flying` is the number of turns that are not over; `fresh` is the number of those that
+    began less than `_SLOW` ago. `next` is when the next turn is due, or None if no turn is left to begin. `changed`
+    says whether this transaction has changed anything. `begun` are the turns that this node must handle directly.
+    `mailed` says whether turns were sent to the runs of sessions."""
 
     status: str
     flying: int
@@ -99,7 +100,7 @@ class Progress:
 
 
 def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
-    """Store a campaign, once for each occurrence. Returns the one that is stored, which may be that of another run."""
+    """Store a campaign, once for each occurrence. Return the stored campaign, which may belong to another run."""
     campaign = CampaignRecord(
         run_id,
         place.namespace,
@@ -123,7 +124,7 @@ def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operati
 
 
 def drop_page(place: Place, campaign_id: str) -> Operation[bool]:
-    """Forget recipients of an attempt to resolve that was interrupted or refused. Returns whether more may be left."""
+    """Delete some recipients that an interrupted or refused resolution has stored. Return whether more may be left."""
     campaign = yield from _locked(campaign_id)
     if campaign.resolved is not None:
         return False
@@ -133,7 +134,8 @@ def drop_page(place: Place, campaign_id: str) -> Operation[bool]:
 def read_page(
     place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
-    """The users of a segment among the next ones, and after which to go on; None if there are no more."""
+    """Return the users of a segment on the next page, and the `after` of the following page, or None if this is the
+    last page."""
     names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
     if segment.type == "tag":
         rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)
@@ -153,8 +155,8 @@ def read_page(
 def freeze_page(
     place: Place, campaign_id: str, setting: Setting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
-    """Store the next part of the audience. Returns how many, and after which user to go on; None if the campaign was
-    stopped meanwhile."""
+    """Store the next page of the audience. Return the number of recipients stored and the `after` of the following
+    page, or None if the campaign was stopped meanwhile."""
     campaign = yield from _locked(campaign_id)
     if campaign.status != "resolving":
         return None
@@ -169,8 +171,9 @@ def freeze_page(
 
 
 def freeze_named(place: Place, campaign_id: str, setting: Setting, names: Sequence[str]) -> Operation[int | None]:
-    """Store users by their external ids, which a resolver or a caller has named. Those that the agent does not have are
-    kept with the reason `unknown_user`."""
+    """Store users as recipients by their external ids, which a resolver or a caller has named. Users that the agent
+    does not have are stored with the reason `unknown_user`. Return the number of recipients stored, or None if the
+    campaign was stopped meanwhile."""
     campaign = yield from _locked(campaign_id)
     if campaign.status != "resolving":
         return None
@@ -217,16 +220,16 @@ def _store_recipients(
 
 
 def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
-    """When the turn of a recipient is due: at once, or at a time of day where they are."""
+    """Return when the turn of a recipient is due: at once, or at the option `local_time` in the recipient's zone."""
     scheduled_for = definition.scheduled_for if definition.scheduled_for is not None else campaign.as_of
-    begin = max(scheduled_for, campaign.as_of - _LATE)  # a campaign that begins a little late has the same times
+    begin = max(scheduled_for, campaign.as_of - _LATE)  # starting up to `_LATE` late changes no due time
     if definition.options.local_time is None:
         return begin
     return next_clock(begin, definition.options.local_time, zone_of(user, setting))
 
 
 def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
-    """The zone of a user, or of the agent if the user has none that is known here."""
+    """Return the zone of a user, or the agent's zone if the user has none or has one that this node does not know."""
     if user is not None and user.zone:
         try:
             return zones.zone(user.zone)
@@ -236,7 +239,8 @@ def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
 
 
 def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[CampaignRecord]:
-    """The audience is complete: go on with sending, or refuse it because it is too large."""
+    """Begin sending, because the audience is complete, or end the campaign because the audience is too large. Return
+    the campaign."""
     campaign = yield from _locked(campaign_id)
     if campaign.status != "resolving":
         return campaign
@@ -254,7 +258,7 @@ def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[Camp
 
 
 def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[CampaignRecord]:
-    """End a campaign whose audience cannot be resolved. Nobody was messaged."""
+    """End a campaign whose audience cannot be resolved, before any message was sent. Return the campaign."""
     campaign = yield from _locked(campaign_id)
     if campaign.status in ("resolving", "stopping"):
         yield from _end(place, campaign, Outcome.FAILED, reason, {})
@@ -265,7 +269,7 @@ def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Ca
 
 
 def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
-    """Collect the turns that are over, and begin more. With `direct`, at most as many as it has room for."""
+    """Collect the turns that are over, and begin more. With `direct`, begin at most as many as it has room for."""
     campaign = yield from _locked(campaign_id)
     if campaign.over:
         return Progress(campaign.status, 0, 0, None, False)
@@ -290,9 +294,10 @@ def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom
 
 
 def _collect(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
-    """Write how the turns that are over ended into the rows of their recipients."""
+    """Copy the outcomes of turns that are over into the rows of their recipients. Return the number of those
+    recipients."""
     slow = yield campaign_statement("slow_recipients", id=campaign.id, before=place.now - _SLOW, limit=_LOOK)
-    for (turn_id,) in slow:  # few, and rarely: a session whose run was lost finishes nothing
+    for (turn_id,) in slow:  # rare: if the run of a session is lost, its turns never end by themselves
         yield from look_at_turn(place, turn_id)
     rows = yield campaign_statement("ended_recipients", id=campaign.id, limit=_COLLECT)
     recipients, events = [], []
@@ -309,7 +314,7 @@ def _collect(place: Place, campaign: CampaignRecord, definition: Definition) -> 
 
 
 def _skip_rest(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
-    """Skip some recipients of a campaign that was stopped."""
+    """Skip up to `_COLLECT` pending recipients of a campaign that was stopped. Return how many were skipped."""
     far = 1 << 62
     rows = yield campaign_statement("due_recipients", id=campaign.id, now=far, limit=_COLLECT)
     recipients = [read_recipient(row) for row in rows]
@@ -327,8 +332,8 @@ def _send(
     room: int,
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
-    """Begin the turns of those whose time it is, as far as there is room. Returns how many recipients were changed, how
-    many turns were begun, and until when the rate makes the rest wait."""
+    """Begin the turns of recipients that are due, as far as `room` and the rates allow. Return how many recipients were
+    changed, how many turns were begun, and until when a rate delays the rest, or None."""
     options, now = definition.options, place.now
     wait: Micros | None = None
     if options.rate is not None:
@@ -380,8 +385,8 @@ def _decide(
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
 ) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
-    """Skip recipients who must not be messaged, and put off those who must not be messaged now. Returns the others, and
-    events."""
+    """Skip recipients who must not be messaged, and postpone those who must not be messaged now. Return the other
+    recipients, and the rows of events to insert."""
     options = definition.options
     names = [(recipient.external_id,) for recipient in recipients]
     rows = yield campaign_statement("suppressed_of", names, namespace=place.namespace, agent=place.agent)
@@ -441,7 +446,8 @@ def foresee_skips(
     setting: Setting,
     audience: Sequence[tuple[str, UserRecord | None]],
 ) -> Operation[dict[str, str]]:
-    """Whom of an audience a campaign would skip if it began now, and why, by external id. Changes nothing."""
+    """Return a dict from external id to reason, for those users of an audience whom a campaign would skip if it began
+    now. Changes nothing."""
     options = definition.options
     users = {name: user for name, user in audience if user is not None}
     ids = [(user.id,) for user in users.values()]
@@ -478,8 +484,9 @@ def _accept(
     users: Mapping[str, UserRecord],
     direct: DirectRoom | None,
 ) -> Operation[list[Row]]:
-    """Hand a turn of each recipient to their session, as `turns.accept_turn` does for one user. The users are locked.
-    With `direct`, turns without a flow that begin a session are for this node. Returns events."""
+    """Give each recipient's session a turn, as `turns.accept_turn` does for one user. The caller has locked the users.
+    With `direct`, this node handles those turns itself that open a session and have no flow. Return the rows of events
+    to insert."""
     if not recipients:
         return []
     if direct is not None and not (yield from direct.is_known()):
@@ -537,7 +544,8 @@ def _accept(
 
 
 def _open(place: Place, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Operation[None]:
-    """Insert sessions, and start their runs with a turn in each mailbox."""
+    """Insert sessions, and start their runs with one turn in each mailbox. `opened` has the session, its run and the id
+    of the turn."""
     if not opened:
         return
     yield statement("insert_sessions", [session_row(session) for session, _, _ in opened])
@@ -553,8 +561,8 @@ def _mail_sessions(
     sessions: dict[str, SessionRecord],
     turns: Mapping[str, TurnRecord],
 ) -> Operation[dict[str, str]]:
-    """Mail turns to the runs of sessions that are open. A session whose run is over is ended, and left out of
-    `sessions`. Returns what was refused, by external id."""
+    """Send turns to the mailboxes of the runs of open sessions. A session whose run is over is ended and removed from
+    `sessions`. Return a dict from external id to the reason why the mailbox did not accept the turn."""
     addressed = [recipient for recipient in recipients if users[recipient.external_id].id in sessions]
     if not addressed:
         return {}
@@ -610,7 +618,7 @@ def _write(recipients: Sequence[RecipientRecord], events: Sequence[Row]) -> Oper
 
 
 def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
-    """Count how the recipients ended, and write the outcome."""
+    """Count the outcomes of the recipients, and write the outcome of the campaign. Return the campaign."""
     campaign = yield from _locked(campaign_id)
     if not campaign.over:
         counts = yield from count_outcomes(campaign_id)
@@ -620,7 +628,8 @@ def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
 
 
 def abandon_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
-    """End a campaign whose run is being canceled, though turns may be going on. What they do is in their own rows."""
+    """End a campaign whose run is being canceled, even if turns are in progress. The rows of those turns still get
+    their own outcomes. Return the campaign."""
     campaign = yield from _locked(campaign_id)
     if campaign.over:
         return campaign
@@ -642,7 +651,8 @@ def abandon_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord
 
 
 def count_outcomes(campaign_id: str) -> Operation[dict[str, int]]:
-    """How many recipients ended how; `pending` and `started` are those that have not."""
+    """Return a dict from outcome to number of recipients. Recipients without an outcome are counted as `pending` or
+    `started`."""
     counts: Counter[str] = Counter()
     for status, outcome, _, _, count in (yield campaign_statement("count_recipients", id=campaign_id)):
         counts[outcome if status == "done" else status] += count
@@ -657,7 +667,7 @@ def _end(
     counts: Mapping[str, int],
     words: str | None = None,
 ) -> Operation[None]:
-    """Write the outcome. A campaign that was stopped keeps the reason for that."""
+    """Write the outcome of a campaign. If it was stopped, it keeps the reason for stopping."""
     stopped = campaign.status == "stopping"
     campaign.status, campaign.finished = "stopped" if stopped else "done", place.now
     campaign.outcome = outcome.value
@@ -683,8 +693,9 @@ _CHANGES = {
 
 
 def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
-    """Pause, resume or stop a campaign. From the commit on, nobody's turn begins, and what was not committed for
-    sending is not sent, if it was stopped. Raises `NotFound`, or `Conflict` if its status does not allow it."""
+    """Pause, resume or stop a campaign, and return it. After the commit of a pause or a stop, no further turn begins.
+    After a stop, messages that were not yet committed for sending are not sent, either. Raises `NotFound` if the agent
+    has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
     rows = yield campaign_statement("lock_campaign", id=campaign_id)
     if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
         raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")
@@ -710,8 +721,9 @@ def stop_for_cancel(place: Place, campaign_id: str) -> Operation[None]:
 
 
 def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Literal["over", "again", "wait"]]:
-    """Stop a campaign whose run has ended without it, as a call of `stop` would. Returns `over`; `again` if there is
-    more to do at once; or `wait` if turns go on, which have a while to end."""
+    """Stop a campaign whose run has ended before the campaign, as a call of `stop` would. Return `over` if the campaign
+    has ended, `again` if there is more to do at once, or `wait` if turns are in progress and have some time left to
+    end."""
     campaign = yield from _locked(campaign_id)
     if campaign.over:
         return "over"
@@ -749,7 +761,7 @@ _EVENTS = {
 
 
 def campaign_event(place: Place, campaign: CampaignRecord, name: str, **data: Any) -> Row:
-    """An event about a campaign; its subject is the campaign's run."""
+    """Return the row of an event about a campaign. The subject of the event is the campaign's run."""
     body = {
         "agent": campaign.agent,
         "target_kind": "segment",
@@ -766,7 +778,8 @@ def campaign_event(place: Place, campaign: CampaignRecord, name: str, **data: An
 def recipient_event(
     place: Place, campaign: CampaignRecord, recipient: RecipientRecord, definition: Definition, **data: Any
 ) -> Row:
-    """An event about a recipient: that their turn has begun, or how it ended."""
+    """Return the row of an event about a recipient. The event says that the recipient's turn has begun, or how it
+    ended."""
     name = "schedule:recipient_run_started" if recipient.outcome is None else _EVENTS[recipient.outcome]
     body = {
         "flow": definition.flow,

@@ -1,4 +1,4 @@
-"""The tables of campaigns, and their statements."""
+"""The tables of campaigns, the functions that read and write their rows, and their SQL statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`app.agents.campaigns(agent)`: send to many, preview and test, watch, pause and stop, and explain."""
+"""`app.agents.campaigns(agent)`: send campaigns, preview and test them, and watch, pause, stop and explain them."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ _MOST_NAMED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CampaignInfo:
-    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. `reason` of one
-    that was paused or stopped says why. `counts` says how many recipients ended how; `pending` and `started` are those
-    that have not. `partial`: somebody was reached, and somebody failed. `reasons` counts the reasons, `variants` the
-    variants."""
+    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. If the campaign
+    was paused or stopped, `reason` says why. `counts` maps each outcome to the number of recipients with it; recipients
+    without an outcome are counted as `pending` or `started`. `partial` is true if some recipients succeeded and some
+    failed. `reasons` and `variants` map each reason and each variant to the number of recipients with it."""
 
     id: str
     agent: str
@@ -83,7 +83,8 @@ class CampaignInfo:
 
 @dataclass(frozen=True, slots=True)
 class RecipientInfo:
-    """A recipient of a campaign. `reason` of a pending one says why they wait, `due` until when."""
+    """A recipient of a campaign. While the recipient is pending, `reason` says why they wait, and `due` says until
+    when."""
 
     user: str
     status: str
@@ -100,8 +101,9 @@ class RecipientInfo:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Whom a campaign would reach as of now. `recipients` is the size of the segment, `reachable` how many of them
-    would get a message; `skipped` counts the others by reason. `refused`: it exceeds `max_recipients`."""
+    """Which users a campaign would reach now. `recipients` is the size of the segment. `reachable` is how many of those
+    users would get a message. `skipped` maps each reason to the number of users who would get none. `sample` has the
+    external ids of some users who would get a message. `refused` is true if the audience exceeds `max_recipients`."""
 
     recipients: int
     reachable: int
@@ -114,8 +116,8 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a person was or was not messaged by a campaign, in words. `messaged` is "unknown" if nobody knows whether the
-    message was delivered."""
+    """Why a campaign sent a message to a user or sent none, in words. `messaged` is "unknown" if it is not known
+    whether the message was delivered."""
 
     user: str
     campaign: str
@@ -126,7 +128,7 @@ class Explanation:
 
 
 class CampaignHandle:
-    """A campaign that was started. `new` is false if the same id was started before."""
+    """A campaign that was started. `new` is false if a campaign with the same id was started before."""
 
     __slots__ = ("_campaigns", "id", "new")
 
@@ -136,7 +138,7 @@ class CampaignHandle:
         self.new = new
 
     async def outcome(self, timeout: Length | None = None) -> CampaignInfo:
-        """The campaign when it is over. Raises `TimeoutError` if it is not in time."""
+        """Wait until the campaign is over, and return it. Raises `TimeoutError` if it is not over within `timeout`."""
         await self._campaigns.wait(self.id, timeout)
         return await self._campaigns.get(self.id)
 
@@ -170,10 +172,12 @@ class Campaigns:
     ) -> CampaignHandle:
         """Send to a segment now. When this returns, the campaign is stored and will be sent.
 
-        With an `id` it is started once, however often this is called; raises `Conflict` if that id has sent something
-        else. As for all changes, the same `request_id` does it once, for a day. Without a `flow` the model writes each
-        message; `metadata["prompt"]` tells it what about. `options` are those of `CampaignOptions`. Raises
-        `AudienceTooLarge` if the segment has more than `max_recipients`, unless `confirmed=True`."""
+        With an `id`, repeated calls start the campaign only once. Raises `Conflict` if a different campaign was sent
+        with that id. Repeated calls with the same `request_id` within a day also start it only once. Without a `flow`,
+        the model writes each message, and `metadata["prompt"]` says what the message is about. `options` are those of
+        `CampaignOptions`. Raises `AudienceTooLarge` if the segment has more than `max_recipients` users, unless
+        `confirmed=True`.
+        """
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
             check_text(id, "the campaign's id")
@@ -195,7 +199,7 @@ class Campaigns:
         variants: Mapping[str, Any] | None = None,
         request_id: str | None = None,
     ) -> CampaignHandle:
-        """Send to named users, at once: without quiet hours, caps and holdout. Those who have opted out or are
+        """Send to named users at once, without quiet hours, frequency cap and holdout. Users who have opted out or are
         suppressed get nothing."""
         if isinstance(users, str):
             raise OstinatoError(f"users {users!r} is one text; write [{users!r}]")
@@ -226,10 +230,11 @@ class Campaigns:
         allow_session_bootstrap: bool = False,
         **options: Any,
     ) -> Preview:
-        """Whom a campaign would reach, as of now. Nothing is stored and nothing is sent.
+        """Return which users a campaign would reach now. Nothing is stored and nothing is sent.
 
-        It takes what `send` takes, and counts with it. What the campaign says may be left out. With a `campaign_id`,
-        holdout and variants are those that `send` gives to the same people."""
+        The arguments are those of `send`, and all of them are taken into account. `flow`, `input` and `metadata` may be
+        left out. With a `campaign_id`, each user is in the same holdout group or variant as with `send`.
+        """
         saying = flow is not None or input is not None or metadata is not None
         definition = await self._check(
             segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options, content=saying
@@ -278,8 +283,8 @@ class Campaigns:
         *,
         content: bool = True,
     ) -> Definition:
-        """Check everything that can be checked before a campaign begins. Without `content`, what it says may be
-        missing."""
+        """Check everything that can be checked before a campaign begins, and return its definition. Without `content`,
+        the flow, input and metadata are not checked."""
         declared = await self._agents._declaration(self._agent)
         definition = read_definition(
             {
@@ -300,8 +305,8 @@ class Campaigns:
         return definition
 
     async def _refuse_large(self, definition: Definition) -> None:
-        """Refuse an audience that is too large before anything is stored. A resolver is asked when the campaign
-        begins."""
+        """Raise `AudienceTooLarge` if the audience is too large, before anything is stored. The size of an audience
+        from a resolver is checked later, when the campaign begins."""
         options = definition.options
         if options.confirmed or definition.segment.resolver is not None:
             return
@@ -317,7 +322,8 @@ class Campaigns:
     async def _audience(
         self, definition: Definition, now: Micros
     ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
-        """The segment as of now, in pages."""
+        """Yield the segment as of `now` in pages of external ids and users. A user is None if the agent does not have
+        it."""
         segment, place = definition.segment, await self._place()
         if segment.resolver is None and not segment.users:
             after: str | None = ""
@@ -350,7 +356,7 @@ class Campaigns:
             yield [(name, users_by_name.get(name)) for name in chunk]
 
     async def _find(self, key: str) -> CampaignRecord | None:
-        """The campaign that was started under a key."""
+        """Return the campaign that was started with a key, or None."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield campaign_statement("campaign_by_key", namespace=self._namespace, key=key))
@@ -359,7 +365,8 @@ class Campaigns:
         return read_campaign(rows[0]) if rows else None
 
     def _same(self, campaign: CampaignRecord, definition: Definition, id: str) -> CampaignHandle:
-        """The campaign that has this id. Raises `Conflict` if it is another one than is wanted."""
+        """Return a handle of the campaign that already has this id. Raises `Conflict` if its definition differs from
+        `definition`."""
         if orjson.loads(campaign.definition) != orjson.loads(to_json(dict(definition.given), "the campaign")):
             raise Conflict(f"agent {self._agent!r} has sent another campaign with the id {id!r}; take another id")
         return CampaignHandle(self, campaign.id, False)
@@ -386,13 +393,14 @@ class Campaigns:
     # Watching
 
     async def wait(self, id: str, timeout: Length | None = None) -> None:
-        """Wait until a campaign is over. Raises `NotFound`, or `TimeoutError` if it is not in time."""
+        """Wait until a campaign is over. Raises `NotFound` if there is no such campaign, or `TimeoutError` if it is not
+        over within `timeout`."""
         await self._record(id)
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         await functions.result(id, timeout)
 
     async def get(self, id: str) -> CampaignInfo:
-        """A campaign, with counts as they are now. Raises `NotFound`."""
+        """Return a campaign with its present counts. Raises `NotFound` if there is no such campaign."""
         campaign = await self._record(id)
 
         def count(_: int) -> Operation[list[Any]]:
@@ -412,7 +420,8 @@ class Campaigns:
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[CampaignInfo]:
-        """Campaigns of the agent, the newest first. Those that are not over have no counts; `get` counts."""
+        """Return campaigns of the agent, newest first. Campaigns that are not over have no counts here; `get` counts
+        them. `before` is the last id of the previous page."""
         check_limit(limit)
         if status and status not in STATUSES:
             hint = did_you_mean(status, STATUSES) if isinstance(status, str) else ""
@@ -439,8 +448,8 @@ class Campaigns:
     async def recipients(
         self, id: str, *, outcome: str = "", after: str = "", limit: int = 100
     ) -> Sequence[RecipientInfo]:
-        """Recipients in the order of their external ids, all or those with an outcome. `after` is the last one of the
-        page before."""
+        """Return recipients in the order of their external ids, all of them or only those with one outcome. `after` is
+        the last external id of the previous page."""
         check_limit(limit)
         if outcome and outcome not in OUTCOMES:
             raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(OUTCOMES)}")
@@ -454,7 +463,8 @@ class Campaigns:
         return [_recipient(read_recipient(row)) for row in await self._host.store.read(look)]
 
     async def explain(self, id: str, user: str) -> Explanation:
-        """Why a person was or was not messaged by a campaign. Raises `NotFound` if there is no such campaign."""
+        """Return why a campaign sent a message to a user or sent none. Raises `NotFound` if there is no such
+        campaign."""
         campaign = await self._record(id)
         check_text(user, "the user")
 
@@ -471,16 +481,16 @@ class Campaigns:
     # Controlling
 
     async def pause(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
-        """Let no more turns begin, until `resume`. Those that have begun are finished."""
+        """Begin no more turns until `resume`. Turns that have begun continue."""
         return await self._change(id, "pause", reason, request_id)
 
     async def resume(self, id: str, *, request_id: str | None = None) -> CampaignInfo:
-        """Go on with a campaign that was paused."""
+        """Continue a campaign that was paused."""
         return await self._change(id, "resume", None, request_id)
 
     async def stop(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
-        """End a campaign. Messages that were committed for sending are sent; all others are not, and everybody who is
-        left has the reason `campaign_stopped`."""
+        """End a campaign. Messages that were already committed for sending are sent; no others are. Recipients whose
+        turn has not begun are skipped with the reason `campaign_stopped`."""
         return await self._change(id, "stop", reason, request_id)
 
     async def _change(self, id: str, change: str, reason: str | None, request_id: str | None) -> CampaignInfo:
@@ -491,7 +501,7 @@ class Campaigns:
         def work() -> Operation[None]:
             yield from sends.change_campaign(place, id, change, reason)
             message = Message(id, f"{change}/{place.new_id(place.now)}", CONTROL, "null", place.now, place.actor)
-            yield from send([Sending(message, place.namespace)], place.now)  # a run that is over needs none
+            yield from send([Sending(message, place.namespace)], place.now)  # no effect if the run is over
 
         await self._write(place, request_id, f"{change} campaign {digest(self._agent, id, reason)}", work)
         return await self.get(id)
@@ -499,7 +509,8 @@ class Campaigns:
     # The suppression list
 
     async def suppress(self, users: Collection[str], reason: str, *, request_id: str | None = None) -> int:
-        """Put people on the suppression list: no campaign of this agent writes to them. Returns how many are new."""
+        """Put users on the suppression list, so that no campaign of this agent sends to them. Return how many were not
+        on it before."""
         check_text(reason, "the reason")
         names = _names(users)
         place = await self._place()
@@ -513,7 +524,7 @@ class Campaigns:
         return await self._write(place, request_id, f"suppress {digest(self._agent, names, reason)}", work)
 
     async def unsuppress(self, users: Collection[str], *, request_id: str | None = None) -> int:
-        """Take people from the suppression list. Returns how many were on it."""
+        """Remove users from the suppression list. Return how many were on it."""
         names = _names(users)
         place = await self._place()
 
@@ -527,7 +538,7 @@ class Campaigns:
         return await self._write(place, request_id, f"unsuppress {digest(self._agent, names)}", work)
 
     async def suppressed(self, *, after: str = "", limit: int = 100) -> Sequence[tuple[str, str]]:
-        """The suppression list: external ids and reasons, in the order of the ids."""
+        """Return the suppression list as pairs of external id and reason, in the order of the external ids."""
         check_limit(limit)
 
         def look(_: int) -> Operation[Any]:
@@ -545,7 +556,8 @@ class Campaigns:
         return self._host.engine().clock.now()
 
     async def _write(self, place: Place, request_id: str | None, what: str, make: Callable[[], Operation[T]]) -> T:
-        """Make a change once, however often its transaction is tried and the request is made. Its answer is JSON."""
+        """Make a change once, even if its transaction is tried again or the request is repeated. Return the result,
+        which must be a JSON value."""
         written = await run_once(self._host.store, place.namespace, request_id, what, place.now, make)
         self._host.engine().nudge()
         return written
@@ -584,7 +596,7 @@ def _names(users: Collection[str]) -> Sequence[str]:
 
 
 def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Operation[str]:
-    """Why a user is not among the recipients, as far as it can be seen now."""
+    """Return a sentence that says why a user is not among the recipients, as far as the present data show it."""
     definition = definition_of(campaign)
     segment, as_of = definition.segment, to_datetime(campaign.as_of).isoformat()
     if campaign.resolved is None:

@@ -1,4 +1,4 @@
-"""STOP and START: messages by which people opt out of campaigns, and in again."""
+"""STOP and START: messages with which users opt out of campaigns, and in again."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _AROUND = " \t\r\n.!\"'"
 
 
 def reply_for(change: str, settings: Mapping[str, Any]) -> str:
-    """What the agent answers to a change of consent."""
+    """Return the agent's answer to a change of consent. `change` is opted_out or opted_in."""
     return str(settings.get(_SETTINGS[change]) or REPLIES[change])
 
 
 def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) -> str | None:
-    """What a message asks for: opted_out, opted_in, or None if it is about something else. START means something only
-    to people who have opted out."""
+    """Return the consent that a message asks for: opted_out, opted_in, or None if the message is about something else.
+    A START word counts only if the present `consent` is opted_out."""
     word = " ".join((text or "").strip(_AROUND).casefold().split())
     if not word:
         return None
@@ -42,8 +42,8 @@ def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) 
 def accept_message(
     place: Place, turn_input: TurnInput, profile: Profile | None, settings: Mapping[str, Any]
 ) -> Operation[Accepted]:
-    """Accept a turn. If it is a message that opts out or in, the consent changes in the same transaction: whoever has
-    the conversation, and whatever becomes of the turn."""
+    """Accept a turn. If it is a message that opts out or in, the user's consent changes in the same transaction. This
+    also happens while a person has taken over the conversation, and whatever the outcome of the turn is."""
     if turn_input.source != "inbound":
         return (yield from accept_turn(place, turn_input, profile))
     metadata = {name: value for name, value in turn_input.metadata.items() if name != CHANGE}

@@ -1,4 +1,5 @@
-"""Check what a schedule or a campaign is to say, and to whom, where it is given: flows, inputs, prompts, resolvers."""
+"""Check the content and the audience of a schedule or campaign when it is created: flows, inputs, prompts,
+resolvers."""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ def check_content(
     metadata: Mapping[str, Any],
     options: CampaignOptions | None = None,
 ) -> None:
-    """Raise if a turn that nobody asked for could not begin: the agent has no such flow, the flow does not take the
-    input, or there is neither a flow nor what the model needs to write by itself. With the options of a campaign, each
-    variant is checked."""
+    """Check that a turn which a schedule or campaign starts could begin. Raises `NotFound` if the agent has no such
+    flow, `InputError` if the flow does not accept the input, or OstinatoError if there is no flow and the model could
+    not write a message by itself. With the options of a campaign, each variant is checked."""
     variants = options.variants if options is not None else ()
     contents = [(variant.flow or flow, {**(input or {}), **(variant.input or {})}) for variant in variants]
     for name, arguments in contents or [(flow, dict(input or {}))]:
@@ -42,7 +43,8 @@ def check_content(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Raise if the model cannot write a message by itself. A hook `before_llm` may decide without it."""
+    """Raise OstinatoError if the model could not write a message without a flow. An agent with the hook `before_llm` is
+    not checked, because the hook may decide without the model."""
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
         raise OstinatoError(f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")
@@ -63,7 +65,8 @@ def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping
 
 
 def check_resolver(agent: str, declared: Mapping[str, Any], code: Agent | None, segment: Segment) -> None:
-    """Raise if the agent has no such resolver, or the resolver does not take these params."""
+    """Raise `NotFound` if the agent has no such resolver, or OstinatoError if the resolver does not accept the
+    segment's `params`."""
     if segment.resolver is None:
         return
     names = declared.get("segments") or []
@@ -74,4 +77,4 @@ def check_resolver(agent: str, declared: Mapping[str, Any], code: Agent | None, 
         try:
             check_arguments(code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}")
         except InputError as problem:
-            raise OstinatoError(str(problem)) from None  # it is not the input of the flow that is wrong
+            raise OstinatoError(str(problem)) from None  # an InputError would mean the input of the flow

@@ -1,4 +1,4 @@
-"""`ctx` of a flow: say, ask, confirm, escalate, and what a durable function offers."""
+"""`FlowContext`, the `ctx` of a flow: say, ask, confirm, escalate, and the operations of a durable function."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOTHING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a person decided. `status` is resolved or timed_out."""
+    """What a person decided about an escalation. `status` is resolved or timed_out."""
 
     status: str
     approved: bool = False
@@ -65,12 +65,12 @@ class FlowContext:
 
     @property
     def user(self) -> UserInfo:
-        """The user, as they were when the turn began."""
+        """The user as of the beginning of the turn."""
         return user_info(self._turn.user)
 
     @property
     def trigger(self) -> Mapping[str, Any]:
-        """The metadata of the turn that is going on; for a scheduled turn, those of the schedule, too."""
+        """The metadata of the current turn. For a scheduled turn they include the metadata of the schedule."""
         return self._turn.metadata
 
     @property
@@ -80,7 +80,7 @@ class FlowContext:
 
     @property
     def text(self) -> str | None:
-        """What the user wrote in this turn."""
+        """The text that the user wrote in this turn, or None."""
         return self._turn.text
 
     @property
@@ -103,8 +103,9 @@ class FlowContext:
         return await self._session.respond(Candidate(text, "flow", structured or None))
 
     async def ask(self, text: str | None, *, timeout: Length | None = None, default: Any = _NOTHING) -> Any:
-        """Ask the user, and return the answer, even if it comes after a restart. Raises `AnswerTimedOut`, or returns
-        `default` if that is given."""
+        """Ask the user and return the answer, even if it comes after a restart. If no answer comes within `timeout`,
+        return `default` if it is given, and raise `AnswerTimedOut` otherwise. If `text` is None, only wait for the
+        user's next message."""
         if default is not _NOTHING and timeout is None:
             raise OstinatoError("ctx.ask(default=…) needs a timeout: without one it waits for the answer")
         if text is not None:
@@ -119,7 +120,9 @@ class FlowContext:
     async def confirm(
         self, text: str, *, timeout: Length | None = None, default: bool | None = None, again: str = _AGAIN
     ) -> bool:
-        """Ask the user for a yes or a no. An answer that is neither is asked again; after three it counts as no."""
+        """Ask the user a question and return whether the answer is yes. If the answer is neither yes nor no, the user
+        is asked again; the third such answer counts as no. If no answer comes within `timeout`, return `default`, or
+        raise `AnswerTimedOut` if there is no default."""
         if default is not None and timeout is None:
             raise OstinatoError("ctx.confirm(default=…) needs a timeout: without one it waits for the answer")
         await self._set_hitl(Hitl.PENDING_CONFIRM, "hitl:confirm_requested", question=text)
@@ -156,10 +159,12 @@ class FlowContext:
         meanwhile: Literal["noop", "ack", "queue", "classic"] = "noop",
         ack: str | None = None,
     ) -> Resolution:
-        """Ask a person to decide, or to take the conversation, and wait for it.
+        """Ask a person to decide or to take over the conversation. Wait for the decision and return it.
 
-        `meanwhile` says what happens to messages of the user during that: nothing, `ack` is sent, they wait until the
-        flow goes on, or the model answers. During a live takeover they go to the person."""
+        `meanwhile` says what happens to messages that the user sends during the wait: `noop` does nothing, `ack` sends
+        the text `ack`, `queue` keeps them until the flow continues, and `classic` lets the model answer. During a live
+        takeover they go to the person.
+        """
         check_text(question, "the question")
         if mode not in (people.ASYNC, people.LIVE):
             raise OstinatoError(f"mode {short_repr(mode)} is neither 'async_resolution' nor 'live_takeover'")
@@ -180,7 +185,7 @@ class FlowContext:
             resolution = await self._resolution(id, timed_out=turn is None)
             if resolution.status != "pending":
                 return resolution
-            due = None  # a person came in time, and has the conversation until they hand it back
+            due = None  # a person took over in time, and no timeout applies until they hand back
 
     async def _escalate(
         self,
@@ -200,12 +205,14 @@ class FlowContext:
         return id
 
     def _due(self, timeout: Length | None) -> datetime | None:
-        """When a wait that begins now is over, recorded."""
+        """Return when a wait that begins now times out, or None without a timeout. The present time is recorded, so a
+        replay returns the same."""
         length = read_positive_length(timeout, "timeout")
         return None if length is None else self._session.ctx.now() + timedelta(microseconds=length)
 
     async def _resolution(self, id: str, *, timed_out: bool) -> Resolution:
-        """What was decided. A decision that was committed before the timeout was wins."""
+        """Return the decision about an escalation. With `timed_out`, close the escalation as timed out, unless a
+        decision was committed before."""
 
         def read(place: Any) -> Operation[dict[str, Any]]:
             if timed_out:
@@ -231,11 +238,13 @@ class FlowContext:
         mode: Literal["shadow", "mirror"] = "shadow",
         replace: bool = False,
     ) -> Proxy:
-        """Put a person between the user and this flow: `await proxy.receive()` returns what the person says, messages
-        of the user are sent to the address `to`, and `await proxy.stop()` ends it.
+        """Put a person between the user and this flow. `await proxy.receive()` returns the next text that the person
+        says. Messages of the user are sent to the address `to`. `await proxy.stop()` ends the proxy.
 
-        With `shadow` the user sees nothing of the person; with `mirror` what the person says is sent to the user as it
-        is, too. A session has one proxy: another fails, or with `replace` takes its place in the same transaction."""
+        With `shadow`, the user sees nothing of the person. With `mirror`, the person's texts are also sent to the user
+        unchanged. A session can have only one proxy. Starting another one fails, unless `replace` is true; then it
+        replaces the first one in the same transaction.
+        """
         check_text(to, "the address of the person")
         if mode not in ("shadow", "mirror"):
             raise OstinatoError(f"mode {short_repr(mode)} is neither 'shadow' nor 'mirror'")
@@ -249,15 +258,16 @@ class FlowContext:
     # Acting
 
     async def tool(self, name: str, **arguments: Any) -> Any:
-        """Call a tool of the agent, as the model would."""
+        """Call a tool of the agent in the same way as the model does, and return its result."""
         return await self._session.call_tool(name, arguments)
 
     def handoff(self, flow: str, input: Mapping[str, Any] | None = None) -> NoReturn:
-        """Go on with another flow instead of this one. `classic` lets the model answer. It does not return."""
+        """Continue with another flow instead of this one. With `classic`, the model answers. This call does not
+        return."""
         raise Switched(flow, input, "handoff")
 
     def end(self, reason: str | None = None) -> NoReturn:
-        """End this flow. It does not return."""
+        """End this flow. This call does not return."""
         raise FlowEnded(reason)
 
     def end_session(self, reason: str = "ended") -> None:
@@ -267,17 +277,17 @@ class FlowContext:
     # What a durable function offers
 
     def step(self, function: Any, /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
-        """Call a function, and record its result, which must be JSON."""
+        """Call a function and record its result, which must be a JSON value."""
         return self._session.ctx.step(function, *args, **kwargs)
 
     async def sleep(self, length: Length) -> None:
-        """Wait for a length of time. Messages that come meanwhile are answered by the model."""
+        """Wait for a length of time. The model answers messages that come meanwhile."""
         if read_length(length, "sleep") <= 0:
             raise OstinatoError(f"sleep {length!r} is not a length of time")
         await self._session.wait("sleep", self._due(length), lambda turn: False, "classic")
 
     def now(self) -> datetime:
-        """The time, recorded."""
+        """Return the present time. It is recorded, so a replay returns the same."""
         return self._session.ctx.now()
 
     def random(self) -> float:
@@ -287,7 +297,8 @@ class FlowContext:
         return self._session.ctx.uuid()
 
     def version(self, name: str, version: int) -> int:
-        """The version of a change that this session takes."""
+        """Return which version of the change `name` this session uses: `version` if the session reaches this place for
+        the first time, and 1 if it passed this place before the change."""
         return self._session.ctx.version(name, version)
 
     def log(self, message: str, level: str = "info") -> None:
@@ -295,7 +306,7 @@ class FlowContext:
 
 
 class Proxy:
-    """A person between the user and a flow."""
+    """A person between the user and a flow (see `FlowContext.proxy`)."""
 
     def __init__(self, ctx: FlowContext, id: str, to: str, due: datetime | None, mode: str = "shadow") -> None:
         self._ctx = ctx
@@ -305,8 +316,8 @@ class Proxy:
         self.to = to
 
     async def receive(self) -> str | None:
-        """What the person says next. Meanwhile, what the user says is sent to the person. None after the timeout, or
-        when the proxy was resolved, stopped or replaced."""
+        """Return the next text that the person says. Until then, messages of the user are sent to the person. Return
+        None after the timeout, or when the proxy was resolved, stopped or replaced."""
         session = self._ctx._session
         while session.proxy_id == self.id:
             turn = await session.wait(
@@ -328,7 +339,7 @@ class Proxy:
         return None
 
     async def stop(self) -> None:
-        """End the proxy. Doing it again changes nothing."""
+        """End the proxy. A second call changes nothing."""
         if self._ctx._session.proxy_id == self.id:
             self._ctx._session.proxy_id = None
 
@@ -347,6 +358,6 @@ def _resolves(turn: LiveTurn, id: str) -> bool:
 
 
 def read_yes_or_no(text: str) -> bool | None:
-    """Read an answer. None if it is neither."""
+    """Return True if the text means yes, False if it means no, and None if it is neither."""
     word = text.strip().strip(".!?").lower()
     return True if word in YES else False if word in NO else None

@@ -1,5 +1,5 @@
-"""How a flow or a turn is left before its code ends. As `Cancelled`, these are no `Exception`: `except Exception` in a
-flow does not catch them."""
+"""Exceptions that leave a flow or a turn before its code ends. Like `Cancelled`, they are not subclasses of
+`Exception`, so that `except Exception` in a flow does not catch them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class FlowEnded(BaseException):
-    """`ctx.end(reason)` was called."""
+    """Raised by `ctx.end(reason)`."""
 
     def __init__(self, reason: str | None) -> None:
         super().__init__(reason)
@@ -16,7 +16,7 @@ class FlowEnded(BaseException):
 
 
 class Switched(BaseException):
-    """Another flow takes the place of this one."""
+    """Raised to continue with another flow instead of the present one."""
 
     def __init__(self, flow: str, input: Mapping[str, Any] | None, reason: str) -> None:
         super().__init__(flow)
@@ -26,8 +26,8 @@ class Switched(BaseException):
 
 
 class NotDirect(BaseException):
-    """A turn that is handled without a record needs one after all: the run of its session handles it. `notes` are what
-    it should know."""
+    """Raised in a turn that is handled directly, without recorded steps, when it needs a record after all. The run of
+    its session then handles the turn. `notes` are facts that the run needs to continue."""
 
     def __init__(self, **notes: Any) -> None:
         super().__init__()
@@ -35,4 +35,5 @@ class NotDirect(BaseException):
 
 
 class ClaimLost(BaseException):
-    """The run of a session is no longer this node's: what this node does for it is not written."""
+    """Raised when this node no longer holds the run of a session. Nothing more that this node does for the run is
+    written."""

@@ -1,4 +1,5 @@
-"""Agents as they are declared: flows, tools, commands, hooks, the model, the transport, and who may act for people."""
+"""Declarations of agents: flows, tools, commands, hooks, the model, the transport, and the people who may act for the
+agent."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ _IDLE, _END = "15m", "1d"
 
 @dataclass(frozen=True)
 class Flow:
-    """One version of a flow: an async function whose first parameter is `ctx`. A session goes on with the version that
-    it began the flow with."""
+    """One version of a flow: an async function whose first parameter is `ctx`. A session that has begun a flow
+    continues it in the same version."""
 
     name: str
     version: int
@@ -52,9 +53,12 @@ class Flow:
 
 @dataclass(frozen=True)
 class Tool:
-    """A function that the model and flows may call. `ctx`, if it has this parameter, says for whom; the model cannot
-    set it. A tool runs at least once, or with `at_most_once` at most once. `refused` is called with the context, the
-    name of the tool, its arguments and those of them that it does not have, if the arguments are wrong."""
+    """A function that the model and flows may call.
+
+    If `context` is true, the function has a parameter `ctx`, which says for which user the tool acts; the model cannot
+    set it. A tool runs at least once, or at most once with `at_most_once`. If the arguments are wrong, `refused` is
+    called with the context, the tool's name, the arguments, and the names of the arguments that the tool does not have.
+    """
 
     name: str
     function: Callable[..., Any]
@@ -68,7 +72,7 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The description of the tool for a model."""
+        """The name, description and JSON schema of the tool, for a model."""
         parameters = self.arguments.model_json_schema()
         parameters.pop("title", None)
         return {"name": self.name, "description": self.description, "parameters": parameters}
@@ -76,7 +80,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class CommandHandler:
-    """What a message such as `/help me` calls. `access` is public or admin."""
+    """The function that a message such as `/help me` calls. `access` is public or admin."""
 
     name: str
     function: Callable[..., Any]
@@ -85,7 +89,8 @@ class CommandHandler:
 
 @dataclass(frozen=True)
 class Resolver:
-    """A function that finds the users of a segment. `arguments` are its params."""
+    """A function that returns the users of a segment. `arguments` is the model of the function's parameters, which a
+    segment sets as its `params`."""
 
     name: str
     function: Callable[..., Any]
@@ -94,7 +99,7 @@ class Resolver:
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """What the declaration of an agent sets. Lengths are microseconds."""
+    """The settings of an agent, read from its declaration. Lengths are in microseconds."""
 
     name: str
     zone: str
@@ -135,12 +140,12 @@ class Agent:
 
     @property
     def schedule_zone(self) -> str:
-        """The zone in which the schedules of this agent are read."""
+        """The time zone of this agent's schedules."""
         return self.settings.scheduler.timezone or self.settings.zone
 
     @property
     def function_name(self) -> str:
-        """The durable function that handles the sessions of this agent."""
+        """The name of the durable function that handles the sessions of this agent."""
         return session_function(self.name)
 
     @overload
@@ -208,7 +213,8 @@ class Agent:
         retry: Retry | int | Mapping[str, Any] | None = None,
         at_most_once: bool = False,
     ) -> Any:
-        """Declare a tool: a function whose parameters are what the model gives, and `ctx` for whom it acts."""
+        """Declare a tool. The model sets the parameters of the function, except `ctx`, which says for which user the
+        tool acts."""
 
         def add(function: F) -> F:
             called = name or str(getattr(function, "__name__", ""))
@@ -239,7 +245,8 @@ class Agent:
     def command(self, /, *, name: str | None = None, access: str = "public") -> Callable[[F], F]: ...
 
     def command(self, function: Any = None, /, *, name: str | None = None, access: str = "public") -> Any:
-        """Declare a command: `/name rest` calls it with `(ctx, rest)`, and what it returns is the reply."""
+        """Declare a command. A message `/name rest` calls the function with `(ctx, rest)`, and its result is the
+        reply."""
         if access not in ("public", "admin"):
             raise OstinatoError(f"access {short_repr(access)} is neither 'public' nor 'admin'")
 
@@ -266,7 +273,7 @@ class Agent:
         return self._hook("before_llm", function)
 
     def before_response(self, function: F) -> F:
-        """Declare the hook that is called with each candidate, before it is sent."""
+        """Declare the hook that is called with each candidate, a message that is about to be sent."""
         return self._hook("before_response", function)
 
     def on_response(self, function: F) -> F:
@@ -274,7 +281,8 @@ class Agent:
         return self._hook("on_response", function)
 
     def router(self, function: F) -> F:
-        """Declare what chooses a flow for a message: it returns the flow's name, or None for the model."""
+        """Declare the function that chooses a flow for a message. It returns the flow's name, or None to let the model
+        answer."""
         self._set_route(function)
         return function
 
@@ -291,8 +299,9 @@ class Agent:
         model: Model | None = None,
         prompt: str | None = None,
     ) -> None:
-        """Let a model choose the flow for a message: `model`, or the agent's own. `fallback`, `classic` or a flow,
-        takes messages for which it is not sure by `min_confidence`, names no flow, or does not answer as asked."""
+        """Let a model choose the flow for a message: `model`, or the agent's own model. `fallback` handles the message
+        if the model's confidence is below `min_confidence`, if the model names no flow, or if its answer cannot be
+        read. `fallback` is a flow or `classic`, which lets the agent's model answer."""
         where = f"the detector of agent {self.name!r}"
         if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float):
             raise OstinatoError(f"{where}: min_confidence {short_repr(min_confidence)} is not a number from 0 to 1")
@@ -304,8 +313,8 @@ class Agent:
         self._set_route(Detector(float(min_confidence), fallback, model, prompt))
 
     def schema_flow(self, field: str = "flow", *, fallback: str = CLASSIC) -> None:
-        """Let the model choose a flow by a field of its structured answer. `fallback`, `classic` or a flow, takes
-        answers that name an unknown flow or cannot be read."""
+        """Let the model choose a flow by a field of its structured answer. `fallback` is used if the answer names an
+        unknown flow or cannot be read. It is a flow or `classic`, which lets the model answer."""
         where = f"schema_flow of agent {self.name!r}"
         if not self.settings.structured:
             raise OstinatoError(f"{where} reads structured answers; declare the agent with structured=True")
@@ -314,7 +323,8 @@ class Agent:
         self._set_route(SchemaFlow(field, fallback))
 
     def check(self) -> None:
-        """Raise what is wrong with what was declared, when all of it is."""
+        """Raise OstinatoError if the router's fallback is not a flow that can begin without an input. Call this when
+        everything is declared."""
         route = self.route
         if not isinstance(route, Detector | SchemaFlow) or route.fallback == CLASSIC:
             return
@@ -325,8 +335,8 @@ class Agent:
             )
 
     def segment(self, name: str) -> Callable[[F], F]:
-        """Declare a resolver: a function that returns the external ids of users, as a list or one after the other. It
-        is called with `ctx` and the params of a segment `{"type": "custom_query", "resolver": name, "params": {…}}`."""
+        """Declare a resolver: a function that returns the external ids of users as a list, or yields them. It is called
+        with `ctx` and the `params` of a segment `{"type": "custom_query", "resolver": name, "params": {…}}`."""
         check_text(name, f"agent {self.name!r}: the segment's name")
 
         def add(function: F) -> F:
@@ -350,7 +360,8 @@ class Agent:
         return {name: versions[max(versions)] for name, versions in self._flows.items()}
 
     def find_flow(self, name: str, version: int | None = None) -> Flow:
-        """A flow, its newest version or this one. Raises `NotFound`."""
+        """Return a flow in the given version, or in its newest one. Raises `NotFound` if the agent has no such flow or
+        version."""
         versions = self._flows.get(name)
         if not versions:
             hint = did_you_mean(name, self._flows) or f"there is {', '.join(self._flows) or 'none'}"
@@ -360,7 +371,7 @@ class Agent:
         return versions[max(versions) if version is None else version]
 
     async def may(self, action: str, actor: str | None, user: str) -> bool:
-        """Whether an actor may do this. Nobody may unless the agent has `admins`."""
+        """Return whether an actor may do an action for a user. The setting `admins` decides; without it nobody may."""
         admins = self.settings.admins
         if actor is None:
             return False
@@ -369,7 +380,7 @@ class Agent:
         return bool(await call(admins, action, actor, user))
 
     def declaration(self) -> str:
-        """What other processes need to know of it, as JSON."""
+        """Return the facts about the agent that other processes need, as JSON text."""
         settings = self.settings
         return orjson.dumps(
             {
@@ -394,7 +405,7 @@ class Agent:
 
 
 def session_function(agent: str) -> str:
-    """The name of the durable function that handles the sessions of an agent."""
+    """Return the name of the durable function that handles the sessions of an agent."""
     return f"agent/{agent}"
 
 
@@ -420,7 +431,8 @@ def make_agent(
     schedules: Mapping[str, Mapping[str, Any]] | None = None,
     tools: Sequence[Any] = (),
 ) -> Agent:
-    """Read a declaration. Raises what is wrong with it."""
+    """Check a declaration and return the agent. Raises OstinatoError if a setting is invalid; the message names the
+    setting."""
     check_text(name, "the agent's name")
     where = f"agent {name!r}"
     if "/" in name or len(name) > 100:
@@ -491,7 +503,8 @@ def make_agent(
 
 
 def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
-    """The arguments as the function takes them. Raises `InputError` naming each field that is wrong or unknown."""
+    """Return the arguments as the function expects them. Raises `InputError` if a field is wrong or unknown; the
+    message names each such field."""
     from pydantic import ValidationError
 
     refuse_nul(dict(input or {}), where)
@@ -505,8 +518,8 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
 
 
 def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tuple[tuple[str | int, ...], str]]:
-    """Each place that is wrong, and what is wrong there, in words. An unknown argument comes with those that there
-    are."""
+    """Return pairs of a place in the input and a text that says what is wrong there. If an argument is unknown, the
+    text names the known ones."""
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for error in problem.errors():
         if error["type"] != "extra_forbidden":
@@ -520,7 +533,7 @@ def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tu
 
 
 def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
-    """The fields of the model at a place inside of another model."""
+    """Return the field names of the model that is nested in `model` at a place, or an empty list if there is none."""
     from pydantic import BaseModel
 
     for part in place:
@@ -535,7 +548,7 @@ def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:
-    """The arguments, also inside of others, that the function does not have."""
+    """Return the dotted names of the arguments that the function does not have, including nested ones."""
     from pydantic import ValidationError
 
     try:
@@ -546,7 +559,8 @@ def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[
 
 
 def _arguments(function: Callable[..., Any]) -> type[BaseModel]:
-    """A model of the parameters of a function, without `ctx`. It refuses what the function does not take."""
+    """Return a pydantic model of the parameters of a function, without `ctx`. The model refuses unknown fields. Raises
+    OstinatoError if a parameter cannot be passed by name."""
     from pydantic import ConfigDict, create_model
 
     fields: dict[str, Any] = {}
@@ -566,7 +580,7 @@ def _describe(function: Callable[..., Any], description: str | None) -> str:
 
 @dataclass(slots=True)
 class AgentCodes:
-    """The agents that an app has."""
+    """The agents that a process has declared, by name."""
 
     by_name: dict[str, Agent] = field(default_factory=dict)
 

@@ -1,12 +1,12 @@
-"""Handle turns of campaigns without recorded steps: the fast path of a turn that begins a session.
+"""Handle turns of campaigns without recorded steps. This is the fast path for a turn that begins a session.
 
-A campaign begins many turns in one transaction, which claims the runs of their new sessions for this node. Here each
-takes the stages of every turn, as `session.py` has them, but no step is recorded: what must survive a crash is in the
+A campaign begins many turns in one transaction, which also claims the runs of their new sessions for this node. Each
+turn passes through the same stages as in `session.py`, but no step is recorded. What must survive a crash is in the
 rows of the turn and of its message. Intents and outcomes of many turns are committed together (`direct_writes.py`).
 
-What needs a record is left to the run of the session: a flow, a tool, a wait, another attempt. It finds the turn in its
-mailbox, as it does if this node is lost. A message that was committed and may have been sent is then not sent again,
-unless the receiver recognises keys.
+The run of the session handles whatever needs a record: a flow, a tool, a wait, another attempt. The run finds the turn
+in its mailbox. The same happens if this node is lost. A message that was committed and may have been sent is then not
+sent again, unless the receiver detects duplicates by keys.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from ostinato.model import Run
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, to_datetime
 
-_LONG = 1.0  # seconds after which turns are left to the runs of sessions, because the slots are taken
-_LOOKS = 50  # for free slots until then
+_LONG = 1.0  # seconds that slots may be occupied before further turns go to the runs of sessions
+_LOOKS = 50  # checks for free slots in that time
 
 
 class DirectTurns:
@@ -64,8 +64,8 @@ class DirectTurns:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._begun: dict[str, tuple[BegunTurn, Agent, float]] = {}  # by the id of the run, with the time
-        self._wanted: list[int] = []  # turns in flight that the campaigns want which are driven here
+        self._begun: dict[str, tuple[BegunTurn, Agent, float]] = {}  # by run id, with the loop time of the beginning
+        self._wanted: list[int] = []  # `in_flight` of each campaign that this node drives
         self.calling = 0  # turns that wait for a model, a hook or a transport
         self._writes: Committer[Item, Any] = Committer(self._commit, self._trouble)
 
@@ -78,7 +78,7 @@ class DirectTurns:
 
     @contextmanager
     def driving(self, agent: Agent | None, in_flight: int) -> Iterator[None]:
-        """Set slots of this node aside for turns of a campaign, while it is driven here."""
+        """Set slots of this node aside for the turns of a campaign, while this node drives the campaign."""
         wanted = in_flight if agent is not None and self._serves(agent) else 0
         self._wanted.append(wanted)
         self._set_aside()
@@ -97,8 +97,9 @@ class DirectTurns:
 
     @asynccontextmanager
     async def room(self, agent: Agent | None) -> AsyncIterator[tuple[DirectRoom | None, list[BegunTurn]]]:
-        """Reserve slots of this node for turns of an agent. None if it cannot take any: then the runs of the sessions
-        handle the turns, here or elsewhere. Put those into the list that were begun."""
+        """Reserve slots of this node for turns of an agent. Yields the room and a list, to which the caller adds the
+        turns that it has begun. The room is None if this node can take no turns; then the runs of the sessions handle
+        the turns, on any node."""
         claimer = self.host.engine().claimer
         begun: list[BegunTurn] = []
         if agent is None or not claimer.share.slots or not self._serves(agent):
@@ -117,22 +118,22 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait a moment for slots that were set aside: a claim from the queue may have them still."""
+        """Wait a moment for slots that were set aside. A claim from the queue may still occupy them."""
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return
             await asyncio.sleep(_LONG / _LOOKS)
 
     def _are_slow(self) -> bool:
-        """Whether the slots are taken for long, because models or transports need time. While the store does, more
-        turns would not help."""
+        """Return whether the slots are occupied for long because models or transports are slow. If the store is slow
+        instead, return False, because more turns would not help."""
         if 2 * self.calling < len(self._begun):
             return False
         now = asyncio.get_running_loop().time()
         return not self._begun or now - next(iter(self._begun.values()))[2] > _LONG
 
     async def _handle(self, run: Run) -> None:
-        """The body of a run that was claimed here for its first turn."""
+        """Handle the first turn of a session whose run this node has claimed for it."""
         begun, agent, _ = self._begun[run.id]
         job_logging.current.set(None)
         try:
@@ -172,7 +173,8 @@ class DirectTurns:
         return [answers[id(item)] for item in items]
 
     async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
-        """Look once more, right before these messages are sent, whether people have the conversations."""
+        """Check once more, right before messages are sent, whether a person has taken over the conversation. The result
+        is stored in the intents' answers as `taken`."""
         sending = [
             intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]
         ]
@@ -187,7 +189,8 @@ class DirectTurns:
 
 
 class DirectContext:
-    """What `FunctionContext` is for a run: here nothing is recorded, and what waits is left to the run."""
+    """Replaces `FunctionContext` for a turn that is handled directly. It records nothing. An operation that needs a
+    record or a wait raises `NotDirect`, so that the session's run handles the turn."""
 
     def __init__(self, turns: DirectTurns, run: Run) -> None:
         self._turns = turns
@@ -195,7 +198,8 @@ class DirectContext:
         self.run_id = run.id
 
     async def step(self, step: StepFunction[..., Any]) -> Any:
-        """Call a function once. Raises `StepFailed`, or leaves the turn to the run if there may be another attempt."""
+        """Call a function once and return its result. If the function fails, raise `NotDirect` if it may be attempted
+        again, so that the session's run does so, and `StepFailed` otherwise."""
         self._turns.calling += 1
         try:
             if step.timeout is None:
@@ -214,7 +218,7 @@ class DirectContext:
         raise NotDirect
 
     async def sleep(self, _: Any) -> NoReturn:
-        """Leave the turn: its transport has sent nothing, and is to try again later."""
+        """Raise `NotDirect`, because the transport has sent nothing and must try again later."""
         raise NotDirect(unsent=True)
 
     def continue_as(self, _: Any) -> NoReturn:
@@ -231,7 +235,7 @@ class DirectContext:
 
 
 class DirectTurn(SessionActor):
-    """One turn that is handled directly: the first of its session."""
+    """The first turn of a session, handled directly."""
 
     def __init__(self, turns: DirectTurns, agent: Agent, begun: BegunTurn) -> None:
         context: Any = DirectContext(turns, begun.run)
@@ -278,7 +282,8 @@ class DirectTurn(SessionActor):
         return intent
 
     async def _settle(self, sent: Sent, candidate: Candidate) -> dict[str, Any]:
-        """Keep what became of a message until the next write, unless a hook must see it written."""
+        """Keep the result of sending a message until the next write. If the agent has the hook `on_response`, write it
+        at once, because the hook is called after the write."""
         turn = self._current()
         self._unsettled.append(Settle(sent, candidate, dict(turn.policy)))
         return await self._write_unsettled() if "on_response" in turn.hooks else {}

@@ -1,10 +1,10 @@
-"""Write what turns do that are handled without a record: intents, outcomes and waits of many sessions in one
-transaction.
+"""Write the results of turns that are handled without recorded steps: intents, outcomes and waits of many sessions in
+one transaction.
 
-It mirrors `turns.begin_turn`, `responses.commit_intent`, `responses.settle_response`, `turns.complete_turn` and the
-parking of the session's run, and must write the same rows and events, in batches. The run of each session is claimed by
-this node, and every transaction checks the claim: so a session has one turn at a time, and a node that was lost writes
-nothing. tests/scenario/flows/test_direct_turns.py compares the rows and events of both paths.
+This module mirrors `turns.begin_turn`, `responses.commit_intent`, `responses.settle_response`, `turns.complete_turn`
+and the parking of the session's run. It must write the same rows and events, in batches. This node has claimed the run
+of each session, and every transaction checks the claim. So a session has one turn at a time, and a node that was lost
+writes nothing. tests/scenario/flows/test_direct_turns.py compares the rows and events of both paths.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class BegunTurn:
-    """A turn that began in a new session, and the run of the session, which this node has claimed."""
+    """A turn that began in a new session, with the session's run, which this node has claimed."""
 
     run: Run
     session: SessionRecord
@@ -63,8 +63,8 @@ class BegunTurn:
 
 @dataclass(slots=True)
 class DirectRoom:
-    """Permission to begin up to `room` turns in new sessions whose runs this node claims under `token`. `begun` are
-    those that the transaction has begun."""
+    """Permission to begin up to `room` turns in new sessions whose runs this node claims under `token`. `begun` are the
+    turns that the transaction has begun."""
 
     node: str
     token: int
@@ -72,12 +72,13 @@ class DirectRoom:
     begun: list[BegunTurn] = field(default_factory=list)
 
     def is_known(self) -> Operation[bool]:
-        """Whether the node still has its row. It keeps it until the commit."""
+        """Return whether the node still has its row. If it has, it keeps the row until the commit."""
         return bool((yield statement("hold_node", node=self.node)))
 
     def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
-        """Insert new sessions and their runs, claimed, and the mail with which the runs go on if this node is lost.
-        Returns events. The turns are to be inserted as they are then."""
+        """Insert new sessions and their claimed runs. Also put each turn into the run's mailbox, from which the run
+        continues if this node is lost. Return the rows of events to insert. This changes the turn records, and the
+        caller inserts them afterwards."""
         new, events, mails = [], [], []
         tags = yield from read_tags([begun.user.id for begun in turns])
         for begun in turns:
@@ -111,7 +112,8 @@ class DirectRoom:
 
 
 def direct_mail(place: Place, run_id: str, turn_id: str, **notes: Any) -> Any:
-    """The mail of a turn that is handled directly. The run of its session finds it if it is not."""
+    """Return the mailbox message for a turn that is handled directly. The run of the session reads it only if this node
+    does not finish the turn."""
     return replace(mail_to(place, run_id, turn_id), payload=_payload(turn_id, notes))
 
 
@@ -121,7 +123,7 @@ def _payload(turn_id: str, notes: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A message that is to be sent."""
+    """A message that is about to be sent."""
 
     begun: BegunTurn
     number: int
@@ -131,7 +133,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """What became of a message."""
+    """The result of sending one message."""
 
     sent: Sent
     candidate: Candidate
@@ -140,8 +142,8 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The outcome of a turn, with what was not settled yet. Then the run waits for the next turn. With `ending`, it
-    goes on instead, and ends the session."""
+    """The outcome of a turn, with the results of messages that are not written yet. Afterwards the run waits for the
+    next turn. With `ending`, the run continues instead and ends the session."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -154,7 +156,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Settles:
-    """What became of messages of a turn that goes on."""
+    """The results of sending messages, written in the middle of a turn."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -162,7 +164,8 @@ class Settles:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A turn that the run of its session is to handle, with what is to be settled before, and what it should know."""
+    """A turn that the run of its session must handle. `settles` are the results of messages that are written first.
+    `notes` are facts that the run needs to continue."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -171,18 +174,19 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Anything else that a turn writes."""
+    """Any other write of a turn."""
 
     begun: BegunTurn
     make: Callable[[Place], Operation[Any]]
 
 
 Item: TypeAlias = Intent | Settles | Finish | Leave | Other
-REFUSED = object()  # the answer for a turn whose run this node does not hold any more
+REFUSED = object()  # the answer for a turn whose run this node no longer holds
 
 
 def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) -> Operation[list[Any]]:
-    """Write one thing for each of these turns. Returns an answer for each: `REFUSED` if its run is not this node's."""
+    """Write one item for each of several turns. Return an answer for each item: `REFUSED` if this node no longer holds
+    the turn's run."""
     users = {user.id: user for user in map(read_user, (yield from _lock_users(items)))}
     runs = [(item.begun.run.id, item.begun.run.claim) for item in items]
     held = {id for id, _ in (yield function_statement("hold_functions", runs, node=node))}
@@ -226,7 +230,8 @@ def _write_intents(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Commit what will be sent, unless it must not be. An intent that an earlier try has committed is left as it is."""
+    """Write the messages that will be sent, and suppress those that must not be. An intent that an earlier try has
+    committed stays unchanged. This adds to `answers` and `events`."""
     if not intents:
         return
     ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}
@@ -267,7 +272,8 @@ def _write_settles(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Write what became of messages, and keep those in the sessions that were or may have been delivered."""
+    """Write the results of sending messages. Messages that were or may have been delivered become part of the
+    conversation. This adds to `answers` and `events`."""
     settles = [(item.begun, settle) for item in items for settle in item.settles]
     for item in items:
         answers[item.begun.run.id] = state_of(sessions[item.begun.session.id])
@@ -292,7 +298,7 @@ def _write_settles(
 def _complete(
     finishes: Sequence[Finish], place: Place, sessions: Mapping[str, SessionRecord], events: list[Row]
 ) -> None:
-    """Set the outcomes of turns."""
+    """Set the outcomes of turns, and add their events to `events`."""
     for finish in finishes:
         session = sessions[finish.begun.session.id]
         events.append(completed(place, finish.begun.turn, session, finish.outcome, finish.reason, finish.spent))
@@ -301,8 +307,8 @@ def _complete(
 def _let_runs_go(
     items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
 ) -> Operation[None]:
-    """Park the runs of sessions whose turns are over. A run becomes ready if its turn is not over, if it has mail, or
-    if it is to end its session."""
+    """Release the runs of sessions. A run is parked if its turn is over. It becomes ready if its turn is not over, if
+    it has other mail, or if it must end its session."""
     if not items:
         return
     parking: list[Write] = []
@@ -331,9 +337,9 @@ def _let_runs_go(
         answers[run.id] = READY
 
 
-READY = object()  # the answer for a run that goes on
+READY = object()  # the answer for a run that is ready to continue
 
 
 def find_takeovers(session_ids: Sequence[str]) -> Operation[set[str]]:
-    """Which of these sessions people have taken over."""
+    """Return the ids of those sessions that a person has taken over."""
     return {id for (id,) in (yield statement("taken_sessions", [(id,) for id in session_ids]))}

@@ -1,4 +1,4 @@
-"""What can go wrong with agents."""
+"""Errors of agents."""
 
 from __future__ import annotations
 

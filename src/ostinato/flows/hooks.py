@@ -1,7 +1,8 @@
-"""What hooks get and what they may return.
+"""The inputs and results of hooks.
 
-`before_llm(input)` and `before_response(input)` decide; `on_response(structured, user, meta)` is called after the
-message was sent and stored. A hook that raises counts as one that returned nothing, and an event says so.
+`before_llm(input)` and `before_response(input)` decide how a turn continues. `on_response(structured, user, meta)` is
+called after the message was sent and stored. If a hook raises, the turn continues as if the hook had returned None, and
+an event records the error.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ostinato.errors import OstinatoError, short_repr
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """A person that an agent talks with. `active` is when the last message came from them."""
+    """A user of an agent. `active` is the time of the user's last message."""
 
     id: str
     external_id: str
@@ -34,7 +35,7 @@ class UserInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnInfo:
-    """The turn that is going on, as hooks, tools and flows see it."""
+    """The current turn, as hooks, tools and flows see it."""
 
     id: str
     session_id: str
@@ -54,7 +55,8 @@ class BeforeLLMInput:
 
 @dataclass(frozen=True, slots=True)
 class BeforeResponseInput:
-    """`reply` is the candidate; `producer` says what made it."""
+    """The input of `before_response`. `reply` is the message that is about to be sent; `producer` says what produced
+    it."""
 
     agent: str
     user: UserInfo
@@ -66,7 +68,8 @@ class BeforeResponseInput:
 
 @dataclass(frozen=True, slots=True)
 class ResponseMeta:
-    """What `on_response` learns of a response. `source` is `scheduled` for scheduled turns, else what produced it."""
+    """What `on_response` learns about a response. `source` is `scheduled` for a scheduled turn, and otherwise the same
+    as `producer`."""
 
     source: str
     producer: str
@@ -87,12 +90,12 @@ class ResponseMeta:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on. Returning None means the same."""
+    """Continue normally. Returning None means the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkipLLM:
-    """Do not call the model; `reply`, if there is one, is the candidate."""
+    """Do not call the model. If `reply` is set, it is used as the response."""
 
     reply: str | None = None
     structured: Mapping[str, Any] | None = None
@@ -101,7 +104,7 @@ class SkipLLM:
 
 @dataclass(frozen=True, slots=True)
 class RouteFlow:
-    """Begin this flow."""
+    """Begin the flow `flow` with `input`."""
 
     flow: str
     input: Mapping[str, Any] | None = None
@@ -124,7 +127,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Send this instead."""
+    """Send `reply` instead of the response."""
 
     reply: str
     structured: Mapping[str, Any] | None = None
@@ -135,7 +138,8 @@ Action = Literal["continue", "skip_llm", "route_flow", "end", "cancel", "replace
 
 
 def before_llm_result(result: object) -> dict[str, Any]:
-    """What a `before_llm` hook returned, as JSON. Raises if it is none of the results."""
+    """Return the result of a `before_llm` hook as a JSON object. Raises OstinatoError if it is not one of the allowed
+    results."""
     match result:
         case None | Continue():
             return {"action": "continue"}
@@ -151,7 +155,8 @@ def before_llm_result(result: object) -> dict[str, Any]:
 
 
 def before_response_result(result: object) -> dict[str, Any]:
-    """What a `before_response` hook returned, as JSON. Raises if it is none of the results."""
+    """Return the result of a `before_response` hook as a JSON object. Raises OstinatoError if it is not one of the
+    allowed results."""
     match result:
         case None | Continue():
             return {"action": "continue"}
@@ -167,9 +172,12 @@ def before_response_result(result: object) -> dict[str, Any]:
 def within_window(
     hours: float = 24, *, template: str | None = None
 ) -> Callable[[BeforeResponseInput], Continue | Cancel | Replace]:
-    """A `before_response` hook for channels that allow free text only for a while after the user's last message.
+    """Return a `before_response` hook for channels that allow free text only for some hours after the user's last
+    message.
 
-    Outside the window it replaces the reply by `template`, if there is one, or cancels it with `window_closed`."""
+    Outside this window the hook replaces the reply with `template`. Without a template it cancels the reply with the
+    reason `window_closed`.
+    """
     window = timedelta(hours=hours)
 
     def check(response: BeforeResponseInput) -> Continue | Cancel | Replace:

@@ -1,7 +1,9 @@
-"""Find sessions and campaigns whose run is over, and end them: nobody else finishes their turns.
+"""Find sessions and campaigns that are open although their run is over, and end them. Otherwise their turns would never
+get an outcome.
 
-The run of a session or a campaign fails if its code does, if it is stopped from outside, or if several nodes in a row
-have crashed on it."""
+The run of a session or campaign fails if its code fails, if it is stopped from outside, or if several nodes in a row
+have crashed while running it.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,24 @@ from ostinato.flows.turns import Place, end_session
 from ostinato.store.contract import Operation, Rows
 from ostinato.when.instants import Micros
 
-FINDINGS = 200  # sessions in one look
+FINDINGS = 200  # most rows that one query returns
 
 
 def lost_turns() -> Operation[Rows]:
-    """Sessions that have turns which nobody will finish: each with one such turn."""
+    """Return rows of a session id and the id of its newest unfinished turn, for sessions whose run is over or was
+    deleted."""
     return (yield statement("lost_turns", limit=FINDINGS))
 
 
 def lost_campaigns(before: Micros) -> Operation[Rows]:
-    """Campaigns whose run was over before a time, or is gone: id, namespace, agent, and the status of the run."""
+    """Return rows of campaigns whose run ended before a time or was deleted: id, namespace, agent, and the status of
+    the run."""
     return (yield campaign_statement("lost_campaigns", before=before, limit=FINDINGS))
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find sessions and campaigns that are open although their run is over. With `repair`, end them; turns of such
-    sessions have failed."""
+    """Return a finding for each session and campaign that is open although its run is over. With `repair`, end them;
+    unfinished turns of these sessions fail."""
     rows = yield statement("lost_sessions", before=now - LONG, limit=FINDINGS)
     if repair:
         for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
@@ -50,5 +54,5 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 
 def lost_reason(status: str) -> str:
-    """Why a campaign was stopped whose run ended without it."""
+    """Return the reason for stopping a campaign whose run ended before it. `status` is the status of the run."""
     return f"run_{status}"

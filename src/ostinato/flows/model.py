@@ -1,4 +1,4 @@
-"""Values of agents: users, sessions, turns, messages, what is to be sent, and what people are asked to decide."""
+"""Values of agents: users, sessions, turns, messages, outgoing messages, and escalations."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ DAY: Micros = 86_400 * SECOND
 
 Source: TypeAlias = Literal["inbound", "scheduled", "resumed", "human"]
 SOURCES = ("inbound", "scheduled", "resumed", "human")
-GIVEN_SOURCES = ("inbound", "scheduled")  # the others begin with what a session or an authorised person does
-INBOUND_KEY = "in/"  # what keys of messages begin with
-RESERVED_KEYS = ("resume/", "resolve/", "person/")  # what keys of turns begin with that nobody gives
+GIVEN_SOURCES = ("inbound", "scheduled")  # callers may only use these; sessions and authorised people cause the others
+INBOUND_KEY = "in/"  # the prefix of the keys of users' messages
+RESERVED_KEYS = ("resume/", "resolve/", "person/")  # prefixes of keys that a caller must not use
 DEFER_MAX: Micros = 86_400 * SECOND  # how long a scheduled turn is deferred at most, unless it says otherwise
 OnActiveFlow: TypeAlias = Literal["skip", "defer", "replace"]
 ON_ACTIVE_FLOW = ("skip", "defer", "replace")
 Producer: TypeAlias = Literal["classic", "flow", "short_circuit", "command", "human", "hitl", "fallback"]
-CHANGE = "consent_change"  # what a turn's metadata say: that its message has changed the consent, or has not
-OPTED_OUT = "opted_out"  # the consent of a user who gets no scheduled messages; the reason of such turns
+CHANGE = "consent_change"  # the key in a turn's metadata for a change of consent that its message asked for
+OPTED_OUT = "opted_out"  # the consent of a user who gets no scheduled messages, and the reason for skipping them
 CLASSIC = "classic"  # the reserved name of a flow: the model answers
 
 
 class SessionStatus(StrEnum):
-    """`active`: a turn came within the agent's idle time, or a flow waits. `idle`: none did; a message makes it active
-    again. `ended`: the next turn begins another session."""
+    """`active`: a turn came within the agent's idle time, or a flow waits. `idle`: no turn came in that time; a message
+    makes the session active again. `ended`: the next turn begins another session."""
 
     ACTIVE = "active"
     IDLE = "idle"
@@ -41,7 +41,7 @@ class SessionStatus(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a turn ended. The words are those of the RFC on scheduled flows."""
+    """How a turn ended. The names come from the RFC on scheduled flows."""
 
     SUCCESS = "success"
     SKIPPED = "skipped"
@@ -50,7 +50,7 @@ class Outcome(StrEnum):
 
 
 class Hitl(StrEnum):
-    """What people are asked to do in a session."""
+    """What a person ("human in the loop") is asked to do in a session."""
 
     NONE = "none"
     PENDING_CONFIRM = "pending_confirm"
@@ -62,12 +62,13 @@ class Hitl(StrEnum):
 
     @property
     def active(self) -> bool:
-        """Whether a scheduled turn is canceled because of it."""
+        """Whether a scheduled turn is canceled in this state."""
         return self not in (Hitl.NONE, Hitl.RESOLVED, Hitl.TIMED_OUT)
 
 
 class Delivery(StrEnum):
-    """What became of an outgoing message. `unknown`: nobody knows, and it is not sent again."""
+    """The state of an outgoing message. `unknown` means that it may or may not have been delivered; it is not sent
+    again."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -79,12 +80,12 @@ class Delivery(StrEnum):
 class TurnInput:
     """One input for an agent, from any source.
 
-    `key` identifies it: the same key of the same user is handled once. `user` is the external id. `flow` is the flow
-    that it begins with; without one, hooks and the router choose. `bootstrap` lets a scheduled turn open a session.
-    `session_id` is the session that a scheduled turn is for: one that is not the user's open session counts as not
-    active. `on_active_flow` says what a scheduled turn does while a flow waits for the user; `defer_max` is how long it
-    is deferred at most (a day). `metadata` is shown to flows and hooks as it is. `reply_to` is a run of a durable
-    function that receives the outcome as the message `outcome`.
+    `key` identifies the input: inputs of one user with the same key are handled once. `user` is the external id. `flow`
+    is the flow to begin with; without it, hooks and the router choose. `bootstrap` allows a scheduled turn to open a
+    session. `session_id` is the session that a scheduled turn is for; if it is not the user's open session, the user
+    counts as having no active session. `on_active_flow` says what a scheduled turn does while a flow waits for the
+    user. `defer_max` is how long a turn may be deferred (default: a day). Flows and hooks get `metadata` unchanged.
+    `reply_to` is the id of a run of a durable function, which receives the outcome as the message `outcome`.
     """
 
     user: str
@@ -109,8 +110,8 @@ class TurnInput:
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """How a turn ended. `delivered` counts messages that were sent. `turn_id` is '' if no turn was stored, because the
-    user is unknown."""
+    """How a turn ended. `delivered` is the number of messages that were sent. `turn_id` is empty if no turn was stored
+    because the user is unknown."""
 
     outcome: Outcome
     reason: str | None = None
@@ -138,7 +139,7 @@ class TurnOutcome:
 
 @dataclass(slots=True)
 class UserRecord:
-    """A person that an agent talks with, a row. `active` is when the last message came from them."""
+    """The row of a user of an agent. `active` is the time of the user's last message."""
 
     id: str
     namespace: str
@@ -158,7 +159,8 @@ class UserRecord:
 
 @dataclass(slots=True)
 class SessionRecord:
-    """A conversation, a row."""
+    """The row of a session, a conversation between an agent and a user. `takeover` is the person who has taken over the
+    session."""
 
     id: str
     namespace: str
@@ -181,13 +183,13 @@ class SessionRecord:
 
     @property
     def hitl_state(self) -> Hitl:
-        """What is visible of it: a takeover hides what else is pending."""
+        """The visible state: a takeover hides any other pending state."""
         return Hitl.LIVE_TAKEOVER if self.takeover is not None else self.hitl
 
 
 @dataclass(slots=True)
 class TurnRecord:
-    """One input that the agent handles, a row. `metadata` and `policy` are JSON."""
+    """The row of a turn, one input that the agent handles. `metadata` and `policy` are JSON."""
 
     id: str
     namespace: str
@@ -224,7 +226,7 @@ class TurnRecord:
 
 @dataclass(slots=True)
 class MessageRecord:
-    """Something that was said, a row. `role` is user, assistant or human."""
+    """The row of a message in a conversation. `role` is user, assistant or human."""
 
     id: str
     session_id: str
@@ -237,7 +239,7 @@ class MessageRecord:
 
 @dataclass(slots=True)
 class OutgoingRecord:
-    """A message that is to be sent, a row. It is committed before it is sent."""
+    """The row of an outgoing message. It is committed before the message is sent."""
 
     key: str
     namespace: str
@@ -258,7 +260,8 @@ class OutgoingRecord:
 
 @dataclass(slots=True)
 class EscalationRecord:
-    """Something that people are asked to decide, a row. `mode` is async_resolution, live_takeover or proxy."""
+    """The row of an escalation, a question that a person is asked to decide. `mode` is async_resolution, live_takeover
+    or proxy."""
 
     id: str
     namespace: str

@@ -1,4 +1,5 @@
-"""Language models: the port, an adapter for OpenAI-compatible services, and a scripted model for tests and demos."""
+"""Language models: the protocol, an adapter for OpenAI-compatible services, and a scripted model for tests and
+demos."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model gets: messages in the form of OpenAI's chat completions, and the tools that it may call."""
+    """The input of a model: messages in the format of OpenAI's chat completions, and the tools that the model may
+    call."""
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
@@ -41,7 +43,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model answered. `cost` is in millionths of the currency of its prices."""
+    """The answer of a model. `cost` is in millionths of the currency of the model's prices."""
 
     text: str = ""
     tool_calls: Sequence[ToolCall] = ()
@@ -63,7 +65,8 @@ class ModelReply:
 
 
 def checked_reply(reply: object) -> ModelReply:
-    """The answer of a model, if it is one. Raises `ModelRefused` naming what is wrong: asking again would not help."""
+    """Return the reply if it is a valid `ModelReply`. Raises `ModelRefused` if it is invalid and another attempt would
+    not help, or `ModelFailed` if its text has a character that cannot be stored."""
     if not isinstance(reply, ModelReply):
         raise ModelRefused(f"the model returned {short_repr(reply)}, which is not a ModelReply")
     if not isinstance(reply.text, str):
@@ -92,16 +95,18 @@ def checked_reply(reply: object) -> ModelReply:
 
 
 class Model(Protocol):
-    """A language model. `complete` raises `ModelFailed` if another attempt may succeed, `ModelRefused` if not."""
+    """A language model. `complete` raises `ModelFailed` if another attempt may succeed, and `ModelRefused`
+    otherwise."""
 
     async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply: ...
 
 
 @dataclass(frozen=True)
 class OpenAIModel:
-    """A service that speaks OpenAI's chat completions. `api_key` may be a reference such as `secret://openai`.
+    """A service with the API of OpenAI's chat completions. `api_key` may be a reference such as `secret://openai`.
 
-    `prices` are for a million tokens, in and out. With `stream`, the answer is asked for as a stream of parts.
+    `prices` are for a million input tokens and a million output tokens. With `stream`, the service sends the answer as
+    a stream of parts.
     """
 
     model: str
@@ -161,7 +166,7 @@ class OpenAIModel:
 
     def _priced(self, reply: ModelReply) -> ModelReply:
         price_in, price_out = self.prices
-        cost = round(reply.tokens_in * price_in + reply.tokens_out * price_out)  # millionths of a price per million
+        cost = round(reply.tokens_in * price_in + reply.tokens_out * price_out)  # millionths: prices are per million
         return ModelReply(
             reply.text, reply.tool_calls, reply.model or self.model, reply.tokens_in, reply.tokens_out, cost
         )
@@ -172,7 +177,7 @@ def _is_price(value: object) -> bool:
 
 
 def read_completion(answer: Mapping[str, Any]) -> ModelReply:
-    """Read a whole answer of chat completions."""
+    """Read an answer of chat completions that is not streamed."""
     message = answer["choices"][0]["message"]
     usage = answer.get("usage") or {}
     return ModelReply(
@@ -185,7 +190,8 @@ def read_completion(answer: Mapping[str, Any]) -> ModelReply:
 
 
 def read_stream(content: bytes, on_text: Callable[[str], None] | None = None) -> ModelReply:
-    """Read a streamed answer: server-sent events whose deltas make up one message."""
+    """Read a streamed answer: server-sent events whose deltas form one message. `on_text` is called with each part of
+    the text. Raises ValueError if the stream is incomplete."""
     parts: list[str] = []
     calls: dict[int, dict[str, str]] = {}
     usage: Mapping[str, Any] = {}
@@ -229,9 +235,12 @@ def _tool_call(call: Mapping[str, Any]) -> ToolCall:
 
 
 class ScriptedModel:
-    """A model that answers from a script: a text, a `ModelReply`, an exception, or a function of the request.
+    """A model that answers from a script. Each answer is a text, a `ModelReply`, an exception, or a function of the
+    request.
 
-    `requests` are those that it got. After the last answer it raises `ModelRefused`, or begins again with `repeat`."""
+    `requests` has the requests that the model got. After the last answer the model raises `ModelRefused`, or starts the
+    script again with `repeat`.
+    """
 
     def __init__(self, *answers: Any, repeat: bool = False) -> None:
         self._answers = answers

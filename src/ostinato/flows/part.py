@@ -1,4 +1,4 @@
-"""What agents do in one app: the calls, and the durable functions that handle sessions and turns."""
+"""What agents add to one app: the API `app.agents`, and the durable functions that handle sessions and turns."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
 from ostinato.store.contract import Operation, Rows
 
-_PAUSE = 1.0  # seconds at least between two looks for lost sessions
-_SELDOM = 300.0  # seconds at most
-_SOON = 5.0  # seconds at most while turns of a lost campaign go on
+_PAUSE = 1.0  # least seconds between two searches for lost sessions
+_SELDOM = 300.0  # most seconds between them
+_SOON = 5.0  # most seconds between them while turns of a lost campaign are in progress
 
 
 class AgentsPart(Part):
@@ -48,7 +48,8 @@ class AgentsPart(Part):
         self._turns = DirectTurns(host)
 
     def take_over(self, before: Part) -> None:
-        """Keep the agents that were declared, on another store: their functions are made for the new one."""
+        """Keep the agents that were declared with the part before. Their functions then use this part, with its
+        store."""
         assert isinstance(before, AgentsPart)
         self._around.codes = before._around.codes
         before._successor = self
@@ -57,11 +58,12 @@ class AgentsPart(Part):
 
     @property
     def _newest(self) -> AgentsPart:
-        """The part that works on the store of the app. Functions outlive the part that declared them."""
+        """The part that works on the present store of the app. A function may outlive the part that declared it."""
         return self if self._successor is None else self._successor._newest
 
     def _declare(self, agent: Agent) -> None:
-        """Declare the durable function of an agent's sessions, and that of turns with the first agent."""
+        """Declare the durable function for an agent's sessions. With the first agent, also declare the functions for
+        turns, campaigns and occurrences."""
         functions = self.host.way("functions")
 
         async def session(
@@ -101,7 +103,7 @@ class AgentsPart(Part):
         return Place(namespace, agent, code.settings.queue, host.engine().clock.now(), host.new_id, actor)
 
     def _place_here(self, agent: str, namespace: str, actor: str | None) -> Place:
-        """The place of an agent that this process has."""
+        """Return a `Place` for an agent that this process has."""
         place = self._place_of(agent, namespace, actor)
         assert place is not None
         return place
@@ -111,7 +113,8 @@ class AgentsPart(Part):
         return {}
 
     async def prepare(self) -> None:
-        """Declare this node's agents, for processes that do not have them."""
+        """Store the declarations of this process's agents, for processes that do not have them, and apply their
+        schedules."""
         now = self.host.engine().clock.now()
         for agent in self._around.codes.by_name.values():
             agent.check()
@@ -139,8 +142,8 @@ class AgentsPart(Part):
         await close_group(self.host.store)
 
     async def _end_lost(self) -> None:
-        """End sessions and campaigns whose runs have failed or were stopped, soon after that. Turns of such sessions
-        have failed."""
+        """End sessions and campaigns soon after their runs have failed or were stopped. Unfinished turns of these
+        sessions fail."""
         host = self.host
 
         def lost_campaigns_now(_: int) -> Operation[Rows]:
@@ -154,10 +157,11 @@ class AgentsPart(Part):
                 waits = [await self._end_lost_campaign(*row) for row in await host.store.read(lost_campaigns_now)]
                 await wait_for_event(news, _SOON if any(waits) else _SELDOM)
                 news.clear()
-                await asyncio.sleep(_PAUSE)  # many events in a row are one reason to look
+                await asyncio.sleep(_PAUSE)  # so that many events in a row cause one search
 
     async def _end_lost_campaign(self, id: str, namespace: str, agent: str, status: str) -> bool:
-        """End a campaign whose run is over. Returns whether turns of it go on, so that it is to be looked at again."""
+        """End a campaign whose run is over. Return whether some of its turns are still in progress, so that it must be
+        checked again."""
         host = self.host
         answer = "again"
         while answer == "again":
@@ -170,7 +174,7 @@ class AgentsPart(Part):
 
 
 class _ForTools:
-    """What the tools of an agent need of its app."""
+    """What the tools of an agent need from its app."""
 
     def __init__(self, part: AgentsPart) -> None:
         self._part = part

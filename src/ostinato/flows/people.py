@@ -1,5 +1,5 @@
-"""People in the loop: what a flow asks them, what they resolve, and conversations that they take over. Each function is
-one transaction, or a part of one."""
+"""People in the loop: escalations, their resolution, and conversations that people take over. Each function is one
+transaction, or a part of one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESOLUTION, INPUT = "resolution", "input"  # causes of resumed turns
 
 
 def set_hitl(place: Place, turn_id: str, state: Hitl, event: str, **data: Any) -> Operation[None]:
-    """Note what people are asked to do in a session."""
+    """Set the `hitl` state of a turn's session, and write an event if it changes."""
     _, session, turn = yield from load_turn(turn_id)
     if session.hitl is state:
         return
@@ -54,8 +54,9 @@ def escalate(
     to: str | None = None,
     replace: bool = False,
 ) -> Operation[None]:
-    """Ask people to decide, or to take the conversation. The same id asks once. A session has one proxy: raises
-    `Conflict` if there is another, or ends that in the same transaction with `replace`."""
+    """Ask a person to decide or to take over the conversation. Repeated calls with the same id ask only once. A session
+    can have only one proxy. If it has another one, raise `Conflict`, or with `replace` end that proxy in the same
+    transaction."""
     user, session, turn = yield from load_turn(turn_id)
     if mode == PROXY:
         yield from _end_other_proxy(place, session, id, replace)
@@ -68,7 +69,7 @@ def escalate(
         return
     session.hitl, session.escalation_id = _STATES[mode], id
     if mode == LIVE:
-        session.takeover = session.takeover or to or f"{ASKED_FOR}{id}"  # a person who has it keeps it
+        session.takeover = session.takeover or to or f"{ASKED_FOR}{id}"  # a person who has taken over keeps the session
     yield statement("update_sessions", [session_row(session)])
     yield sql("notify")
     name = "hitl:proxy_started" if mode == PROXY else "hitl:escalated"
@@ -80,7 +81,7 @@ def escalate(
 def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: bool) -> Operation[None]:
     pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
     if any(escalation.id == id for escalation in pending):
-        return  # an earlier try of this transaction has committed, and its answer was lost
+        return  # an earlier try of this transaction was committed, but its response was lost
     for escalation in pending:
         if escalation.mode == PROXY:
             if not replace:
@@ -89,13 +90,13 @@ def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: boo
 
 
 def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
-    """End a question that nobody has resolved: it timed out, or its proxy was stopped. Returns it as it is then: a
-    takeover that a person has begun does not time out."""
+    """Close an escalation that is still pending, because it timed out or its proxy was stopped. Return the escalation
+    as it is afterwards. A live takeover that a person has begun does not time out and stays pending."""
     escalation, _, session = yield from _locked(place.namespace, id)
     if escalation.status != "pending":
         return escalation
     if status == "timed_out" and escalation.mode == LIVE and has_person(session):
-        return escalation  # somebody came in time, and has the conversation until they hand it back
+        return escalation  # a person took over in time, and keeps the session until they hand back
     escalation.status, escalation.resolved = status, place.now
     yield statement("update_escalations", [escalation_row(escalation)])
     yield from _release(session, escalation, Hitl.TIMED_OUT if status == "timed_out" else Hitl.NONE)
@@ -107,7 +108,8 @@ def close_escalation(place: Place, id: str, status: str, event: str) -> Operatio
 def resolve(
     place: Place, id: str, approved: bool, message: str | None, action: Any, actor: str
 ) -> Operation[EscalationRecord]:
-    """Decide a question, and wake the flow that asked it. Raises `NotFound`, or `Conflict` if it is decided already."""
+    """Decide an escalation, and wake the flow that asked. Return the escalation. Raises `NotFound` if the agent has no
+    such escalation, or `Conflict` if it is not pending."""
     escalation, user, session = yield from _locked(place.namespace, id)
     if escalation.agent != place.agent:
         raise NotFound(f"there is no escalation {id!r}")
@@ -138,8 +140,8 @@ def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRe
 
 
 def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
-    """Give the conversation back to the agent, if it was this question that kept it. Another question that is still
-    open keeps it."""
+    """Give the conversation back to the agent if this escalation is the session's current one. If another escalation is
+    pending, that one becomes the current one."""
     if session.escalation_id != escalation.id or session.ended is not None:
         return
     session.hitl = state
@@ -154,7 +156,7 @@ def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) 
 def _wake(
     place: Place, user: UserRecord, session: SessionRecord, key: str, metadata: dict[str, Any], text: str | None = None
 ) -> Operation[TurnRecord]:
-    """Hand a turn to a session that a person's act begins."""
+    """Send a turn to a session because of what a person did. Return the turn."""
     turn = TurnRecord(
         place.new_id(place.now),
         place.namespace,
@@ -187,8 +189,8 @@ def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, Session
 
 
 def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRecord]:
-    """Give a conversation to a person: from the commit on, the agent says nothing. Raises `Conflict` if another person
-    has it."""
+    """Give a conversation to a person. After the commit the agent says nothing. Raises `NotFound` if the user has no
+    open session, or `Conflict` if another person has taken over."""
     _, session = yield from _open(place, external_id)
     if session.takeover == actor:
         return session
@@ -202,7 +204,7 @@ def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRe
 
 
 def hand_back(place: Place, external_id: str, actor: str, message: str | None) -> Operation[SessionRecord]:
-    """Give a conversation back to the agent. A flow that asked for the takeover goes on."""
+    """Give a conversation back to the agent. If a flow asked for the takeover, it continues."""
     _, session = yield from _open(place, external_id)
     if session.takeover is None:
         return session
@@ -217,8 +219,8 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
 
 
 def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operation[str]:
-    """Hand what a person says to the session: to the user during a takeover, to the flow during a proxy. Returns the
-    turn. Raises `Conflict` if neither is going on."""
+    """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy. Return the id
+    of the turn. Raises `Conflict` if there is neither a takeover nor a proxy, or if another person has taken over."""
     user, session = yield from _open(place, external_id)
     rows = yield statement("turn_by_key", user=user.id, key=key)
     if rows:
@@ -231,7 +233,8 @@ def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operat
 
 
 def note_denial(place: Place, id: str, action: str, subject: str) -> Operation[None]:
-    """Write that somebody was not allowed to act. The same id writes it once."""
+    """Write an event which says that the actor was not allowed to act. Repeated calls with the same id write it only
+    once."""
     event = audit(place.now, place.namespace, "hitl:denied", subject, place.actor, agent=place.agent, action=action)
 
     def write() -> Operation[None]:

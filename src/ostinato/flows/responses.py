@@ -1,4 +1,5 @@
-"""Write what an agent says: the intent before it is sent, and what became of it. Each function is one transaction."""
+"""Write the responses of an agent: the intent before a message is sent, and the result of sending it. Each function is
+one transaction or a part of one."""
 
 from __future__ import annotations
 
@@ -25,14 +26,15 @@ from ostinato.flows.turns import Place, load_turn, turn_event
 from ostinato.store.contract import Operation, Row, sql
 
 TAKEN = "live_takeover"  # why a message is not sent: a person has taken over
-CAMPAIGN_STOPPED = "campaign_stopped"  # why a message is not sent: nobody wants it any more
-FORWARD = "forward"  # the role of a user's message that is sent to a person; it is no part of the conversation
+CAMPAIGN_STOPPED = "campaign_stopped"  # why a message is not sent: its campaign was stopped
+FORWARD = "forward"  # the role of a user's message that is forwarded to a person; it is not added to the conversation
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What is to be said. `role` is assistant, or human for a person in the agent's place. `forced` means that it is
-    said even while a person has taken over. `to` is another address than the user's."""
+    """A message that is about to be sent. `role` is assistant, human if a person speaks instead of the agent, or
+    `FORWARD`. `forced` means that the message is sent even while a person has taken over. `to` is an address other than
+    the user's."""
 
     reply: str
     producer: str
@@ -44,7 +46,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What became of a committed message."""
+    """The result of sending a committed message."""
 
     key: str
     delivery: Delivery
@@ -55,9 +57,12 @@ class Sent:
 def commit_intent(
     place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any], *, unasked: bool = False
 ) -> Operation[dict[str, Any]]:
-    """Commit what will be sent. Returns `key` and `address`, and `stored` if it is committed already; or `suppressed`
-    with the reason if it must not be sent: a person has taken over meanwhile, the campaign was stopped, or the user did
-    not ask for it (`unasked`) and has opted out."""
+    """Commit a message before it is sent.
+
+    Return a dict with `key`, `address` and `user`; if the message was committed before, it also has `stored`, the
+    committed message. If the message must not be sent, return a dict with only `suppressed`, the reason: a person has
+    taken over, the campaign was stopped, or the user has opted out and did not ask for the message (`unasked`).
+    """
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
     rows = yield statement("outgoing_by_key", key=key)
@@ -80,7 +85,7 @@ def commit_intent(
 def new_outgoing(
     place: Place, key: str, turn: TurnRecord, session: SessionRecord, user: UserRecord, candidate: Candidate
 ) -> OutgoingRecord:
-    """The row of a message that is to be sent."""
+    """Return the row of a message that is about to be sent."""
     return OutgoingRecord(
         key,
         turn.namespace,
@@ -110,7 +115,7 @@ def prepared_event(
 
 
 def _stored(outgoing: OutgoingRecord) -> dict[str, Any]:
-    """A committed message, for a turn that is handled again."""
+    """Return a committed message as a dict, for a turn that is handled again."""
     return {
         "reply": outgoing.text,
         "structured": None if outgoing.data is None else orjson.loads(outgoing.data),
@@ -121,13 +126,13 @@ def _stored(outgoing: OutgoingRecord) -> dict[str, Any]:
 
 
 def find_takeover(session_id: str) -> Operation[bool]:
-    """Whether a person has the conversation."""
+    """Return whether a person has taken over the conversation."""
     rows = yield statement("session_by_id", id=session_id)
     return bool(rows) and read_session(rows[0]).takeover is not None
 
 
 def _is_stopped(turn: TurnRecord) -> Operation[bool]:
-    """Whether the campaign of a turn was stopped, so that it must not send any more."""
+    """Return whether the campaign of a turn was stopped, so that the turn must not send any more."""
     rows = yield campaign_statement("campaign_status", id=turn.key.removeprefix(KEY))
     return bool(rows) and rows[0][0] in ("stopping", "stopped")
 
@@ -135,8 +140,8 @@ def _is_stopped(turn: TurnRecord) -> Operation[bool]:
 def settle_response(
     place: Place, turn_id: str, sent: Sent, producer: str, policy: Mapping[str, Any]
 ) -> Operation[dict[str, Any]]:
-    """Write what became of a message, and keep it in the session if it was or may have been delivered. Returns the
-    state of the session, for `on_response`."""
+    """Write the result of sending a message. If the message was or may have been delivered, add it to the conversation.
+    Return the state of the session, for `on_response`."""
     _, session, turn = yield from load_turn(turn_id)
     rows = yield statement(
         "settle_outgoing", [(sent.key, sent.delivery.value, sent.provider_id, sent.error)], now=place.now
@@ -155,7 +160,7 @@ def settle_response(
 
 
 def state_of(session: SessionRecord) -> dict[str, Any]:
-    """The state of a session, for `on_response`."""
+    """Return the state of a session as the dict that `on_response` gets."""
     return {"hitl_state": session.hitl_state.value, "escalation_id": session.escalation_id}
 
 
@@ -168,8 +173,8 @@ def settled(
     producer: str,
     policy: Mapping[str, Any],
 ) -> tuple[MessageRecord | None, list[Row]]:
-    """What follows when a message is settled: the message in the session, if it was or may have been delivered, and
-    events. The session counts the message."""
+    """Return what to write after a message was sent: the message for the conversation, or None if it was not delivered,
+    and the rows of events. Also increases the session's number of messages."""
     more = {"key": sent.key, "producer": producer, **_policies(policy)}
     if sent.error == TAKEN:
         events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]
@@ -188,7 +193,8 @@ def settled(
 def note_response(
     place: Place, turn_id: str, id: str, event: str, stage: str, reason: str | None, policy: Mapping[str, Any]
 ) -> Operation[None]:
-    """Write that a response failed at a stage, or was canceled. The same id writes it once."""
+    """Write an event which says that a response failed at a stage or was canceled. Repeated calls with the same id
+    write it only once."""
     _, session, turn = yield from load_turn(turn_id)
     written = turn_event(place, turn, event, session, stage=stage, reason=reason, **_policies(policy))
 
@@ -200,7 +206,8 @@ def note_response(
 
 
 def message_id(key: str) -> str:
-    """The id of a message by the key that it was sent with. It sorts after what the user said in the same turn."""
+    """Return the id of a message, made from the key with which it was sent. It sorts after the user's message of the
+    same turn."""
     turn_id, _, number = key.rpartition("_")
     return f"{turn_id}1{int(number):05}"
 

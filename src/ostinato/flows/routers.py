@@ -1,6 +1,7 @@
 """Routers that ask the model: a detector classifies a message, and `schema_flow` reads a field of the model's answer.
 
-A router chooses a flow and nothing else. What it cannot choose for sure goes to its fallback: `classic`, or a flow."""
+A router only chooses a flow. If it cannot choose with confidence, it returns its fallback: `classic`, or a flow.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ CHOSEN = "chosen"
 
 
 class Startable(Protocol):
-    """What a router knows of a flow."""
+    """What a router needs to know about a flow."""
 
     @property
     def description(self) -> str: ...
@@ -31,8 +32,8 @@ class Startable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """What a router decided. `flow` may be `classic`. `why` is chosen, unknown_flow, unreadable or low_confidence; but
-    for the first, `flow` is the fallback."""
+    """The decision of a router. `flow` may be `classic`. `why` is chosen, unknown_flow, unreadable or low_confidence.
+    If it is not chosen, `flow` is the fallback."""
 
     flow: str
     why: str = CHOSEN
@@ -44,7 +45,7 @@ class Routed:
 
 @dataclass(frozen=True)
 class Detector:
-    """Asks a model, the agent's own if `model` is None, which flow fits a message."""
+    """Asks a model which flow fits a message. If `model` is None, the agent's own model is asked."""
 
     min_confidence: float
     fallback: str
@@ -67,7 +68,7 @@ class Detector:
         return ModelRequest(messages, structured=True)
 
     def read(self, text: str, flows: Mapping[str, Startable]) -> Routed:
-        """Read the model's answer."""
+        """Return the decision that the model's answer contains."""
         answer = _object(text)
         if answer is None:
             return Routed(self.fallback, "unreadable")
@@ -83,21 +84,22 @@ class Detector:
 
 @dataclass(frozen=True)
 class SchemaFlow:
-    """Reads the flow from a field of the model's structured answer. A flow begins in place of the reply; no flow, or
-    `classic`, sends the reply."""
+    """Reads the flow from a field of the model's structured answer. If the field names a flow, that flow begins and the
+    reply is not sent. If the field is missing or `classic`, the reply is sent."""
 
     field: str
     fallback: str
 
     def instruction(self, flows: Mapping[str, Startable]) -> str:
-        """The instruction for the model about the field."""
+        """Return the instruction that explains the field to the model."""
         return (
             f"Answer with one JSON object: `reply` is what to say. If one of these flows handles the message, "
             f"set `{self.field}` to its name instead.\n{describe(flows)}"
         )
 
     def read(self, structured: Any, flows: Mapping[str, Startable]) -> Routed:
-        """Read the model's answer, as JSON; None if it is not readable."""
+        """Return the decision in the model's answer. `structured` is the answer as JSON, or None if it cannot be
+        read."""
         if not isinstance(structured, Mapping):
             return Routed(self.fallback, "unreadable")
         flow = structured.get(self.field)
@@ -107,7 +109,7 @@ class SchemaFlow:
 
 
 def startable(flows: Mapping[str, Startable]) -> list[str]:
-    """The flows that can begin without an input."""
+    """Return the names of the flows that can begin without an input."""
     names = []
     for name, flow in flows.items():
         try:
@@ -119,7 +121,7 @@ def startable(flows: Mapping[str, Startable]) -> list[str]:
 
 
 def describe(flows: Mapping[str, Startable]) -> str:
-    """The flows and what they are for, a line each."""
+    """Return a text with one line for each flow: its name and its description."""
     lines = [f"- {name}: {flows[name].description}".rstrip(": ") for name in startable(flows)]
     return "\n".join(["Flows:", *lines, f"- {CLASSIC}: none of them"])
 

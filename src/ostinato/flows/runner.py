@@ -1,5 +1,5 @@
-"""The durable function that hands a turn to its session and returns the outcome, for schedules, campaigns and callers
-that start turns as runs."""
+"""The durable function `agent-turn`, which gives a turn to its session and returns the outcome. It is for schedules,
+campaigns and callers that start turns as runs."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from ostinato.start_checks import read_positive_length
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
-_LOOK = "5m"  # after which a turn whose outcome has not come is looked at
+_LOOK = "5m"  # after this time without an outcome, the turn is checked
 
 
 def check_turn(turn_input: TurnInput) -> None:
-    """Raise what is wrong with an input, naming the field."""
+    """Raise OstinatoError if a field of a turn's input is invalid. The message names the field."""
     check_text(turn_input.user, "the turn's user")
     check_text(turn_input.key, "the turn's key")
     if len(turn_input.user) > 200 or len(turn_input.key) > 300:
@@ -85,7 +85,7 @@ def check_turn(turn_input: TurnInput) -> None:
 
 
 def read_turn_input(value: Mapping[str, Any]) -> TurnInput:
-    """Read the input of a turn from JSON. Raises what is wrong with it."""
+    """Read the input of a turn from a JSON object. Raises OstinatoError if a field is unknown, missing or invalid."""
     names = {field.name for field in fields(TurnInput)}
     unknown = sorted(set(value) - names)
     if unknown:
@@ -102,8 +102,8 @@ PlaceOf: TypeAlias = Callable[[str, str, str | None], Place | None]
 
 
 def find_place(host: Host, place_of: PlaceOf, agent: str, namespace: str, now: Micros) -> Operation[Place]:
-    """The place of an agent. The agent may be another node's: then its queue is known by its declaration. Raises
-    `NotFound`."""
+    """Return a `Place` for an agent. If only other nodes have the agent, its queue comes from the stored declaration.
+    Raises `NotFound` if no node has declared the agent."""
     place = place_of(agent, namespace, None)
     if place is not None:
         return place
@@ -114,8 +114,8 @@ def find_place(host: Host, place_of: PlaceOf, agent: str, namespace: str, now: M
 
 
 def turn_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..., Any]:
-    """The function. `host_of` returns the app's host; `place_of` makes the place for an agent, a namespace and an
-    actor, or None if this process does not have the agent."""
+    """Return the function `agent-turn`. `host_of` returns the app's host. `place_of` returns the `Place` for an agent,
+    a namespace and an actor, or None if this process does not have the agent."""
 
     async def agent_turn(ctx: FunctionContext, agent: str, turn: dict[str, Any]) -> dict[str, Any]:
         turn_input = replace(read_turn_input(turn), reply_to=ctx.run_id)
@@ -139,7 +139,7 @@ def turn_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..
 
 
 def is_lost(session: SessionRecord) -> Operation[bool]:
-    """Whether the run of a session is over, or gone."""
+    """Return whether the run of a session is over or was deleted."""
     states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
     return session.run_id not in states or Status(states[session.run_id]).over
 
@@ -150,7 +150,7 @@ async def wait_for_outcome(
     agent: str,
     turn_id: str,
 ) -> dict[str, Any]:
-    """Wait for the outcome of a turn whose `reply_to` is this run."""
+    """Wait for the outcome of a turn whose `reply_to` is this run, and return it as JSON."""
 
     async def look() -> dict[str, Any] | None:
         def look_now(now: Micros) -> Operation[TurnOutcome | None]:
@@ -168,7 +168,8 @@ async def wait_for_outcome(
 
 
 def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
-    """The outcome of a turn; None if it is not over. A session whose run is over finishes nothing: it is ended here."""
+    """Return the outcome of a turn, or None if the turn is not over. If the run of its session is over, the session is
+    ended here, because the run would never finish the turn. Raises `NotFound` if there is no such turn."""
     rows = yield statement("turn_by_id", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")

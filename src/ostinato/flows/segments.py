@@ -1,7 +1,8 @@
-"""Segments: who a campaign is for. A selector is checked at the door, and evaluated when the campaign begins.
+"""Segments: which users a campaign is for. A selector is checked when a caller passes it, and evaluated when the
+campaign begins.
 
-A query is a small language of its own over the fields of users. It is parsed here and evaluated on pages of users, so
-no text of a caller ever reaches the database.
+A query is written in a small language over the fields of users. It is parsed here and evaluated in Python on pages of
+users, so no text of a caller becomes part of an SQL statement.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A comparison: a field, an operator, and a value, or a list of them for `in`."""
+    """A comparison of a field with a value. For the operator `in`, the value is a tuple of values."""
 
     field: str
     operator: str
@@ -60,7 +61,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`and`, `or` or `not` of filters."""
+    """Filters that are combined with `and` or `or`, or one filter that is negated with `not`."""
 
     word: str
     parts: tuple[Filter, ...]
@@ -71,7 +72,7 @@ Filter: TypeAlias = Term | Group
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A selector that was checked. `filter` is the query of a `custom_query`, parsed."""
+    """A checked selector. `filter` is the parsed query of a `custom_query`."""
 
     type: str
     active_since_days: int | None = None
@@ -83,7 +84,7 @@ class Segment:
     filter: Filter | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The selector, as it was written."""
+        """Return the selector as a JSON object."""
         values = {
             "type": self.type,
             "active_since_days": self.active_since_days,
@@ -97,11 +98,11 @@ class Segment:
 
     @property
     def id(self) -> str:
-        """A hash of the selector: the same selector has the same id."""
+        """A hash of the selector. Equal selectors have equal ids."""
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def since(self, scheduled_for: Micros) -> Micros:
-        """From when on a user must have written, inclusive, for a segment `active_since`."""
+        """For a segment `active_since`, return the earliest time of a user's last message, inclusive."""
         return scheduled_for - (self.active_since_days or 0) * DAY
 
 
@@ -115,7 +116,8 @@ _OF_TYPE: Mapping[str, tuple[str, ...]] = {
 
 
 def check_segment(selector: object, where: str = "the segment") -> Segment:
-    """Read a selector such as `{"type": "tag", "tag": "vip"}`. Raises what is wrong with it, naming the place."""
+    """Read a selector such as `{"type": "tag", "tag": "vip"}`. Raises OstinatoError if it is invalid. `where` names the
+    selector in the message."""
     if not isinstance(selector, Mapping):
         raise OstinatoError(f'{where} {short_repr(selector)} is not an object such as {{"type": "all"}}')
     kind = selector.get("type")
@@ -180,7 +182,8 @@ class Token:
 
 
 def parse_query(query: object, where: str = "the query") -> Filter:
-    """Parse a query such as `locale = "pt" and tags has "vip"`. Raises what is wrong, and at which character."""
+    """Parse a query such as `locale = "pt" and tags has "vip"`. Raises OstinatoError if it is invalid; the message
+    names the character position."""
     if not isinstance(query, str) or not query.strip():
         raise OstinatoError(f"{where} {short_repr(query)} is not a text such as 'tags has \"vip\"'")
     if len(query) > MOST_QUERY:
@@ -208,7 +211,7 @@ def _tokens(query: str, where: str) -> list[Token]:
 
 
 class _Parser:
-    """Recursive descent, no deeper than `MOST_DEPTH`."""
+    """A recursive-descent parser with at most `MOST_DEPTH` levels."""
 
     def __init__(self, tokens: Sequence[Token], where: str, length: int) -> None:
         self._tokens = tokens
@@ -338,7 +341,7 @@ class _Parser:
 
 
 def matches(filter: Filter, user: UserRecord, tags: Sequence[str]) -> bool:
-    """Whether a user fits a query. Values of different types are never equal, and have no order."""
+    """Return whether a user matches a query. Values of different types are never equal and cannot be ordered."""
     return _matches(filter, user, tags, orjson.loads(user.data))
 
 

@@ -1,9 +1,9 @@
-"""The run of a session: a durable function that takes the turns of one conversation, one after the other.
+"""The run of a session: a durable function that handles the turns of one conversation, one after the other.
 
-Every turn goes the same way, whatever its source: commands, `before_llm`, the active flow or the router or the model,
-the candidate, `before_response`, the intent, dispatch, storage, `on_response`. A flow is called inside of this
-function, so what it asks for are steps and receives of the session's run, and it survives a restart as that does.
-Between two turns without a flow the history is dropped: an idle session has one recorded operation.
+Every turn passes through the same stages, whatever its source: commands, `before_llm`, the active flow or the router or
+the model, the candidate, `before_response`, the intent, dispatch, storage, `on_response`. A flow is called inside this
+function. So the flow's operations are steps and receives of the session's run, and the flow survives a restart together
+with the run. Between two turns without a flow the history is dropped, so an idle session has one recorded operation.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ _SEND_TIMEOUT = 60 * SECOND
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
 _MOST_DEFERRED = 500  # turns that wait until a flow has ended
 LOST = "the node was lost while it was being sent"
-_DELAYS = ("2s", "15s", "1m")  # between attempts of a transport that said that nothing was sent
+_DELAYS = ("2s", "15s", "1m")  # between attempts, after the transport reported that nothing was sent
 
 
 @dataclass(slots=True)
 class LiveTurn:
-    """A turn that is going on. All of it comes from recorded steps, so a replay has the same."""
+    """The current turn. All of its values come from recorded steps, so a replay gets the same values."""
 
     id: str
     source: str
@@ -84,7 +84,7 @@ class LiveTurn:
     metadata: Mapping[str, Any]
     on_active_flow: str
     expires: Micros  # until when it may be deferred
-    declared: bool  # some node has the flow that it names
+    declared: bool  # this process lacks the turn's flow, but another node has it
     user: Mapping[str, Any]
     hooks: frozenset[str]
     responses: int = 0
@@ -92,8 +92,8 @@ class LiveTurn:
     delivered: int = 0
     producer: str | None = None
     policy: dict[str, Any] = field(default_factory=dict)
-    failure: str | None = None  # why nothing was delivered, unless something was
-    broken: str | None = None  # why it has failed, whatever was delivered
+    failure: str | None = None  # why a response failed; it counts only if nothing was delivered
+    broken: str | None = None  # why the turn failed, even if something was delivered
     held: str | None = None  # why its response was not sent
     model_calls: int = 0
     tokens_in: int = 0
@@ -101,7 +101,7 @@ class LiveTurn:
     cost: int = 0
 
     def count(self, reply: Mapping[str, Any]) -> None:
-        """Add what a call of the model has used."""
+        """Add the tokens and the cost of one call of the model."""
         self.model_calls += 1
         self.tokens_in += reply["tokens_in"]
         self.tokens_out += reply["tokens_out"]
@@ -109,7 +109,7 @@ class LiveTurn:
 
     @property
     def outcome(self) -> tuple[Outcome, str | None]:
-        """How it ends if nothing else happens."""
+        """The outcome of the turn, and the reason, as of now."""
         if self.broken is not None:
             return Outcome.FAILED, self.broken
         if self.delivered:
@@ -137,8 +137,8 @@ class LiveTurn:
 
 
 class SessionActor:
-    """One conversation. `turn` is the turn that is going on, None between turns. `deferred` are turns that wait until
-    the flow has ended, each with the time after which it is skipped, or None."""
+    """Handles one conversation. `turn` is the current turn, or None between turns. `deferred` are the ids of turns that
+    wait until the flow has ended, each with the time after which it is skipped, or None."""
 
     def __init__(
         self,
@@ -156,12 +156,12 @@ class SessionActor:
         self.session_id = session_id
         self.deferred = deferred
         self.turn: LiveTurn | None = None
-        self.ending = ending  # why the session is to end after this turn
-        self.active = active  # when the last turn was, if it was not handled here
-        self.notes: Mapping[str, Any] = {}  # what the mail says of a turn that was begun directly
-        self.flow: str | None = None  # the flow that is active
-        self.begun_by: str | None = None  # the source of the turn that began it
-        self.proxy_id: str | None = None  # the proxy that is going on
+        self.ending = ending  # why the session must end after this turn, or None
+        self.active = active  # the time of the last turn, if this run did not handle it
+        self.notes: Mapping[str, Any] = {}  # facts in the mail about a turn that was begun directly
+        self.flow: str | None = None  # the active flow
+        self.begun_by: str | None = None  # the source of the turn that began the flow
+        self.proxy_id: str | None = None  # the id of the active proxy
 
     # Steps
 
@@ -170,7 +170,7 @@ class SessionActor:
         return Place(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
 
     async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
-        """Do one transaction as a step."""
+        """Execute one transaction as a step, and return its result."""
 
         async def run() -> Any:
             return await write_patiently(self.host, lambda now: make(self.place(now)))
@@ -180,7 +180,8 @@ class SessionActor:
     # Turns
 
     async def run(self) -> None:
-        """Take one turn, or end. Then go on with an empty history."""
+        """Handle one turn, or end the session if no turn comes for long. After a turn, continue with an empty
+        history."""
         try:
             turn_id = await self._next()
             if turn_id is None:
@@ -194,11 +195,11 @@ class SessionActor:
         self._begin_again()
 
     def _begin_again(self) -> NoReturn:
-        """Go on with an empty history."""
+        """Continue the function with an empty history. This call does not return."""
         self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred, "ending": self.ending})
 
     async def _next(self) -> str | None:
-        """The next turn; None if the session has ended, because none came for long."""
+        """Return the id of the next turn, or None if the session has ended because no turn came for long."""
         settings = self.agent.settings
         await self._skip_expired()
         if self.deferred:
@@ -218,7 +219,7 @@ class SessionActor:
                 self.ending = mail.get("ending", self.ending)
                 return str(mail["turn"])
             if not await self._let_go(status, "idle"):
-                self._begin_again()  # a turn has come, or people have the conversation
+                self._begin_again()  # a turn has come, or a person is asked for something
         return None
 
     async def _skip_expired(self) -> None:
@@ -237,7 +238,7 @@ class SessionActor:
         )
 
     async def begin(self, turn_id: str) -> LiveTurn | None:
-        """Begin a turn. None if it is over already, because people have the conversation."""
+        """Begin a turn. Return None if nothing is left to do, for example because a person has taken over."""
 
         def read(place: Place) -> Operation[dict[str, Any] | None]:
             turn, over = yield from turns.begin_turn(place, turn_id)
@@ -247,7 +248,7 @@ class SessionActor:
         return None if facts is None else self._go_on_with(facts)
 
     async def resume(self, cause: str) -> LiveTurn:
-        """Begin a turn because a wait is over."""
+        """Begin a turn because a wait of a flow is over."""
         key = f"resume/{self.ctx.uuid()}"
 
         def read(place: Place) -> Operation[dict[str, Any]]:
@@ -257,7 +258,7 @@ class SessionActor:
         return self._go_on_with(await self.write("resume", read))
 
     def _facts(self, turn: Any) -> Operation[dict[str, Any]]:
-        """Read what a turn needs to know."""
+        """Read what the turn needs, and return it as a JSON object."""
         user = read_user((yield statement("lock_agent_user_id", id=turn.user_id))[0])
         tags = yield from turns.read_tags([user.id])
         declared = False
@@ -273,7 +274,7 @@ class SessionActor:
     async def finish(
         self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
     ) -> TurnOutcome | None:
-        """Finish the turn that is going on, if there is one."""
+        """Finish the current turn and return its outcome. Return None if there is no current turn."""
         turn, self.turn = self.turn, None
         if turn is None:
             return None
@@ -288,14 +289,15 @@ class SessionActor:
         return TurnOutcome.from_json(await self.write("finish", write))
 
     async def take(self, turn_id: str) -> None:
-        """Handle a turn that comes while no flow is active."""
+        """Handle a turn while no flow is active."""
         turn = await self.begin(turn_id)
         if turn is not None:
             await self.guard(self._pipeline)
             await self.finish()
 
     async def guard(self, work: Callable[[], Any]) -> None:
-        """Let a turn fail where its work does, and apologise if the user is waiting for an answer."""
+        """Do some work of the current turn. If the work raises, the turn fails. If the turn is a message of the user
+        and nothing was delivered, send the agent's fallback text."""
         try:
             await work()
         except Exception as problem:
@@ -311,7 +313,7 @@ class SessionActor:
         turn = self._current()
         if turn.source == "human":
             await self.speak_for_person()
-        elif turn.source == "resumed":  # a decision of a person that came after its flow had ended
+        elif turn.source == "resumed":  # a person's decision that came after the flow had ended
             await self.finish(Outcome.SKIPPED, "nothing_waits")
         elif (decision := await self.gate()) is not None:
             if decision["action"] == "route_flow":
@@ -320,12 +322,13 @@ class SessionActor:
                 await self._start_flow(turn.flow or await self._route() or CLASSIC, turn.input)
 
     async def speak_for_person(self) -> None:
-        """Send what a person says in the agent's place."""
+        """Send the text of a person who speaks instead of the agent."""
         turn = self._current()
         await self.respond(Candidate(turn.text or "", "human", role="human", forced=True), hooks=False)
 
     async def gate(self) -> dict[str, Any] | None:
-        """Commands, then `before_llm`. Returns what to go on with, or None if the turn has been answered or ended."""
+        """Handle consent and commands, then call `before_llm`. Return the hook's decision, or None if the turn has been
+        answered or ended."""
         turn = self._current()
         if await self._consent() or await self._command():
             return None
@@ -343,8 +346,8 @@ class SessionActor:
         return decision
 
     async def _consent(self) -> bool:
-        """Confirm, once, that a message has opted out or in, also while a person has the conversation. The consent was
-        changed when the message was accepted."""
+        """Confirm once that a message has opted out or in, even while a person has taken over. The consent itself was
+        changed when the message was accepted. Return whether the message asks to opt out or in."""
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
@@ -357,7 +360,8 @@ class SessionActor:
         return True
 
     async def _command(self) -> bool:
-        """Call the command that a message names. A scheduled turn has none."""
+        """Call the command that a message names. Return whether there is such a command. Scheduled turns have no
+        commands."""
         turn = self._current()
         if turn.source != "inbound" or not (turn.text or "").startswith("/"):
             return False
@@ -371,7 +375,7 @@ class SessionActor:
             user, action = str(turn.user["external_id"]), f"command.{name}"
             if handler.access == "admin" and not await self.agent.may(action, user, user):
                 await write_patiently(self.host, lambda now: people.note_denial(self.place(now), key, action, turn.id))
-                return {"known": False}  # as one that does not exist
+                return {"known": False}  # as if the command did not exist
             ended: list[str] = []
             reply = await call_either(handler.function, self.tool_context(key, ended), rest)
             return {"known": True, "reply": None if reply is None else str(reply), "ended": ended}
@@ -385,7 +389,7 @@ class SessionActor:
     # Hooks
 
     async def _hook(self, name: str, call: Callable[[], Any]) -> dict[str, Any]:
-        """Call a hook as a step. One that fails counts as one that returned nothing."""
+        """Call a hook as a step, and return its decision. If the hook fails, the decision is to continue."""
         turn = self._current()
         if name not in turn.hooks:
             return {"action": "continue"}
@@ -410,7 +414,7 @@ class SessionActor:
         return await self._hook("before_llm", call)
 
     async def _route(self) -> str | None:
-        """The flow that the router chooses. A flow that does not exist is no choice."""
+        """Return the flow that the router chooses, or None. A router that names an unknown flow chooses none."""
         turn = self._current()
         if turn.source != "inbound" or isinstance(self.agent.route, SchemaFlow):
             return None
@@ -428,7 +432,7 @@ class SessionActor:
         return (await self._hook("router", call)).get("flow")
 
     async def _detect(self, detector: Detector) -> str:
-        """The flow that the detector's model chooses. Without its answer, the fallback."""
+        """Return the flow that the detector's model chooses, or the fallback if the model does not answer."""
         turn, settings = self._current(), self.agent.settings
 
         async def call() -> dict[str, Any]:
@@ -451,7 +455,7 @@ class SessionActor:
         return self._routed(answer["routed"])
 
     def _routed(self, routed: Mapping[str, Any]) -> str:
-        """Keep with the turn what a router decided, and why."""
+        """Store a router's decision and the reason in the turn's policy. Return the chosen flow."""
         self._current().policy["router"] = dict(routed)
         if routed["why"] != CHOSEN:
             self.ctx.log(f"the router chose its fallback {routed['flow']!r}: {routed['why']}")
@@ -471,7 +475,8 @@ class SessionActor:
     # The model
 
     async def _answer(self) -> tuple[str, Mapping[str, Any] | None] | None:
-        """Let the model answer, with tools. Returns the flow that it chooses instead, if it may and does."""
+        """Let the model answer, with tools. If the model chooses a flow instead, return the flow and its input;
+        otherwise return None."""
         turn = self._current()
         exchange: list[dict[str, Any]] = []
         for number in range(self.agent.settings.rounds):
@@ -494,8 +499,8 @@ class SessionActor:
         return None
 
     async def _choose_by_schema(self, text: str) -> str | None:
-        """The flow that a field of the model's answer names. None for the reply. A flow is chosen once in a turn, for a
-        message, and while no flow is active."""
+        """Return the flow that a field of the model's answer names, or None to send the reply. A flow can be chosen
+        only once in a turn, only for a message, and only while no flow is active."""
         turn, route = self._current(), self.agent.route
         if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
             return None
@@ -512,7 +517,7 @@ class SessionActor:
         return None if flow == CLASSIC else flow
 
     async def _respond_with(self, text: str) -> None:
-        """Make a candidate of what the model answered. It must have a reply."""
+        """Send the model's answer as a response. If the answer has no reply, the turn fails."""
         turn = self._current()
         structured: Any = None
         if self.agent.settings.structured:
@@ -528,7 +533,8 @@ class SessionActor:
         await self.respond(Candidate(text, "classic", structured))
 
     def _first_reply(self) -> dict[str, Any] | None:
-        """What the model has answered already, where the turn was begun directly."""
+        """Return the model's answer from before, if another node began this turn directly and already called the
+        model."""
         return self.notes.get("reply") if self.notes.get("turn") == self._current().id else None
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
@@ -552,7 +558,7 @@ class SessionActor:
         return answer
 
     async def _messages(self, turn: LiveTurn) -> list[dict[str, Any]]:
-        """The prompt, and what was said up to this turn."""
+        """Return the prompt and the messages of the conversation up to this turn, for the model."""
         settings = self.agent.settings
 
         said = await self._said(turn)
@@ -571,7 +577,7 @@ class SessionActor:
         return messages
 
     async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
-        """The last messages of the session, up to this turn."""
+        """Return the last messages of the session up to this turn, oldest first."""
         limit = self.agent.settings.history
 
         def read(_: int) -> Operation[list[Any]]:
@@ -582,14 +588,14 @@ class SessionActor:
     # Tools
 
     async def _try_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool for the model. An error is its result."""
+        """Call a tool for the model. If the tool fails, the error is the result."""
         try:
             return await self.call_tool(name, arguments)
         except (StepFailed, OstinatoError) as problem:
             return {"error": str(problem)}
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool as a step. The user comes from the session, never from the arguments."""
+        """Call a tool as a step, and return its result. The user comes from the session, never from the arguments."""
         tool = self.agent.tools.get(name)
         key = str(self.ctx.uuid())
 
@@ -619,15 +625,15 @@ class SessionActor:
         return answer["value"]
 
     def tool_context(self, key: str, ended: list[str]) -> ToolContext:
-        """For whom a tool acts. `ended` gets the reasons for which it ends the session: they are a part of the recorded
-        result, so that a replay knows them."""
+        """Return the `ctx` of a tool, which says for which user it acts. If the tool ends the session, the reason is
+        added to `ended`. `ended` is part of the recorded result, so that a replay has it, too."""
         turn = self._current()
         return ToolContext(
             self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
         )
 
     def _end_later(self, answer: Mapping[str, Any]) -> None:
-        """End the session after this turn, if what was called has asked for it."""
+        """End the session after this turn, if the called function asked for it."""
         for reason in answer.get("ended") or ():
             self.ending = str(reason)
 
@@ -644,8 +650,8 @@ class SessionActor:
     # Responding
 
     async def respond(self, candidate: Candidate, *, hooks: bool = True) -> bool:
-        """Send a candidate: `before_response`, intent, dispatch, storage, `on_response`. Returns whether it was
-        sent."""
+        """Send a candidate through the stages `before_response`, intent, dispatch, storage and `on_response`. Return
+        whether it was sent."""
         turn = self._current()
         turn.producer = candidate.producer
         if hooks:
@@ -669,7 +675,7 @@ class SessionActor:
             await self.note("response:canceled", "intent", turn.held)
             return False
         sent: dict[str, Any] | None = None
-        if self.notes.get("turn") == turn.id and "stored" in intent:  # it was committed by the node that began the turn
+        if self.notes.get("turn") == turn.id and "stored" in intent:  # the node that began the turn committed it
             stored = intent["stored"]
             candidate = replace(candidate, reply=stored["reply"], structured=stored["structured"])
             sent = self._sent_before(stored)
@@ -696,7 +702,8 @@ class SessionActor:
         return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What became of a message that another node has committed and may have sent. None if it is to be sent."""
+        """Return the result of sending a message that another node has committed and may have sent. Return None if the
+        message must be sent now."""
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
         if self.agent.settings.transport.idempotent or self.notes.get("unsent"):
@@ -760,10 +767,12 @@ class SessionActor:
         await self._hook("on_response", call)
 
     async def _dispatch(self, intent: Mapping[str, Any], candidate: Candidate) -> dict[str, Any]:
-        """Send a committed message. One whose delivery is unknown is sent again only if the receiver recognises it.
+        """Send a committed message, and return the result. A message whose delivery is unknown is sent again only if
+        the transport is idempotent.
 
-        Right before the transport gets it, the takeover is looked at once more: a crash, or a transport that was busy,
-        may have kept the message since it was committed."""
+        Right before sending, check once more whether a person has taken over: a crash or a busy transport may have
+        delayed the message since it was committed.
+        """
         transport = self.agent.settings.transport
 
         async def call() -> dict[str, Any]:
@@ -803,7 +812,8 @@ class SessionActor:
     # Flows
 
     async def _start_flow(self, name: str, input: Mapping[str, Any] | None) -> None:
-        """Run a flow, and those that it hands over to, until one has ended. `classic` lets the model answer."""
+        """Run a flow, and each flow that it hands over to, until one ends without a handoff. `classic` lets the model
+        answer."""
         following: tuple[str, Mapping[str, Any] | None] | None = (name, input)
         while following is not None:
             following = await (self._answer() if following[0] == CLASSIC else self._run_flow(*following))
@@ -811,8 +821,8 @@ class SessionActor:
     async def _run_flow(
         self, name: str, input: Mapping[str, Any] | None
     ) -> tuple[str, Mapping[str, Any] | None] | None:
-        """Run one flow. Returns the flow that follows it, if it hands over. A node that lacks its code leaves the run
-        to one that has it."""
+        """Run one flow. If it hands over, return the next flow and its input; otherwise return None. If this node lacks
+        the flow's code, raise `CodeMissing`, so that a node that has it continues the run."""
         turn = self._current()
         if name == turn.flow and turn.declared and name not in self.agent.flows:
             raise CodeMissing(f"flow {name!r}")
@@ -851,7 +861,8 @@ class SessionActor:
         return following
 
     async def _choose_version(self, name: str, input: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The `version` of a flow that this session goes on with, recorded, or the `reason` why it cannot begin."""
+        """Return a dict with the `version` of a flow that this session uses, or with the `reason` why the flow cannot
+        begin. The choice is recorded."""
 
         async def call() -> dict[str, Any]:
             try:
@@ -877,11 +888,13 @@ class SessionActor:
     async def wait(
         self, what: str, due: datetime | None, accepts: Callable[[LiveTurn], bool], aside: str = "noop"
     ) -> LiveTurn | None:
-        """Finish the turn, and wait for one that the flow accepts. None if it does not come until `due`; then a turn
-        has begun that goes on without it.
+        """Finish the current turn, and wait for a turn that the flow accepts. Return that turn. If it does not come
+        before `due`, begin another turn in which the flow continues, and return None.
 
-        Other turns are handled meanwhile. `aside` says how messages of the user are, if they are not accepted: by the
-        model (`classic`), not at all (`noop`), or after the flow (`queue`)."""
+        Other turns are handled meanwhile. `aside` says how messages of the user are handled that the flow does not
+        accept: the model answers (`classic`), nothing happens (`noop`), or they wait until the flow has ended
+        (`queue`).
+        """
         await self.finish(reason="flow_waiting", waits=what)
         ctx = self.ctx
         while True:
@@ -920,7 +933,8 @@ class SessionActor:
         return to_datetime(min(expiries)) if expiries else None
 
     async def _during_flow(self, turn: LiveTurn, what: str) -> None:
-        """A scheduled turn came while a flow waits: its own policy says what happens."""
+        """Handle a scheduled turn that came while a flow waits: replace the flow, defer the turn or skip it, as the
+        turn's `on_active_flow` says."""
         if turn.on_active_flow == "replace" and turn.flow is not None:
             raise Switched(turn.flow, turn.input, "replaced")
         if turn.on_active_flow == "defer" and len(self.deferred) < _MOST_DEFERRED:
@@ -930,7 +944,7 @@ class SessionActor:
         await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
 
     async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
-        """A message came while a flow waits. Returns whether the flow gets it."""
+        """Handle a message that came while a flow waits. Return whether the flow gets the message."""
         if aside == "queue" and not accepts(turn) and len(self.deferred) < _MOST_DEFERRED:
             self.deferred.append((turn.id, None))
             self.turn = None
@@ -965,14 +979,15 @@ def _step(
     timeout: Micros | None = None,
     at_most_once: bool = False,
 ) -> StepFunction[[], Any]:
-    """A step whose policy is known to be right: every turn has several."""
+    """Return a step without checking its options. They are known to be valid, and every turn has several steps."""
     return StepFunction(function, name, retry, timeout, at_most_once)
 
 
 def facts_of(
     agent: Agent, turn: TurnRecord, user: UserRecord, tags: Sequence[str], declared: bool = False
 ) -> dict[str, Any]:
-    """What a turn needs to know, as JSON. Hooks are among it, so that a replay calls those that there were."""
+    """Return what a turn needs, as a JSON object. It includes the names of the hooks, so that a replay calls the same
+    hooks."""
     return {
         "id": turn.id,
         "source": turn.source,
@@ -998,7 +1013,7 @@ def _stop_session(place: Place, session_id: str) -> Operation[None]:
 
 
 def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """The message of the model that asks for tools, as the next request contains it."""
+    """Return the model's message that asks for tools, in the form in which the next request contains it."""
     calls = [
         {
             "id": call["id"],
@@ -1011,7 +1026,7 @@ def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _most_arguments(function: Callable[..., Any]) -> int:
-    """How many arguments a function takes: `on_response` may leave out the last ones."""
+    """Return how many positional arguments a function takes. An `on_response` hook may leave out the last ones."""
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return 3

@@ -1,4 +1,4 @@
-"""The tables of agents, and their statements."""
+"""The tables of agents, the functions that read and write their rows, their SQL statements and their migrations."""
 
 from __future__ import annotations
 

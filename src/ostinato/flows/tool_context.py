@@ -1,4 +1,4 @@
-"""`ctx` of a tool or a command: for whom it acts."""
+"""`ToolContext`, the `ctx` of a tool or a command, which says for which user it acts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ostinato.flows.hooks import TurnInfo, UserInfo
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The user and the turn come from the session; a model cannot choose them. `key` is the same in every attempt of
-    the same call, for services that recognise a repetition."""
+    """The `ctx` of a tool or a command. The user and the turn come from the session; a model cannot choose them. `key`
+    is the same in every attempt of one call, so that services can detect duplicates."""
 
     agent: str
     namespace: str

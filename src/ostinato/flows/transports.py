@@ -1,4 +1,4 @@
-"""Transports: how messages leave, and how they come in. A port, a signed webhook, and a console."""
+"""Transports, which send and receive messages: the protocol, a signed webhook, and a console."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message to send. `key` is the same in every attempt."""
+    """A message to send. `key` is the same in every attempt, so that a receiver can detect duplicates."""
 
     key: str
     agent: str
@@ -37,7 +37,7 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A message that came in. `id` is the transport's; the same message again has the same id."""
+    """A message from a user. `id` is its id in the transport; if the same message comes again, it has the same id."""
 
     id: str
     user: str
@@ -48,9 +48,9 @@ class InboundMessage:
 
 
 class Transport(Protocol):
-    """Sends messages. `idempotent` says that the receiver recognises a repeated `key`, so that a message whose delivery
-    is unknown may be sent again. `send` returns the id that the receiver gave the message, if it did. It raises
-    `NotSent` if nothing was delivered; after any other exception nobody knows."""
+    """Sends messages. `idempotent` says that the receiver detects a repeated `key`, so that a message whose delivery is
+    unknown may be sent again. `send` returns the id that the receiver gave to the message, or None. `send` raises
+    `NotSent` if nothing was delivered. After any other exception the delivery is unknown."""
 
     idempotent: bool
 
@@ -59,10 +59,11 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class WebhookTransport:
-    """Posts messages to a URL, signed by the Standard Webhooks convention, and reads messages that are signed so.
+    """Posts messages to a URL, signed by the Standard Webhooks convention, and reads inbound messages that are signed
+    in the same way.
 
-    `secrets` may be references such as `secret://chat`. The key of a message is its `webhook-id`. `idempotent` is for
-    receivers that recognise it.
+    `secrets` may be references such as `secret://chat`. The key of a message is its `webhook-id`. Set `idempotent` if
+    the receiver detects repeated keys.
     """
 
     url: str
@@ -115,10 +116,11 @@ class WebhookTransport:
             raise NotSent(words)
         if answer.status < 500:
             raise NotSent(words, retry=False)
-        raise OstinatoError(words)  # a server that failed may have delivered it
+        raise OstinatoError(words)  # a server that failed may have delivered the message
 
     def read_inbound(self, headers: Mapping[str, str], body: bytes, now: Micros) -> InboundMessage:
-        """Read a message that came in over HTTP. Raises `SignatureInvalid` if it is not signed with a secret."""
+        """Read a message that arrived over HTTP. Raises `SignatureInvalid` if it is not signed with one of the
+        secrets."""
         resolved = resolve(list(self.secrets))
         signing.verify(resolved.value, headers, body, now)
         return read_inbound(body)
@@ -134,7 +136,8 @@ def _read_id(content: bytes) -> str | None:
 
 
 def read_inbound(body: bytes) -> InboundMessage:
-    """Read `{"id": …, "user": …, "text": …}`. Raises what is wrong with it."""
+    """Read a message `{"id": …, "user": …, "text": …}`. Raises OstinatoError if it is not valid JSON or a field is
+    invalid."""
     try:
         message = orjson.loads(body)
     except ValueError as problem:

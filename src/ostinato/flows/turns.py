@@ -54,12 +54,13 @@ from ostinato.model import Run, read_length
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
-ASKED_FOR = "escalation/"  # what `takeover` begins with if a flow has asked for it, and nobody has come yet
+ASKED_FOR = "escalation/"  # prefix of `takeover` while a flow has asked for a takeover and no person has taken over yet
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a transaction works: in a namespace, for an agent, at a time. `new_id` makes ids that sort by time."""
+    """The context of a transaction: the namespace, the agent and its queue, the time, and the actor. `new_id` makes ids
+    that sort by time."""
 
     namespace: str
     agent: str
@@ -71,7 +72,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a transport knows of a user: the display name and the address. None leaves what is stored."""
+    """What a transport knows about a user: the display name and the address. None keeps the stored value."""
 
     name: str | None = None
     address: str | None = None
@@ -79,7 +80,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A turn that is stored. `new` is false if the same input was accepted before. `outcome` is set if it is over."""
+    """A stored turn. `new` is false if the same input was accepted before. `outcome` is set if the turn is over."""
 
     turn_id: str
     new: bool
@@ -90,10 +91,11 @@ class Accepted:
 
 
 def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = None) -> Operation[Accepted]:
-    """Store an input and hand it to the session of its user, which begins if there is none.
+    """Store an input and send it to the session of its user. If the user has no session, one is opened.
 
-    The same key of the same user is accepted once. A scheduled turn opens a session only with `bootstrap`, and never
-    creates a user. Raises `MailboxFull` for a message that the session cannot take now; the transport may try again."""
+    Inputs of one user with the same key are accepted once. A scheduled turn opens a session only with `bootstrap`, and
+    never creates a user. Raises `MailboxFull` if the session cannot accept a message now; the transport may try again.
+    """
     user = yield from _user(place, turn_input, profile or Profile())
     if user is None:
         return Accepted("", True, TurnOutcome(Outcome.SKIPPED, "unknown_user"))
@@ -116,8 +118,9 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
 
 
 def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
-    """Why a scheduled turn is skipped, if it is: the user has opted out, or there is no active session and it may not
-    open one. A session that it names, and that is not the user's open one, counts as not active."""
+    """Return why a scheduled turn is skipped, or None. It is skipped if the user has opted out, or if there is no
+    active session and the turn may not open one. If the turn names a session other than the user's open one, there is
+    no active session for it."""
     if user.consent == OPTED_OUT:
         return OPTED_OUT
     active = session is not None and session.status is SessionStatus.ACTIVE
@@ -127,7 +130,8 @@ def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | N
 
 
 def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
-    """Lock the user of an input. The first message of a person creates one."""
+    """Lock and return the user of an input. If there is no such user, a message creates one; for any other input,
+    return None."""
     names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
     rows = yield statement("lock_agent_user", **names)
     if not rows and turn_input.source == "inbound":
@@ -150,7 +154,7 @@ def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[Us
 
 
 def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation[None]:
-    """Note that a message came, and what the transport knows of the user now."""
+    """Store the time of the user's message, and the name and address that the transport knows now."""
     name, address = profile.name or user.name, profile.address or user.address
     if (name, address) != (user.name, user.address):
         user.name, user.address, user.updated = name, address, place.now
@@ -161,7 +165,7 @@ def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation
 
 
 def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
-    """The row of a turn that has not begun."""
+    """Return the record of a turn that has not begun."""
     correlation = {
         "schedule_id": turn_input.schedule_id,
         "scheduled_for": turn_input.scheduled_for,
@@ -199,7 +203,7 @@ def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecor
 
 
 def open_session(user: UserRecord) -> Operation[SessionRecord | None]:
-    """The session of a user that has not ended."""
+    """Return the user's session that has not ended, or None."""
     rows = yield statement("open_session", user=user.id)
     return read_session(rows[0]) if rows else None
 
@@ -207,12 +211,13 @@ def open_session(user: UserRecord) -> Operation[SessionRecord | None]:
 def _hand_over(
     place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
-    """Give a turn to a session's run, or to that of a new session if there is none, or its run is over."""
+    """Send a turn to the run of a session, and return the session. If there is no session, or if its run is over, begin
+    a new one. Raises `MailboxFull` if the run cannot accept a message now."""
     events: list[Row] = []
     if session is not None:
         (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
         if refused == "full":
-            if turn.source in ("inbound", "human"):  # not acknowledged, so that it is not lost
+            if turn.source in ("inbound", "human"):  # the sender gets an error and can send it again
                 raise refusal(session.run_id, refused)
             turn.session_id = session.id
             yield statement("insert_turns", [turn_row(turn)])
@@ -242,7 +247,7 @@ def _hand_over(
 
 
 def hand_over(place: Place, user: UserRecord, session: SessionRecord, turn: TurnRecord) -> Operation[SessionRecord]:
-    """The same for a session that is known to be open."""
+    """Send a turn to an open session, and return the session (see `_hand_over`)."""
     return (yield from _hand_over(place, user, session, turn))
 
 
@@ -257,7 +262,8 @@ def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operatio
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
-    """The row of a session, and its run. `active` is given if the run does not handle the first turn itself."""
+    """Return the record of a new session, and its run. Pass `active` if the run does not handle the first turn
+    itself."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -280,12 +286,12 @@ def new_session(
 
 
 def mail_to(place: Place, run_id: str, turn_id: str) -> Message:
-    """The message that brings a turn to the run of a session."""
+    """Return the message that brings a turn to the run of a session."""
     return Message(run_id, turn_id, MAIL, orjson.dumps({"turn": turn_id}).decode(), place.now, place.actor)
 
 
 def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[None]:
-    """End a session. Turns that it has not finished have failed."""
+    """End a session. Its unfinished turns fail."""
     session.status, session.ended, session.reason = SessionStatus.ENDED, place.now, reason
     session.flow = session.flow_version = session.waits = session.takeover = session.escalation_id = None
     session.hitl = Hitl.NONE
@@ -297,12 +303,13 @@ def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[
 
 
 def has_person(session: SessionRecord) -> bool:
-    """Whether a person has taken over, rather than a flow asked for it: then any of the agent's admins may."""
+    """Return whether a person has taken over. If a flow has only asked for a takeover, return False; then any of the
+    agent's admins may take over."""
     return session.takeover is not None and not session.takeover.startswith(ASKED_FOR)
 
 
 def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
-    """Close what people were asked in a session, if nobody has resolved it: what asked is over."""
+    """Cancel the pending escalations of a session, because the flow that asked is over."""
     pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
     if not pending:
         return
@@ -317,7 +324,8 @@ def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
 
 
 def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRecord]]:
-    """Lock the user of a turn, and read what belongs to it. Raises `NotFound`."""
+    """Lock the user of a turn. Return the user, the session and the turn. Raises `NotFound` if there is no such
+    turn."""
     rows = yield statement("lock_user_of_turn", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")
@@ -327,10 +335,12 @@ def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRe
 
 
 def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
-    """Begin a turn. Returns its outcome, too, if people have the conversation, and so nothing is left to do:
+    """Begin a turn. Return the turn, and its outcome if nothing is left to do, or None.
 
-    a scheduled turn is canceled while anything is pending with people; a message during a takeover goes to the person
-    who has taken over. A scheduled turn is skipped, too, if its schedule was canceled or paused while it waited."""
+    A scheduled turn is canceled while a person is asked for something in the session. It is skipped if the user has
+    opted out, or if its schedule was canceled or paused while the turn waited. During a takeover, a message of the user
+    is forwarded to the person.
+    """
     user, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
         return turn, outcome_of(turn)
@@ -358,22 +368,24 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
 
 
 def _is_to_be_confirmed(turn: TurnRecord) -> bool:
-    """Whether a message has opted out or in, which is confirmed whoever has the conversation."""
+    """Return whether a message has changed the user's consent. The agent confirms such a message even while a person
+    has taken over."""
     change = orjson.loads(turn.metadata).get("given", {}).get(CHANGE)
     return isinstance(change, Mapping) and bool(change.get("new"))
 
 
 def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
-    """Why a turn must not begin: its schedule was canceled or paused while it waited."""
+    """Return why a turn must not begin, or None: its schedule was canceled or paused while the turn waited."""
     prefix = f"schedule/{turn.schedule_id}/"
     if turn.schedule_id is None or not turn.key.startswith(prefix):
         return None
-    asked = "/" in turn.key.removeprefix(prefix)  # the origin of a trigger
+    asked = "/" in turn.key.removeprefix(prefix)  # the key of a triggered run ends with its origin
     return (yield from find_refusal(turn.namespace, turn.agent, turn.schedule_id, asked=asked))
 
 
 def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:
-    """Begin a turn that no message began: a wait of a flow is over. The same key begins the same turn."""
+    """Begin a turn because a wait of a flow is over, not because a message came. Repeated calls with the same key
+    return the same turn."""
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     yield statement("lock_agent_user_id", id=session.user_id)
     session = read_session((yield statement("session_by_id", id=session_id))[0])
@@ -405,7 +417,8 @@ def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operatio
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a turn has used, and what made its response."""
+    """What a turn has used and produced: the producer of its response, the decisions of hooks and router (`policy`),
+    the number of delivered messages, the calls, tokens and cost of the model, and the flow."""
 
     producer: str | None = None
     policy: Mapping[str, Any] | None = None
@@ -425,7 +438,7 @@ def complete_turn(
     spent: Spent,
     waits: str | None = None,
 ) -> Operation[TurnOutcome]:
-    """Finish a turn. `waits` is what the active flow waits for now."""
+    """Finish a turn and return its outcome. `waits` is what the active flow waits for now."""
     _, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
         return outcome_of(turn)
@@ -446,7 +459,8 @@ def _note_spent(place: Place, turn: TurnRecord, session: SessionRecord, spent: S
 def completed(
     place: Place, turn: TurnRecord, session: SessionRecord, outcome: Outcome, reason: str | None, spent: Spent
 ) -> Row:
-    """Complete a turn that nothing waits for, in its row and in that of its session. Returns its event."""
+    """Complete a turn after which no flow waits. This sets the fields of both records, which the caller writes. Return
+    the row of the event."""
     _note_spent(place, turn, session, spent, None)
     return _finished(place, turn, session, outcome, reason)
 
@@ -462,7 +476,8 @@ _EVENTS = {
 def finish_turn(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Operation[TurnOutcome]:
-    """Write the outcome of a turn, and tell the run that waits for it. The user is locked."""
+    """Write the outcome of a turn, and send it to the run that waits for it. Return the outcome. The caller has locked
+    the user."""
     event = _finished(place, turn, session, outcome, reason)
     yield statement("update_turns", [turn_row(turn)])
     written = outcome_of(turn)
@@ -471,14 +486,14 @@ def finish_turn(
     if turn.reply_to is not None:
         payload = orjson.dumps(written.as_json()).decode()
         message = Message(turn.reply_to, f"outcome/{turn.id}", OUTCOME, payload, place.now)
-        yield from send([Sending(message, turn.namespace)], place.now)  # one that is over needs no outcome
+        yield from send([Sending(message, turn.namespace)], place.now)  # no effect if that run is over
     return written
 
 
 def _finished(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Row:
-    """Set the outcome of a turn. Returns its event."""
+    """Set the outcome of a turn. Return the row of its event."""
     turn.status, turn.outcome, turn.reason, turn.finished = "done", outcome, reason, place.now
     turn.hitl = Hitl.NONE if session is None else session.hitl_state
     return turn_event(
@@ -487,7 +502,7 @@ def _finished(
 
 
 def skip_turns(place: Place, turn_ids: Sequence[str], reason: str) -> Operation[None]:
-    """Finish turns of one session that are not to be handled any more."""
+    """Finish turns of one session as skipped, unless they are over."""
     for turn_id in turn_ids:
         _, session, turn = yield from load_turn(turn_id)
         if turn.outcome is None:
@@ -495,14 +510,14 @@ def skip_turns(place: Place, turn_ids: Sequence[str], reason: str) -> Operation[
 
 
 def outcome_of(turn: TurnRecord) -> TurnOutcome:
-    """The outcome of a turn that is over."""
+    """Return the outcome of a turn that is over."""
     assert turn.outcome is not None
     return TurnOutcome(turn.outcome, turn.reason, turn.id, turn.session_id, turn.delivered, turn.hitl, turn.flow)
 
 
 def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
-    """Make a session idle, or end it. Returns False if a turn has come meanwhile, or people have the conversation: then
-    nothing is changed."""
+    """Make a session idle, or end it. Return whether the session now has that status or has ended. If a turn has come
+    meanwhile, or a person is asked for something in the session, change nothing and return False."""
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     yield statement("lock_agent_user_id", id=session.user_id)
     session = read_session((yield statement("session_by_id", id=session_id))[0])
@@ -523,7 +538,8 @@ def let_session_go(place: Place, session_id: str, status: SessionStatus, reason:
 def set_flow(
     place: Place, session_id: str, turn_id: str, flow: str | None, version: int | None, event: str, **data: Any
 ) -> Operation[None]:
-    """Note which flow is active in a session, and say so. Doing it again changes nothing."""
+    """Set the active flow of a session, and write an event. Without a flow, pending escalations are canceled. Repeated
+    calls change nothing."""
     _, session, turn = yield from load_turn(turn_id)
     if (session.flow, session.flow_version) == (flow, version) or session.ended is not None:
         return
@@ -548,24 +564,25 @@ def set_flow(
 
 
 def correlation_of(turn: TurnRecord) -> Mapping[str, Any]:
-    """What started a turn, for events: the schedule, the occurrence and the campaign."""
+    """Return what started a turn, for events: the schedule, the occurrence and the campaign."""
     return _correlation(turn.metadata)
 
 
 @lru_cache(maxsize=256)
 def _correlation(metadata: str) -> Mapping[str, Any]:
-    """Every turn has several events, which say the same."""
+    """Return the correlation from a turn's metadata. It is cached, because every turn has several events with the same
+    correlation."""
     stored = orjson.loads(metadata)
     return {name: value for name, value in stored.items() if name not in ("given", "defer_max")}
 
 
 def expiry_of(turn: TurnRecord) -> Micros:
-    """Until when a turn may be deferred."""
+    """Return until when a turn may be deferred."""
     return turn.created + int(orjson.loads(turn.metadata).get("defer_max", DEFER_MAX))
 
 
 def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord | None, **data: Any) -> Row:
-    """An event about a turn; its subject is the turn."""
+    """Return the row of an event whose subject is a turn."""
     body = {
         "agent": turn.agent,
         "user_id": turn.user_id,
@@ -583,7 +600,7 @@ def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord
 
 
 def session_event(place: Place, session: SessionRecord, name: str, **data: Any) -> Row:
-    """An event about a session; its subject is the session."""
+    """Return the row of an event whose subject is a session."""
     return audit(
         place.now,
         session.namespace,
@@ -597,7 +614,7 @@ def session_event(place: Place, session: SessionRecord, name: str, **data: Any) 
 
 
 def escalation_event(place: Place, escalation: EscalationRecord, name: str, **data: Any) -> Row:
-    """An event about a question to people; its subject is the question."""
+    """Return the row of an event whose subject is an escalation."""
     body = {
         "agent": escalation.agent,
         "user_id": escalation.user_id,
@@ -610,7 +627,7 @@ def escalation_event(place: Place, escalation: EscalationRecord, name: str, **da
 
 
 def read_tags(ids: Sequence[str]) -> Operation[dict[str, tuple[str, ...]]]:
-    """The tags of users, by their ids."""
+    """Return a dict from user id to the user's tags."""
     tags: dict[str, list[str]] = {id: [] for id in ids}
     for id, tag in (yield statement("tags_of", [(id,) for id in ids])) if ids else ():
         tags[id].append(tag)

@@ -16,8 +16,8 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A conversation. `flow` is the flow that is active, `waits` what it waits for, `hitl` what people are asked to do,
-    and `takeover` who has taken over."""
+    """A conversation. `flow` is the active flow, and `waits` is what it waits for. `hitl` is what a person is asked to
+    do. `takeover` is the person who has taken over."""
 
     id: str
     agent: str
@@ -39,7 +39,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One input and what became of it. `cost` is in millionths of the currency of the model's prices."""
+    """One input and its outcome. `cost` is in millionths of the currency of the model's prices."""
 
     id: str
     agent: str
@@ -79,7 +79,7 @@ class MessageInfo:
 
 @dataclass(frozen=True, slots=True)
 class EscalationInfo:
-    """A question to people. `due` is when it times out."""
+    """A question that a person is asked to decide. `due` is when it times out."""
 
     id: str
     agent: str
@@ -107,7 +107,7 @@ def _loaded(text: str | None) -> Any:
 
 
 def user_json(user: UserRecord, tags: Sequence[str]) -> dict[str, Any]:
-    """A user as a recorded step keeps it."""
+    """Return a user as a JSON object, for a recorded step."""
     return {
         "id": user.id,
         "external_id": user.external_id,

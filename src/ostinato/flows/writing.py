@@ -1,9 +1,9 @@
-"""Do transactions of agents: several sessions' in one commit where that is cheaper, and patiently while the store is
-away.
+"""Execute transactions of agents: several of them in one commit where that is cheaper, and again while the store is
+unavailable.
 
-On SQLite a commit is a flush of the disk, and there is one writer, so transactions that wait for one another are done
-as one. On PostgreSQL commits of several connections share flushes, and a transaction for several users would hold their
-locks longer, so each is done alone.
+On SQLite a commit is a flush of the disk, and there is one writer, so transactions that would wait for each other are
+committed together. On PostgreSQL commits of several connections share flushes, and a transaction for several users
+would hold their locks longer, so each transaction is committed alone.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
 async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]], *, nudge: bool = True) -> T:
-    """Do one operation. `make` gets the time. While the store is unavailable, it is tried again. `nudge` makes the node
-    look for what the operation has made ready."""
+    """Execute one operation, and return its result. `make` is called with the present time. While the store is
+    unavailable, the operation is tried again. With `nudge`, the node then looks for runs that the operation has made
+    ready."""
     pause = _FIRST_PAUSE
     while True:
         now = host.engine().clock.now()
@@ -47,20 +48,20 @@ async def _write(store: Store, make: Callable[[], Operation[T]]) -> T:
         return await store.run(lambda _: make())
     loop = asyncio.get_running_loop()
     group = _groups.get(store)
-    if group is None or group.loop is not loop:  # what another loop has left is the business of recovery
+    if group is None or group.loop is not loop:  # recovery handles what another loop has left
         group = _groups[store] = _Group(store, loop)
     return await group.write(make)
 
 
 async def close_group(store: Store) -> None:
-    """End the commits of a store whose node has stopped or was lost. Nothing waits for them any more."""
+    """Cancel the pending commits of a store whose node has stopped or was lost. No caller waits for them any more."""
     group = _groups.pop(store, None)
     if group is not None:
         await group.close()
 
 
 class _Group:
-    """Operations that wait for the commit that is in progress."""
+    """Collects operations while a commit is in progress, and then commits them together."""
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
@@ -83,7 +84,7 @@ class _Group:
     async def _commit_all(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
-            batch = [(make, done) for make, done in batch if not done.done()]  # its caller may have been canceled
+            batch = [(make, done) for make, done in batch if not done.done()]  # the caller may have been canceled
             try:
                 await self._commit(batch)
             except BaseException as problem:
@@ -105,7 +106,7 @@ class _Group:
         except Exception as problem:
             if len(batch) == 1 or is_trouble(problem):
                 raise
-            for entry in batch:  # one of them is the cause: do each alone
+            for entry in batch:  # one of them is the cause, so execute each alone
                 try:
                     await self._commit([entry])
                 except Exception as own_problem:

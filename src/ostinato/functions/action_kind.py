@@ -18,7 +18,8 @@ from ostinato.store.contract import Operation
 
 
 def action_run(action: Action, namespace: str) -> Run:
-    """Return the run that a schedule starts, without its id and times."""
+    """Return the run that a schedule with this action starts, without its id and times. Raises OstinatoError if the
+    action is wrong."""
     name, input = action.input.get(KIND), action.input.get(INPUT) or {}
     if not isinstance(name, str) or not name or not isinstance(input, Mapping):
         raise OstinatoError(
@@ -31,8 +32,8 @@ def action_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Return, by schedule id, why an input does not fit its function. A function that no node has declared is no
-    reason: its runs wait for a node that has it."""
+    """Return a dict from schedule id to the error, for the schedules whose input does not fit their function. A
+    function that no node has declared is not an error, because its runs wait for a node that declares it."""
     declared: dict[str, Declaration | None] = {}
     problems: dict[str, OstinatoError] = {}
     for schedule in schedules:

@@ -67,19 +67,19 @@ class FunctionHandle(Generic[T]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> Any:
-        """Wait for the end, and return what the function returned. Raises `RunFailed` or `RunCancelled` if it did not
-        succeed, and `TimeoutError` if it has not ended in time."""
+        """Wait for the end of the run, and return what the function returned. Raises `RunFailed` or `RunCancelled` if
+        the run did not succeed, and `TimeoutError` if it has not ended within `timeout`."""
         return await self._functions.result(self.id, timeout)
 
     async def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
-        """Send a message to it."""
+        """Send a message to the run, as `Functions.send` does."""
         await self._functions.send(self.id, name, payload, id=id)
 
     async def info(self) -> FunctionInfo:
         return await self._functions.get(self.id)
 
     async def cancel(self, reason: str = "") -> str:
-        """Ask the run to stop. Returns its status afterwards."""
+        """Request the cancellation of the run, as `Functions.cancel` does. Returns the run's status now."""
         return await self._functions.cancel(self.id, reason)
 
     def __repr__(self) -> str:
@@ -161,10 +161,14 @@ class Functions:
         request_id: str | None = None,
         **options: Any,
     ) -> FunctionHandle[Any]:
-        """Start a function, now or `at` a moment. With an `id` it is started once, however often this is called.
+        """Start a function, now or at the moment `at`. With an `id`, only the first call starts a run; later calls
+        return a handle of the same run.
 
-        `send`: messages, by name, that are in its mailbox from the beginning; if the run exists already and is not
-        over, they are sent to it. `options`: queue, priority, deadline, serial_key, concurrency, parent, actor."""
+        `send` maps names of messages to payloads. The messages are in the mailbox of the run from the beginning; if the
+        run exists already, they are sent to it. `options` are queue, priority, deadline, serial_key, concurrency,
+        parent and actor. Raises `NotFound` if no node has declared the function, `Conflict` if the `id` belongs to
+        something else, and `FunctionOver` if messages are sent to a run that has ended.
+        """
         name = self._around.codes.named(function)
         run, deadline = await self.prepare(name, input, id=id, at=at, **options)
         now = run.created
@@ -204,8 +208,8 @@ class Functions:
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """Check a start, and return the run that is not stored yet and the timer of its deadline, if it has one. The
-        caller stores both, with rows of its own."""
+        """Check the arguments of a start. Return the run, which is not stored yet, and the timer of its deadline, if it
+        has one. The caller stores both, together with its own rows."""
         name = self._around.codes.named(function)
         definition = await self._find(name)
         now = self._now()
@@ -240,13 +244,14 @@ class Functions:
         return Started(id, new)
 
     async def _check_same(self, run_id: str, name: str, id: str | None) -> None:
-        """Raise if an id belongs to a run of something else."""
+        """Raise Conflict if the run that has this id is not a run of this function."""
         rows = await self._around.host.store.read(lambda _: _one(run_id))
         if rows and (run := whole_run(rows[0])) and (run.kind, run.name) != (KIND, name):
             raise Conflict(f"the id {id!r} belongs to {run.kind} {run.name!r}; choose another")
 
     async def find(self, name: str) -> Handler | Declaration | None:
-        """Return what is known of a function: its code in this process, or what another process has declared."""
+        """Return the handler of a function if this process has its code. Otherwise return the declaration that another
+        process has stored, or None."""
         code = self._around.codes.newest(name)
         if code is not None:
             return code.handler
@@ -265,8 +270,8 @@ class Functions:
     # Messages
 
     async def send(self, run_id: str, name: str, payload: Any = None, *, id: str | None = None) -> None:
-        """Send a message to a run; `ctx.receive(name)` returns the payload. With an `id`, a message that was sent
-        before is not sent again. Raises `NotFound`, `FunctionOver` or `MailboxFull`: then it was not taken."""
+        """Send a message to a run; there, `ctx.receive(name)` returns the payload. If the run already has a message
+        with this `id`, nothing is sent. Raises `NotFound`, `FunctionOver` if the run has ended, or `MailboxFull`."""
         check_text(name, "the message's name")
         if id is not None and (not is_text(id) or len(id) > 200):
             raise OstinatoError(f"the message's id {short_repr(id)} is not a text of 1 to 200 characters")
@@ -294,17 +299,18 @@ class Functions:
     # Watching
 
     async def get(self, id: str) -> FunctionInfo:
-        """Return a run of a function. `id` is the id of the run, or the id that its start gave. Raises `NotFound`."""
+        """Return a run of a function. `id` is the id of the run, or the `id` that was passed to `start`. Raises
+        `NotFound`."""
         run, function, _ = await self._load(id)
         return function_info(run, function)
 
     async def steps(self, id: str) -> Sequence[StepInfo]:
-        """The recorded operations of a run, in the order in which they began."""
+        """Return the recorded operations of a run, in the order in which they began. Raises `NotFound`."""
         _, _, steps = await self._load(id, steps=True)
         return [step_info(step) for step in in_order(steps)]
 
     async def draw(self, id: str) -> str:
-        """The steps of a run as a timeline, SVG."""
+        """Return an SVG timeline of the steps of a run. Raises `NotFound`."""
         run, function, steps = await self._load(id, steps=True)
         return draw_steps(function_info(run, function), [step_info(step) for step in in_order(steps)], self._now())
 
@@ -316,7 +322,7 @@ class Functions:
         before: str | None = None,
         limit: int = 100,
     ) -> Sequence[FunctionInfo]:
-        """Runs of functions, the newest first. `before` is the id of the last one of the page before."""
+        """Return runs of functions, the newest first. `before` is the id of the last run of the previous page."""
         check_limit(limit)
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
@@ -339,14 +345,16 @@ class Functions:
         return await self._around.host.store.read(page)
 
     async def declared(self) -> Sequence[DeclaredInfo]:
-        """The functions that nodes have declared, by name and version: what can be started."""
+        """Return the functions that nodes have declared, which are those that can be started. There is an entry for
+        each name and version."""
         rows = await self._around.host.store.read(lambda _: _all_declared())
         return tuple(
             DeclaredInfo(name, version, code, to_datetime(updated)) for name, version, code, _, updated in rows
         )
 
     async def drain(self) -> Sequence[DrainInfo]:
-        """Return the versions of functions that unfinished runs began with: the versions that must stay deployed."""
+        """Return the versions of functions that unfinished runs began with, and count these runs. It shows which
+        versions must stay deployed."""
 
         def look(_: int) -> Operation[tuple[Sequence[Any], Sequence[Any]]]:
             counts = yield statement("unfinished_functions", namespace=self._namespace)
@@ -411,9 +419,9 @@ class Functions:
         return await self._around.host.store.read(look)
 
     async def replay(self, id: str) -> Sequence[StepInfo]:
-        """Run this process's code against the record of a run, without any effect. Returns the operations that the code
-        waits for at the end of the record; none if the code ended. Raises `Changed` if the code asks for other
-        operations than the record has."""
+        """Replay the record of a run with the code of this process, without any effect. Returns the operations that the
+        code waits for at the end of the record; an empty list if the code ended. Raises `Changed` if the code does not
+        fit the record, and `NotFound` if there is no such run or this process does not have its function."""
         run, function, steps = await self._load(id, steps=True)
         codes, host = self._around.codes, self._around.host
         code = codes.newest(run.name)
@@ -427,12 +435,12 @@ class Functions:
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run: its code gets `Cancelled` where it waits, and may clean up within the grace. The run ends when
-        the code has ended. Returns its status now."""
+        """Cancel a run: its code gets `Cancelled` where it waits, and may clean up for `model.CANCEL_GRACE`. The run
+        ends when its code has ended. Returns the run's status now."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once, without telling its code."""
+        """End a run at once. Its code cannot clean up. Returns the run's status now."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id)
 
     async def _stop(self, id: str, status: Status, reason: str, request_id: str | None) -> str:

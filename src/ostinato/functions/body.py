@@ -1,7 +1,8 @@
 """The body of claimed runs of functions: it runs their code, executes steps, and writes outcomes, fenced by the claim.
 
-The code gets an outcome at once. The outcome is written before the next step begins that could depend on it; code
-between steps has no effects, so it may run ahead. The writes of many runs are committed together.
+The code of a function gets the outcome of a step before that outcome is written: code between steps has no effects, so
+it may run ahead. The outcome is written before the next step begins, because that step could depend on it. The writes
+of many runs are committed together.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ class Settings:
 
 
 class FunctionBody:
-    """Runs claimed runs of functions."""
+    """Works on claimed runs of functions. It keeps the code of some parked runs in memory, so that it need not be
+    replayed."""
 
     def __init__(self, engine: Engine, codes: Codes, read_child: ReadChild, settings: Settings) -> None:
         self.engine = engine
@@ -119,7 +121,8 @@ class FunctionBody:
             self._cache(live)
 
     def _from_cache(self, run: Run) -> LiveRun | None:
-        """Return the cached code of a parked run, if no node has claimed the run since it parked here."""
+        """Return the parked run from the cache. Returns None if it is not there, or if another node has claimed it
+        since it parked here."""
         parked = self._parked.pop(run.id, None)
         if parked is None:
             return None
@@ -212,13 +215,13 @@ class FunctionBody:
     # News for runs that are at work
 
     def poke(self, run_id: str) -> None:
-        """Check for news of a run, if this node works on it."""
+        """Make a run check for messages, ended children and its cancellation, if this node works on it."""
         live = self._live.get(run_id)
         if live is not None:
             live.look_again()
 
     def watch(self) -> None:
-        """Check for news of a run from now on, because it begins to execute a step."""
+        """Let `look_for_news` begin to check, because a run has begun to execute a step."""
         self._executing.set()
 
     async def look_for_news(self) -> None:
@@ -243,7 +246,8 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Read the record of a run, and its depth below other functions."""
+    """Read the record of a run and its steps. If the run has no record yet, return None, no steps, and the depth for
+    its record: how many functions are above it."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -253,8 +257,9 @@ def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], i
 
 
 def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[str, list[Any]]]]:
-    """Find the runs for which a message, the end of a child or a cancellation has arrived. Also returns the status,
-    node and claim of each run, because it may have been terminated or taken over."""
+    """Find the runs for which a message, the end of a child or a cancellation has arrived. `wanted` maps run ids to
+    what the runs wait for. Returns the ids of those runs, and a dict from run id to [status, node, claim]: a run may
+    have been terminated or taken over."""
     ids = [(id,) for id in wanted]
     states = {id: state for id, *state in (yield sql("states_of", ids))}
     news = {row[0] for row in (yield statement("cancels_of", ids))}
@@ -327,7 +332,8 @@ class LiveRun:
     # Going on
 
     async def go(self) -> bool:
-        """Work until the run parks (returns True), ends, or is handed back. Raises `Refused`."""
+        """Work on the run until it leaves this node. Returns True if it parked, and False if it ended, was handed back
+        or was left to other nodes. Raises `Refused` if this node no longer holds the run."""
         if not self._begun and not await self._begin():
             return False
         while True:
@@ -406,7 +412,8 @@ class LiveRun:
         return settled
 
     def _advance(self) -> bool:
-        """Resume the code. Returns False if it differs from the record; the next call raises `Changed` again."""
+        """Resume the code. Returns False if the code does not fit the record; the next call of `_drive` then raises
+        `Changed` again."""
         try:
             self._drive()
         except Changed:
@@ -414,8 +421,8 @@ class LiveRun:
         return True
 
     def _drive(self) -> None:
-        """Run the code until it waits. It runs outside any asyncio task, because `asyncio.timeout` in the code would
-        cancel the node's task."""
+        """Run the code until it waits. Meanwhile asyncio sees no current task: otherwise `asyncio.timeout` in the code
+        would cancel the node's task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         _leave_task(loop, task)
@@ -464,8 +471,9 @@ class LiveRun:
         return record
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
-        """Return the outcome of a `receive`. A message wins over the timeout if it was sent before the timeout, or is
-        read before it: the sender's clock may be ahead."""
+        """Return the outcome of a `receive`, or None if it still waits. A message takes precedence over the timeout if
+        it was sent before the timeout. It also does if it is read before the timeout, because the sender's clock may be
+        ahead."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -501,7 +509,8 @@ class LiveRun:
     # News
 
     async def _read_news(self) -> None:
-        """Read the messages, ended children and the cancellation that this process has not read yet."""
+        """Read the messages and the ends of children that the run waits for, and whether its cancellation has been
+        requested."""
         self._look = False
         wanted = self.wanted()
         mail, children, function = await read_patiently(
@@ -517,7 +526,8 @@ class LiveRun:
             self.function.cancel, self.function.reason = function.cancel, function.reason
 
     def wanted(self) -> Wanted:
-        """Return what the run waits for."""
+        """Return the messages, children and the time that the run waits for. Steps that are being executed are left
+        out."""
         names: list[str] = []
         children: list[str] = []
         due: Micros | None = None
@@ -534,8 +544,8 @@ class LiveRun:
         return Wanted(names, children, due)
 
     async def _cancel(self) -> bool:
-        """Raise `Cancelled` in the code, at every operation that it waits for. Steps in progress are stopped; a step
-        that succeeds nevertheless keeps its result."""
+        """Raise `Cancelled` in the code, at every operation that it waits for. Steps in progress are stopped first; a
+        step that has succeeded by then keeps its result. Returns True, because outcomes were delivered."""
         await self._stop_tasks()
         now = self._body.now()
         self.function.cancelled, self._ctx.changed = now, True
@@ -565,7 +575,7 @@ class LiveRun:
     # Executing steps
 
     def _may_execute(self) -> bool:
-        """Return whether steps may begin. They may not while the node is stopping."""
+        """Return False if the node is stopping and the run has steps to execute, else True."""
         return not self._body.engine.stopping or not self._to_execute()
 
     def _to_execute(self) -> list[Asked]:
@@ -669,7 +679,8 @@ class LiveRun:
         *,
         final: bool = False,
     ) -> None:
-        """Decide whether a step that raised is tried again."""
+        """Act on the exception of a step: record when it is tried again, or keep its failure for `_settle`. With
+        `final`, it is not tried again."""
         now = self._body.now()
         error = describe_error(problem)
         reason = f"{type(problem).__name__}: {clean(str(problem))}"[:500]
@@ -714,7 +725,7 @@ class LiveRun:
             raise Refused
 
     def drop_tasks(self) -> None:
-        """Stop the steps in progress, because this node no longer holds the run."""
+        """Cancel the tasks of the steps in progress, without waiting for them."""
         for task in self.tasks.values():
             task.cancel()
         self.tasks.clear()
@@ -726,7 +737,8 @@ class LiveRun:
         return bool(self._unwritten or self.driver.unwritten or self._children or self._taken or self._ctx.changed)
 
     async def _write(self, **more: Any) -> Answer:
-        """Write everything that is not written yet."""
+        """Write everything that is not written yet, and `more`: further fields of the `Write`. Raises `Refused` if this
+        node no longer holds the run."""
         steps = [*self.driver.unwritten, *self._unwritten.values()]
         for record in self._unwritten.values():
             self.driver.records[record.position] = record
@@ -758,8 +770,8 @@ class LiveRun:
         return answer
 
     async def _park(self) -> bool:
-        """Park the run: leave the node until something arrives that the run waits for. Returns False if it has arrived
-        already."""
+        """Park the run: give up its claim until something arrives that the run waits for. Returns False if such a thing
+        has arrived already; the run is then not parked."""
         for operation in self.driver.pending.values():
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())
@@ -804,7 +816,8 @@ class LiveRun:
         self._body.engine.tell_ends([ending])
 
     async def _continue(self, input: str | None) -> bool:
-        """Begin again with an empty history and a new input. Steps of other branches are stopped."""
+        """Begin the function again with an empty history and a new input. Steps of other branches are stopped. Returns
+        False if the function cannot be called; the run has then failed."""
         await self._stop_tasks()
         self._ended.clear()
         self.driver.close()
@@ -829,7 +842,8 @@ def begin_task(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 def read_news(wanted: Wanted, run_id: str) -> Operation[tuple[list[Row], list[Row], FunctionRecord | None]]:
-    """Read the messages and the ends of children that a run waits for, and whether it is to be cancelled."""
+    """Read the rows of the messages and of the ended children that a run waits for, and the record of the run, which
+    says whether its cancellation was requested."""
     names = [(run_id, name) for name in dict.fromkeys(wanted.names)]
     mail = (yield statement("waiting_messages", names)) if names else []
     children = (yield sql("chains_ended", [(child,) for child in wanted.children])) if wanted.children else []

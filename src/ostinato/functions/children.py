@@ -21,7 +21,7 @@ OPTIONS = ("queue", "priority", "deadline", "serial_key", "concurrency", "parent
 
 
 def check_function_options(options: Mapping[str, Any]) -> None:
-    """Refuse an option that runs of functions do not take."""
+    """Raise OstinatoError for an option that runs of functions do not take."""
     for option in options:
         if option in ("retry", "timeout", "at_most_once"):
             raise OstinatoError(f"a function has no {option!r}; its steps have: step(function, {option}=…)")
@@ -43,7 +43,8 @@ def function_run(
     actor: str | None,
     now: Micros,
 ) -> tuple[Run, Timer | None]:
-    """Build a run of a function, and the timer of its deadline. Raises if the input or an option is wrong."""
+    """Build a run of a function, and the timer of its deadline, if it has one. Raises OstinatoError if the input or an
+    option is wrong."""
     check_function_options(options)
     try:
         builder = RunBuilder(name, definition, at, options, namespace=namespace, actor=actor, now=now)
@@ -55,7 +56,8 @@ def function_run(
 
 @dataclass(frozen=True, slots=True)
 class ChildStart:
-    """A checked start of a child. `run` builds its run."""
+    """The start of a child, checked but not done yet. The method `run` builds the child's run and the timer of its
+    deadline."""
 
     host: Host
     name: str
@@ -99,13 +101,14 @@ def _action_kinds(host: Host) -> dict[str, ActionKind]:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """Reads the argument of `ctx.start`: which child to start."""
+    """Reads the arguments of `ctx.start`, which say which child to start."""
 
     host: Host
     codes: Codes
 
     def named(self, target: Callable[..., Any]) -> tuple[str, str]:
-        """Return the name and the kind of a job or a function of this app. Raises `NotFound`."""
+        """Return the name and the kind of a job or a function that is given as an object. Raises `NotFound` if this app
+        has not declared it."""
         handlers = self.host.engine().handlers.values()
         job = next((handler for handler in handlers if handler.function is target), None)
         return (job.name, JOB) if job is not None else (self.codes.named(target), KIND)
@@ -113,7 +116,8 @@ class Children:
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> ChildStart:
-        """Check a start of a child. Raises if it is wrong."""
+        """Check the start of a child. Raises `NotFound` if no node has declared the job, or if this app has not
+        declared the function object. Raises `OstinatoError` if there is no such kind."""
         engine = self.host.engine()
         if not isinstance(target, str):
             target, kind = self.named(target)

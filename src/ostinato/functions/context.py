@@ -29,7 +29,7 @@ from ostinato.when.instants import Micros, to_datetime
 P = ParamSpec("P")
 T = TypeVar("T")
 Policy = Literal["cancel", "terminate", "abandon"]
-_PATIENCE = 100  # times that code may go on asking after it was refused
+_PATIENCE = 100  # how often code may catch TooLarge and ask again, before it is ended
 _POLICIES = ("cancel", "terminate", "abandon")
 
 
@@ -37,12 +37,13 @@ class ReadChild(Protocol):
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> Any:
-        """Check a start of a child. Returns what makes its run."""
+        """Check the start of a child. Return an object with the child's `name` and a method `run` that builds the
+        child's run."""
         ...
 
 
 class ChildHandle:
-    """A child run that a function has started. `id` is its run."""
+    """A child run that a function has started. `id` is the id of that run."""
 
     __slots__ = ("_ask", "id", "name")
 
@@ -102,8 +103,8 @@ class FunctionContext:
 
     @property
     def crashes(self) -> int:
-        """How many nodes were lost at this run since it last recorded anything. For use in a step: a replay has another
-        number."""
+        """How many nodes crashed while they worked on this run, since it last recorded anything. Use it only in a step:
+        in a replay the number is different."""
         return self._run.crashes
 
     @property
@@ -124,7 +125,8 @@ class FunctionContext:
     def step(self, function: Any, /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
         """Call a function, and record its result, which must be JSON. A step that has ended is never called again.
 
-        `step(function, retry=3, timeout="10s", at_most_once=True)` gives it a policy. Raises `StepFailed`."""
+        `step(function, retry=3, timeout="10s")` gives the function a policy. Awaiting the step raises `StepFailed` if
+        the function raised and is not tried again."""
         step = as_step(function)
         operation = self._ask(StepKind.STEP, step.name)
         operation.step, operation.arguments, operation.keywords = step, args, kwargs
@@ -143,7 +145,7 @@ class FunctionContext:
     # Waiting
 
     def sleep(self, length: Length) -> Awaitable[None]:
-        """Wait for this long. Meanwhile the run uses no memory."""
+        """Wait for this long. Meanwhile the run needs no worker and, outside the cache of its node, no memory."""
         operation = self._ask(StepKind.SLEEP, "")
         operation.length = read_length(length, "sleep")
         if operation.length < 0:
@@ -159,8 +161,8 @@ class FunctionContext:
         return operation
 
     def receive(self, name: str, *, timeout: Length | None = None, **default: Any) -> Awaitable[Any]:
-        """Wait for a message of this name, and return its payload. Each message is received once, the oldest first; a
-        message that arrived earlier is received at once. After the timeout, returns `default` if it is given, else
+        """Wait for a message with this name, and return its payload. Each message is received once, the oldest first. A
+        message that has already arrived is received at once. After the timeout, returns `default` if it is given, else
         raises `ReceiveTimedOut`."""
         check_text(name, "the message's name")
         for keyword in default:
@@ -188,7 +190,8 @@ class FunctionContext:
         **options: Any,
     ) -> Awaitable[ChildHandle]:
         """Start a child once: a function, a job or, with `kind="journey"`, a journey. `await child.result()` waits for
-        it. `on_parent_end` says what happens to the child if this function ends first."""
+        the child's end. `on_parent_end` says what happens to the child if this function ends first. Awaiting the start
+        raises `ChildFailed` if the child cannot be started."""
         if on_parent_end not in _POLICIES:
             raise OstinatoError(f"on_parent_end {on_parent_end!r} is none of {', '.join(_POLICIES)}")
         make: Any
@@ -209,15 +212,15 @@ class FunctionContext:
     # Values
 
     def now(self) -> datetime:
-        """The time, recorded: a replay returns the same."""
+        """Return the current time, and record it: a replay returns the same time."""
         return to_datetime(int(self._value(StepKind.NOW, lambda _: self._clock.now())))
 
     def random(self) -> float:
-        """A random number from 0 to 1, recorded."""
+        """Return a random number from 0 to 1, and record it: a replay returns the same number."""
         return float(self._value(StepKind.RANDOM, lambda position: self._dice(position).random()))
 
     def uuid(self) -> UUID:
-        """A random UUID, recorded."""
+        """Return a random UUID, and record it: a replay returns the same UUID."""
         return UUID(
             self._value(StepKind.UUID, lambda position: str(UUID(int=self._dice(position).getrandbits(128), version=4)))
         )
@@ -227,14 +230,15 @@ class FunctionContext:
         return self._driver.local(kind, make, self._clock.now())
 
     def _dice(self, position: str) -> Random:
-        """Return a source of random numbers that depends only on this position, so that they are the same until they
-        are recorded."""
+        """Return a source of random numbers whose seed depends only on the run and the position. So a number that was
+        lost before it was recorded is the same when the code runs again."""
         seed = f"{self._run.id}/{self.function.generation}/{position}".encode()
         return Random(hashlib.sha256(seed).digest())
 
     def version(self, name: str, version: int) -> int:
-        """Return which version of a change this run takes: `version` if it reaches this place for the first time, and 1
-        if it passed this place before the change."""
+        """Return the version of a change in the code that this run takes: `version` if the run reaches this place for
+        the first time, and 1 if it passed this place before the change. Later calls with the same `name` return the
+        same version."""
         check_text(name, "the change's name")
         if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= MOST:
             raise OstinatoError(
@@ -245,14 +249,15 @@ class FunctionContext:
     # Seen from outside
 
     def set_state(self, state: Any) -> None:
-        """Show a value outside: in `app.functions.get(id)`, over HTTP, and to queries of Temporal's clients."""
+        """Set a value that is visible from outside: in `app.functions.get(id)`, over HTTP, and in queries of Temporal's
+        clients."""
         text = to_json(state, "the state")
         if not self._driver.replaying:
             self.function.state = text
             self.changed = True
 
     def log(self, message: str, level: str = "info") -> None:
-        """Keep a line with the run. A replay does not repeat it."""
+        """Store a line in the log of the run. A replay does not store it again."""
         if self._driver.replaying or self.function.lines >= LOG_LINES:
             return
         line = (self._run.id, self.function.lines, self._clock.now(), clean(level), clean(str(message))[:LOG_BYTES])
@@ -284,7 +289,7 @@ class FunctionContext:
 
 
 def due_of(operation: Operation, now: Micros) -> Micros | None:
-    """Return when a wait that begins now ends."""
+    """Return when a wait that begins now ends or times out, or None if it has no such time."""
     until = operation.options.get("until")
     if until is not None:
         return int(until)

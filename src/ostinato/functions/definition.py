@@ -28,7 +28,7 @@ ONCE = read_retry(None)
 class StepFunction(Generic[P, R]):
     """A function with a policy for its use as a step. Calling it calls the function itself.
 
-    `retry` is its retry policy, and `timeout` the limit of each attempt. `at_most_once`: an interrupted attempt is not
+    `retry` is its retry policy. `timeout` limits each attempt. With `at_most_once`, an interrupted attempt is not
     repeated; the code gets `StepInterrupted` instead.
     """
 
@@ -106,8 +106,8 @@ def step(
 
 
 def as_step(function: Any) -> StepFunction[..., Any]:
-    """Return a function as a step. Raises if it cannot be one, for example because it is a coroutine that was already
-    called."""
+    """Return a function as a step. Raises OstinatoError if it cannot be one, for example because it is a coroutine:
+    `ctx.step(charge(5))` instead of `ctx.step(charge, 5)`."""
     if isinstance(function, StepFunction):
         return function
     if inspect.iscoroutine(function):
@@ -127,7 +127,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True)
 class FunctionCode:
-    """One version of a function. `pinned`: runs that began with this version continue only with this version."""
+    """One version of a function. With `pinned`, runs that began with this version continue only with this version."""
 
     handler: Handler
     version: int
@@ -150,7 +150,8 @@ class FunctionCode:
 def make_code(
     function: Callable[..., Any], *, name: str | None, version: int, pinned: bool, options: Mapping[str, Any]
 ) -> FunctionCode:
-    """Read a declaration. Raises if it is wrong."""
+    """Read the declaration of a function. Raises OstinatoError if it is wrong. Warns about calls that a replay would
+    not repeat in the same way."""
     called = name or getattr(function, "__name__", "a function")
     if not inspect.iscoroutinefunction(function):
         raise OstinatoError(f"function {called!r} is not async; write `async def {called}(ctx, …)`")
@@ -181,7 +182,8 @@ def make_code(
 
 
 def as_function(problem: OstinatoError) -> OstinatoError:
-    """Return the same error with the word "function": the check of inputs says "job"."""
+    """Change the word "job" in an error's message to "function", and return the error. The shared checks of names and
+    inputs say "job"."""
     words = str(problem.args[0]) if problem.args else str(problem)
     problem.args = (words.replace("the job's name", "the function's name").replace("job ", "function ", 1),)
     return problem
@@ -214,15 +216,17 @@ class Codes:
         return versions[max(versions)] if versions else None
 
     def to_go_on(self, name: str, version: int, pinned: bool) -> FunctionCode | None:
-        """Return the code that may continue a run which began with this version: the same version if it is pinned, else
-        the newest. Returns None if the newest is older than that, because this node lacks the newer code."""
+        """Return the code that may continue a run which began with `version`. If the run is `pinned`, that is the same
+        version; otherwise it is the newest version, unless that is older than `version`. Returns None if this process
+        does not have such code."""
         if pinned:
             return self._by_name.get(name, {}).get(version)
         newest = self.newest(name)
         return newest if newest is not None and newest.version >= version else None
 
     def named(self, function: str | Callable[..., Any]) -> str:
-        """Return the name of a function that is given itself or by name."""
+        """Return the name of a function that is given as an object or by name. Raises NotFound for an object that this
+        app has not declared."""
         if isinstance(function, str):
             check_text(function, "the function's name")
             return function

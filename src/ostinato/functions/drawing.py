@@ -71,7 +71,8 @@ class _Axis:
 
 
 def draw_steps(info: FunctionInfo, steps: Sequence[StepInfo], now: Micros) -> str:
-    """Return the SVG. Only the newest `MOST_ROWS` operations are drawn; a line says how many are not."""
+    """Return an SVG timeline of a run. Only the newest `MOST_ROWS` operations are drawn; a line says how many are
+    left out."""
     rows = steps[-MOST_ROWS:]
     axis = _axis(info, rows, to_datetime(now))
     parts, top = _header(info, len(steps) - len(rows))
@@ -89,7 +90,8 @@ def draw_steps(info: FunctionInfo, steps: Sequence[StepInfo], now: Micros) -> st
 
 
 def _axis(info: FunctionInfo, rows: Sequence[StepInfo], now: datetime) -> _Axis:
-    """Return the axis: from the beginning of the run, or of the first row, to the end of the run, or now."""
+    """Return the time axis. It begins with the first operation that is drawn, and ends with the run, or now if the run
+    has not ended."""
     moments = [moment for step in rows for moment in (step.begun, step.finished) if moment is not None]
     first = min(moments, default=info.created)
     last = max([*moments, info.finished if info.finished is not None else now, first])
@@ -242,7 +244,7 @@ def error_words(error: Any) -> str:
 
 
 def length(seconds: float) -> str:
-    """A length of time by its two largest units: `3 d 4 h`, `1.5 s`, `20 ms`."""
+    """Return a length of time in its one or two largest units: `3 d 4 h`, `1.5 s`, `20 ms`."""
     if seconds < 0.001:
         return "0"
     for unit, name in _UNITS:
@@ -257,7 +259,7 @@ def length(seconds: float) -> str:
 
 
 def _fitting(words: str, width: float) -> str:
-    """Shorten words until they fit."""
+    """Shorten words until they fit into a width."""
     if text_width(words, 12) <= width:
         return words
     most = len(words)

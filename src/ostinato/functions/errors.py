@@ -12,9 +12,9 @@ class FunctionError(OstinatoError):
 
 
 class StepFailed(FunctionError):
-    """A step has failed and has no attempts left. `type` is the class of its exception, `error` everything that is
-    recorded of it. A replay raises the same error. The exception itself is not recorded, so code must not depend on its
-    class."""
+    """A step has failed and is not tried again. `type` is the name of the class of its exception. `error` is everything
+    that is recorded about that exception. A replay raises the same StepFailed. The exception object itself is not
+    recorded, so code cannot catch it by its class."""
 
     def __init__(self, step: str, error: dict[str, Any]) -> None:
         self.step = step
@@ -28,7 +28,8 @@ class StepInterrupted(StepFailed):
 
 
 class ChildFailed(FunctionError):
-    """A child run did not succeed, or could not be started. `status` says how it ended, or `not started`."""
+    """A child run did not succeed, or could not be started. `status` is the status in which it ended, or `not
+    started`."""
 
     def __init__(self, child: str, name: str, status: str, reason: str | None, error: Any) -> None:
         self.child = child
@@ -43,8 +44,9 @@ class ReceiveTimedOut(FunctionError, TimeoutError):
 
 
 class Cancelled(BaseException):
-    """The run is being cancelled; the argument is the reason. Clean up in `finally` or `except Cancelled`, within the
-    grace. Like `asyncio.CancelledError`, it is no `Exception`, so `except Exception` does not swallow it."""
+    """The run is being cancelled; the argument is the reason. Code may clean up in `finally` or `except Cancelled`,
+    within `model.CANCEL_GRACE`. Like `asyncio.CancelledError`, this is a BaseException, so `except Exception` does not
+    catch it."""
 
 
 class TooLarge(FunctionError):
@@ -52,8 +54,8 @@ class TooLarge(FunctionError):
 
 
 class CodeMissing(BaseException):
-    """This node lacks code that the run began with; the argument names it. The run is left to a node that has the code.
-    Like `Cancelled`, it is no `Exception`."""
+    """This node lacks code that the run began with; the argument names that code. The run is left to a node that has
+    it. Like `Cancelled`, this is a BaseException."""
 
 
 class NotDurable(FunctionError):
@@ -61,7 +63,8 @@ class NotDurable(FunctionError):
 
 
 class Changed(FunctionError):
-    """The code asks for another operation than the record of the run has."""
+    """The code of a function no longer fits the record of the run: it asks for another operation than the record
+    has."""
 
     def __init__(self, words: str, *, position: str, expected: str, actual: str, place: str) -> None:
         super().__init__(words)

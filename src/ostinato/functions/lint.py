@@ -98,7 +98,8 @@ def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, st
 
 @lru_cache(maxsize=256)  # parsing takes milliseconds, and tests declare the same functions for every app
 def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
-    """Return line and name of each call that a function in this file makes itself, except calls of its variables."""
+    """Return (line, name) of each call in the body of a function in this file. Calls through the function's own
+    variables and parameters are left out."""
     try:
         lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))
@@ -117,7 +118,7 @@ def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Return the nodes of a statement without those in nested plain functions and lambdas, which may be steps."""
+    """Yield the nodes of a statement, except those in nested functions, lambdas and classes: these may be steps."""
     if isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef | ast.ClassDef):
         return
     yield node

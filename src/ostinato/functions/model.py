@@ -9,11 +9,11 @@ from ostinato.when.instants import SECOND, Micros
 
 KIND = "function"
 WAKE, GRACE, CHILDREN = "wake", "grace", "children"  # purposes of timers
-NO_CODE = "no node with function "  # what a run waits for whose code no node has; its name follows
+NO_CODE = "no node with function "  # begins the reason of a run that waits for its code; the function's name follows
 CANCEL_GRACE: Micros = 30 * SECOND  # how long a cancelled function may clean up
 MOST_STEPS = 10_000
-MOST_MESSAGES = 1_000  # that a run has not received
-DEEPEST = 50  # children of children
+MOST_MESSAGES = 1_000  # of one run that it has not received yet
+DEEPEST = 50  # levels of functions, each a child of the one above
 
 
 class StepKind(StrEnum):
@@ -31,8 +31,8 @@ class StepKind(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """The status of a recorded operation. `pending`: it waits, possibly for its next attempt. `begun`: a step with
-    `at_most_once` has begun."""
+    """The status of a recorded operation. `pending` means that it waits, possibly for its next attempt. `begun` means
+    that a step with `at_most_once` has begun."""
 
     PENDING = "pending"
     BEGUN = "begun"
@@ -50,10 +50,11 @@ class StepStatus(StrEnum):
 class StepRecord:
     """The row of one operation of a function.
 
-    `position` identifies the operation in the code: its number in the function, or in its branch of a gather (`3.1.0`).
-    `seq` is its place in the order in which outcomes were delivered; None if it has no outcome yet, and for values that
-    the code does not wait for. `due` is when it wakes up, times out or is tried again. `child_id` is the run that it
-    started.
+    `position` identifies the operation in the code: `3` is the fourth operation of the function, and `3.1.0` is the
+    first operation in the second branch of the gather at position 3. `digest` identifies the arguments of a step. `seq`
+    is the operation's place in the order in which outcomes were delivered. It is None if there is no outcome yet, and
+    for values that the code does not wait for. `due` is when the operation wakes up, times out or is tried again.
+    `child_id` is the child run that it started or waits for.
     """
 
     run_id: str
@@ -77,9 +78,9 @@ class FunctionRecord:
     """The record of a run without its steps.
 
     `version` and `code` are the version and the digest of the code that the run began with; with `pinned`, no other
-    version may continue it. `generation` counts how often it continued with an empty history; `input` is then the new
-    input. `state` is the value of `ctx.set_state`. `cancel` is when its cancellation was requested, `cancelled` when
-    its code got `Cancelled`.
+    version may continue it. `generation` counts how often the run continued with an empty history (`ctx.continue_as`);
+    `input` is then the new input. `depth` counts the functions above this one, if it is a child. `state` is the value
+    of `ctx.set_state`. `cancel` is when the cancellation was requested. `cancelled` is when the code got `Cancelled`.
     """
 
     run_id: str
@@ -103,7 +104,7 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to a run. `position` is that of the `receive` that has received it, if any."""
+    """A message to a run. `position` is the position of the `receive` that has received the message, or None."""
 
     run_id: str
     id: str

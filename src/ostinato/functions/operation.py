@@ -22,8 +22,8 @@ _HERE = __file__.rsplit("/", 1)[0]
 class Operation:
     """One operation, to be awaited once. It begins when it is awaited.
 
-    Its `position` is assigned when the code creates it, so that it does not depend on which operation is awaited first
-    and is the same in every replay.
+    Its `position` is assigned when the code creates the operation. So the position does not depend on which operation
+    is awaited first, and it is the same in every replay.
     """
 
     __slots__ = (
@@ -58,7 +58,7 @@ class Operation:
         self.settled = False
         self.result: Any = None
         self.problem: BaseException | None = None
-        # What the kinds need.
+        # Each of these is used by some kinds of operations only.
         self.step: StepFunction[..., Any] | None = None
         self.arguments: Sequence[Any] = ()
         self.keywords: dict[str, Any] = {}

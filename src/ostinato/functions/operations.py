@@ -1,6 +1,7 @@
 """Transactions of functions: write the steps, waits, ends and messages of many runs together.
 
-A node writes only to runs that it holds. Like every transaction, these lock owners before runs.
+A node writes only to runs that it holds. Like every transaction, these lock the schedules and the parents of runs
+before the runs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Wanted:
-    """The things that a run waits for: messages of these names, the end of these children, a time."""
+    """The things that a run waits for: messages with these names, the ends of these children, and the time `due`. The
+    first of them wakes the run."""
 
     names: Sequence[str] = ()
     children: Sequence[str] = ()
@@ -58,9 +60,9 @@ class Write:
     """One write about a claimed run.
 
     `steps` are the rows of new and changed steps, and `function` is the record of the run, if it has changed. `taken`
-    lists the received messages, as (id, position). `parks` says what the run waits for, if it leaves its node. `end` is
-    the end of the run, or of its claim if the run is handed back. `continues` deletes its history. `grace` is when the
-    clean-up of a cancelled run must be finished.
+    lists the received messages, as (message id, position of the `receive`). `parks` says what the run waits for, if it
+    leaves its node. `end` is the end of the run, or of its claim if the run is handed back. `continues` means that the
+    history of the run is deleted. `grace` is when the clean-up of a cancelled run must be finished.
     """
 
     run: Run
@@ -76,7 +78,8 @@ class Write:
 
 
 def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
-    """Write the progress of runs that `node` holds. Returns an answer for each. A refused write has changed nothing."""
+    """Write the progress of runs that `node` holds. Returns an answer for each write. A write that is answered with
+    `REFUSED` has changed nothing."""
     leaving = [written.run for written in writes if written.parks is not None or written.end is not None]
     if leaving:
         yield from lock_owners(leaving, kinds)
@@ -111,8 +114,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Return the runs whose write an earlier try has committed, although its answer was lost. They have left the node
-    with that write."""
+    """Return (run id, claim) of the runs whose write an earlier try has committed, although its answer was lost. Such a
+    run has left the node with that write."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -164,10 +167,12 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Return the runs that need not wait, because a message, the end of a child or a cancellation has arrived.
+    """Return the ids of the runs that must not park, because a message, the end of a child or a cancellation that they
+    wait for has arrived.
 
-    The runs are locked, and the sender of each of these locks the run first, so none is missed. `ending` are the runs
-    that end in this transaction; the store does not show them as ended yet.
+    The runs are locked here, and every transaction that sends a message, ends a child or requests a cancellation locks
+    the run first. So none of these is missed. `ending` are the ids of runs that end in this transaction; the store does
+    not show them as ended yet.
     """
     if not writes:
         return set()
@@ -208,7 +213,7 @@ def _reason(wanted: Wanted) -> str:
 
 
 def _close(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end, and stop or leave their children."""
+    """Delete the timers of runs that end, and let their children be stopped (see `close_runs`)."""
     if ends:
         yield from close_runs([written.run for written in ends], now)
 
@@ -229,18 +234,20 @@ def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """A message to be sent, for a caller in a namespace."""
+    """A message to send. `namespace` is the caller's: the run must be in the same namespace."""
 
     message: Message
     namespace: str
 
 
 def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
-    """Put messages into mailboxes, and wake the runs that wait. Returns, for each message, '' if it was taken, or the
-    reason why not. If the run already has a message with the same id, the new one is dropped and counts as taken.
+    """Put messages into mailboxes, and wake the runs that wait.
 
-    Messages are received in the order of their time of sending. Each message gets a later time than the one before
-    it, so the order of arrival is kept even if the clocks of the nodes differ."""
+    Returns an answer for each message: '' if it was accepted, else `not_found`, `full`, or the status of a run that has
+    ended (see `refusal`). If the run already has a message with the same id, the new one is dropped, and the answer is
+    ''. Messages are received in the order of their field `sent`. Each message gets a later `sent` than the one before
+    it, so they are received in the order of arrival even if the clocks of the nodes differ.
+    """
     ids = sorted({sending.message.run_id for sending in sendings})
     runs = {run.id: run for run in map(whole_run, (yield sql("runs_for_update", [(id,) for id in ids])))}
     rows = (yield statement("unread_messages", [(id,) for id in runs])) if runs else []
@@ -289,7 +296,8 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return the answers, with '' for messages that were delivered before the run ended or its mailbox was full."""
+    """Return the answers, but replace the answer by '' if the run already has a message with the same id: an earlier
+    try put it there before the run ended or its mailbox was full."""
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [
@@ -304,7 +312,7 @@ def is_delayed(run: Run, now: Micros) -> bool:
 
 
 def refusal(id: str, answer: str) -> Exception:
-    """Return the error for an answer of `send`."""
+    """Return the error for an answer of `send` that is not '': NotFound, MailboxFull or FunctionOver."""
     if answer == "not_found":
         return NotFound(f"there is no function run {id!r}")
     if answer == "full":
@@ -315,7 +323,8 @@ def refusal(id: str, answer: str) -> Exception:
 def start_with_messages(
     run: Run, deadline: Timer | None, messages: Sequence[Message], now: Micros
 ) -> Operation[Started]:
-    """Start a run with messages in its mailbox. If a run with its key exists, send nothing."""
+    """Start a run with messages in its mailbox. If a run with the same key exists already, nothing is started or
+    sent."""
     (started,) = yield from start([run], now, [] if deadline is None else [deadline])
     if messages and started.new:
         yield statement("insert_messages", [message_row(replace(sending, run_id=started.id)) for sending in messages])

@@ -1,4 +1,4 @@
-"""The part of functions in one app: the calls, and the body of a node."""
+"""What the way `functions` adds to one app: `app.functions`, and the body that works on claimed runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FunctionsPart(Part):
         return {KIND: around.body}
 
     async def prepare(self) -> None:
-        """Store which functions this node declares, for processes that do not have their code."""
+        """Store which functions this node declares, so that processes without their code can start them."""
         now = self.host.engine().clock.now()
         rows = [
             (code.name, code.version, code.digest, code.handler.declaration.write(), now) for code in self._around.codes
@@ -95,7 +95,8 @@ class FunctionsPart(Part):
 
 
 def read_count(value: object, place: str) -> int:
-    """Read a whole number from 1."""
+    """Read a whole number from 1 to 1,000,000. Raises OstinatoError for anything else. `place` is the name of the
+    setting."""
     try:
         count = int(str(value))
     except ValueError:

@@ -38,7 +38,8 @@ class Evicted(GeneratorExit):
 
 
 class Overrun(BaseException):
-    """Raised instead of an error that the code has caught again and again, so that it cannot loop forever."""
+    """Raised in place of `problem` after the code has caught `problem` many times, so that the code cannot loop
+    forever. `except Exception` does not catch it."""
 
     def __init__(self, problem: FunctionError) -> None:
         self.problem = problem
@@ -73,7 +74,8 @@ class Branch:
 
 
 class Gather:
-    """A gather in progress. It waits for all its branches, and then raises the earliest failure."""
+    """A gather in progress. It waits for all its branches. Then it returns their results, or raises the first failure
+    if there was one; a cancellation takes precedence."""
 
     __slots__ = ("left", "operation", "problem", "results")
 
@@ -87,9 +89,10 @@ class Gather:
 class Driver:
     """One run of a function in memory.
 
-    `records` are its recorded steps by position. `pending` are operations without an outcome, by position, in the order
-    in which they were asked for. `unwritten` are values such as `ctx.now()` that are not written yet. Once `over` is
-    true, `result` or `problem` is what the function ended with.
+    `records` maps positions to recorded operations. `pending` maps positions to operations that the code waits for, in
+    the order in which it began to wait. `unwritten` are values such as `ctx.now()` that are not written yet.
+    `unawaited` are operations that the code has created and not awaited yet. Once `over` is true, the function has
+    ended with `result` or `problem`.
     """
 
     def __init__(self, run_id: str, records: Mapping[str, StepRecord]) -> None:
@@ -108,7 +111,7 @@ class Driver:
         )
         self._replay = deque(order)
         self.seq = (order[-1].seq or 0) + 1 if order else 1
-        # A change's version is found by its name; code that no longer asks for it has let its old runs end.
+        # Records of `ctx.version` are not expected to be asked for: code drops such a call when no old run needs it.
         self._unasked = {position for position, record in self.records.items() if record.kind != StepKind.VERSION}
         self._changed: Changed | None = None
         self._runnable: deque[tuple[Branch, Any, BaseException | None]] = deque()
@@ -134,7 +137,8 @@ class Driver:
         return operation
 
     def local(self, kind: StepKind, make: Callable[[str], Any], now: int) -> Any:
-        """Return a value that is recorded without waiting. `make` computes it from its position."""
+        """Return the recorded value at the next position. If there is none, compute it with `make`, which gets the
+        position, and record it. The code does not wait meanwhile."""
         branch = self._asking(kind)
         position = branch.next_position()
         self.asked += 1
@@ -156,8 +160,9 @@ class Driver:
         return orjson.loads(record.result or "null")
 
     def version(self, name: str, version: int, now: int) -> int:
-        """Return which version of a change this run takes: the recorded one; 1 if the run passed this place before the
-        change; else `version`, which is recorded."""
+        """Return the version of a change that this run takes. That is the recorded version, if there is one. Otherwise
+        it is 1 during a replay, because the run passed this place before the change was made. Otherwise it is
+        `version`, which is recorded."""
         self._asking(StepKind.VERSION)
         position = f"version:{name}"
         record = self._recorded(position, StepKind.VERSION, name)
@@ -192,8 +197,8 @@ class Driver:
         self._add(Branch(coroutine))
 
     def advance(self) -> None:
-        """Run the code until it ends, or until every branch waits for an operation without an outcome. Raises
-        `Changed`."""
+        """Run the code until it ends, or until every branch waits for an operation without an outcome. Recorded
+        outcomes are delivered on the way. Raises `Changed` if the code does not fit the record."""
         self._run()
         while not self.over and self._replay:
             record = self._replay[0]
@@ -203,13 +208,14 @@ class Driver:
             self._replay.popleft()
             self.deliver(operation, record)
             self._run()
-        # Here all outcomes on record are delivered, so the code has asked for all that the record has, waits included.
+        # Here all recorded outcomes are delivered. Code that fits the record has now asked for all its operations,
+        # including those that still wait.
         if self._unasked and not isinstance(self.problem, ContinueAs | CodeMissing):
             unasked = [self.records[position] for position in self._unasked]
             raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
 
     def settle(self, operation: Operation, record: StepRecord) -> None:
-        """Assign an outcome its place in the order of outcomes. It is delivered after it has been written."""
+        """Assign an outcome its place in the order of outcomes, and add it to the records."""
         record.seq = self.seq
         self.seq += 1
         self.records[record.position] = record

@@ -37,8 +37,9 @@ _LATE = "cancelled; its clean-up took longer than the grace"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Cancel a run: its code gets `Cancelled` where it waits, and may clean up. A run whose code has never run ends at
-    once, and so does a run that is terminated or has passed its deadline."""
+    """Stop a run. If it is cancelled, its code gets `Cancelled` where it waits, and may clean up before the run ends. A
+    run that is terminated or has passed its deadline ends at once, and so does a run that has no record yet. Returns
+    the run's status after that, events to write, and the runs that ended."""
     if status is Status.CANCELLED:
         rows = yield statement("functions_by_ids", [(run.id,)])
         if rows:
@@ -53,7 +54,8 @@ def stop(
 def _end_at_once(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run, even if a node holds it, and release its keys."""
+    """End a locked run, even if a node holds it, and release its serial key and its concurrency key. Returns the same
+    as `stop`."""
     yield from close_runs([run], now)
     yield sql("drop_timers", [("run", run.id)])
     held_limit = [run] if run.concurrency_key is not None and run.status in (Status.READY, Status.ACTIVE) else []
@@ -65,8 +67,8 @@ def _end_at_once(
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make the runs of a dead node ready again; they continue from their records. A run fails if several nodes in a row
-    have crashed on it without a new step."""
+    """Make the runs of a dead node ready again; they continue from their records. A run fails if `CRASHES` nodes in a
+    row have crashed while they worked on it, and no step was recorded in between."""
     lost = [run for run in runs if run.crashes + 1 >= CRASHES]
     others = [run for run in runs if run.crashes + 1 < CRASHES]
     if others:
@@ -95,7 +97,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 
 def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Wake the parents that wait for ended children. A parent reads the outcome when it continues."""
+    """Wake the parents that wait. A parent reads the outcome of its child when it continues."""
     waiting = [run.id for run in parents if run.status is Status.WAITING and run.claim]
     if waiting:
         yield from wake(waiting, now)
@@ -103,8 +105,8 @@ def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kin
 
 
 def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Make runs ready whose time has come. The timer of a run that another transaction has locked is postponed. A run
-    that is ready or active needs no timer: it sets one when it parks."""
+    """Make the waiting runs of these timers ready. If another transaction has locked a run, its timer is postponed. A
+    run that is ready or active needs no timer: it sets one when it parks."""
     ids = [(id,) for id in dict.fromkeys(timer.owner for timer in timers)]
     runs = {run.id: run for run in map(whole_run, (yield sql("free_runs", ids)))}
     waiting = [id for id, run in runs.items() if run.status is Status.WAITING]
@@ -119,7 +121,7 @@ def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Ki
 
 
 def end_grace(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """End cancelled runs whose clean-up has exceeded the grace."""
+    """End the cancelled runs of these timers: their clean-up has taken longer than `CANCEL_GRACE`."""
     rows = yield sql("runs_by_ids", [(timer.owner,) for timer in timers])
     owners = yield from lock_owners([whole_run(row) for row in rows], kinds)
     events: list[Row] = []

@@ -22,7 +22,8 @@ _CHILDREN_AT_ONCE = 100
 
 
 def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Stop the children of ended runs, a limited number at a time, each by its policy."""
+    """Cancel or terminate the children of ended runs, each by its policy. Only a limited number is stopped at a time;
+    if more are left, the timers are set again. Returns events to write."""
     parents = [(timer.owner,) for timer in timers]
     rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
     events: list[Row] = []

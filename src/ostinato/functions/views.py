@@ -16,8 +16,9 @@ from ostinato.when.instants import optional_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class FunctionInfo:
-    """A run of a function. `state` is the value of `ctx.set_state`. `version` and `code` are those that the run began
-    with, None before it begins. `generation` counts how often it continued with an empty history."""
+    """A run of a function. `state` is the value of `ctx.set_state`. `version` and `code` are the version and the digest
+    of the code that the run began with; both are None before it begins. `generation` counts how often the run continued
+    with an empty history."""
 
     id: str
     name: str
@@ -66,7 +67,8 @@ class StepInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInfo:
-    """A version of a function that a node has declared. `declared` is when a node with it started last."""
+    """A version of a function that a node has declared. `code` is the digest of its code. `declared` is when a node
+    with this version last started."""
 
     name: str
     version: int
@@ -76,8 +78,8 @@ class DeclaredInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrainInfo:
-    """How many unfinished runs began with one version of a function's code. `declared`: a node has declared this
-    version with the same code. `current`: it is also the newest version."""
+    """How many unfinished runs began with one version of a function's code. `declared` means that a node has declared
+    this version with the same code. `current` means that this version is also the newest."""
 
     name: str
     version: int
@@ -135,8 +137,8 @@ def step_info(step: StepRecord) -> StepInfo:
 
 
 def in_order(steps: Sequence[StepRecord]) -> list[StepRecord]:
-    """Return steps in the order in which they began; steps that began together, in the order of the code. The order
-    does not change when they end."""
+    """Return steps in the order in which they began. Steps that began at the same time are in the order of the code.
+    This order does not change when steps end."""
     return sorted(steps, key=lambda step: (step.begun, _numbers(step.position)))
 
 

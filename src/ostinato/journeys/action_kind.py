@@ -17,13 +17,13 @@ from ostinato.schedules.model import Action, Schedule
 from ostinato.start_checks import read_positive_length
 from ostinato.store.contract import Operation, sql
 
-_BOUND = ("binding", "generation")  # only bindings write these
+_BOUND = ("binding", "generation")  # fields of an action that only bindings write
 
 
 def journey_run(action: Action, namespace: str) -> Run:
-    """Return a run that starts a journey. Its instance begins when a node claims the run. A journey has one attempt,
-    so `deadline` and `timeout` mean the same: the shorter one limits the run, in addition to the limit of the
-    definition."""
+    """Return the run by which a schedule's action starts a journey. The instance begins when a node claims the run. A
+    journey has one attempt, so the options `deadline` and `timeout` mean the same. The shorter of them limits the run,
+    in addition to the limit in the definition. Raise `OstinatoError` if the action is invalid."""
     lengths = [read_positive_length(action.options.get(name), name) for name in ("deadline", "timeout")]
     within = min((length for length in lengths if length is not None), default=None)
     fields = {name: part for name, part in action.input.items() if part is not None}
@@ -47,8 +47,9 @@ def journey_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Return, by schedule id, why a schedule cannot start its journey: the journey does not exist, has no such state,
-    or refuses the input. Reads each definition once. Skips bindings, which are checked when they are created."""
+    """Return a dict from schedule id to the reason why the schedule cannot start its journey: the journey does not
+    exist, has no such state, or refuses the input. Schedules without a problem are not in the dict. Each definition is
+    read once. Bindings are skipped, because they are checked when they are created."""
     definitions: dict[tuple[str, ...], Definition | OstinatoError] = {}
     problems: dict[str, OstinatoError] = {}
     for schedule in schedules:
@@ -85,8 +86,8 @@ def _forget(schedules: Sequence[str]) -> Operation[None]:
 
 
 def check_start(definition: Definition, start: Any, context: Mapping[str, Any]) -> None:
-    """Raise `OstinatoError` unless the journey can start at this state with this context. With a `start`, the input
-    schema does not apply."""
+    """Raise `OstinatoError` unless the journey can start with this context. `start` names the state to start at. If it
+    is None, the journey starts at its first state, and the context must be valid for the input schema."""
     if definition.is_api:
         raise OstinatoError(f"{definition.name!r} is an API; call it instead of starting it")
     if start is not None and start not in definition.spec.states:

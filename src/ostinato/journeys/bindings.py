@@ -1,8 +1,8 @@
 """Bindings: the schedules that journeys create with `schedule:v1`.
 
 A binding is a schedule that starts the journey at a given state. It runs one instance at a time, and at most `max_runs`
-in total. Each run begins with the context at the end of the previous one. The context may contain secrets, so it is
-stored only in the binding's row: not in the schedule, in the input of a run, or in an event.
+in total. Each run begins with the final context of the previous run. The context may contain secrets, so it is stored
+only in the binding's row. It is not stored in the schedule, in the input of a run, or in an event.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ from ostinato.when.instants import Micros, to_datetime
 
 EXISTS = "SCHEDULE_EXISTS"
 TOO_MANY = "SCHEDULE_LIMIT"
-# A time that comes during a run waits for its end; further ones are skipped with a reason.
+# A due time that comes during a run waits until the run ends. Further due times are skipped, with a reason.
 POLICIES = Policies(Overlap.BUFFER_ONE, CatchUp("latest"), manual_counts=True)
 
 
 def maker(kinds: Kinds) -> Maker:
-    """Return a `Maker` for changes that build no runs."""
+    """Return a `Maker` for changes of schedules that create no runs."""
     return Maker(lambda name: None, run_kinds=kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A row of the table of bindings. `last_context` is empty in lists."""
+    """A row of the table of bindings. `last_context` is the context for the next run, as JSON. Statements that list
+    bindings leave it empty."""
 
     id: str
     namespace: str
@@ -99,7 +100,7 @@ class BindingInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingRequest:
-    """The checked settings of a `schedule:v1` task."""
+    """The checked settings of a `schedule:v1` task. Call the request to write its binding."""
 
     id: str
     definition: Definition
@@ -123,13 +124,13 @@ class BindingRequest:
         }
 
     def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
-        """Create or renew the binding, in the transaction that advances the run. Return events to write, or the
-        problem."""
+        """Create the binding, or renew an existing one, in the transaction that advances the run. Return the events to
+        write, or a `TaskProblem` if the binding exists already or a limit is reached."""
         namespace = run.namespace
         yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
         existing = yield from _open_bindings(namespace, self.identity)
         if any(one.id == self.id for one, _ in existing):
-            return []  # an earlier try of this call
+            return []  # an earlier attempt of this call created it
         if existing and self.on_existing == "fail":
             detail = f"journey {self.definition.name!r} has a schedule at {self.start!r} for this subject already"
             return TaskProblem(EXISTS, "The schedule exists already", detail)
@@ -152,7 +153,8 @@ class BindingRequest:
 
 
 def _open_bindings(namespace: str, identity: Mapping[str, str]) -> Operation[list[tuple[Binding, Schedule]]]:
-    """Return the active bindings of an identity with their schedules, newest first, and lock both."""
+    """Return the active bindings of an identity, each with its schedule, newest first. Lock the bindings and the
+    schedules."""
     rows = yield sql("same_bindings", namespace=namespace, **identity)
     bindings = [Binding(*row) for row in rows]
     if not bindings:
@@ -168,8 +170,8 @@ def _spec(period: str, start_at: Micros) -> Spec:
 
 
 def _restarted(schedule: Schedule, request: BindingRequest, start_at: Micros, now: Micros) -> Schedule:
-    """Return the schedule from the beginning. If `start_at` is in the past, the latest time since then is due at once,
-    and earlier times are not."""
+    """Return the schedule with the timing of the request and a new count of runs. If `start_at` is in the past, the
+    latest due time since then is due at once, and earlier due times are skipped."""
     spec = _spec(request.period, start_at)
     first = start_at if start_at > now else spec.compiled.previous(now + 1) or now
     begun = replace(
@@ -212,8 +214,9 @@ def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Ro
 def _renew(
     request: BindingRequest, binding: Binding, schedule: Schedule, now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Change the binding to the new request. Its count of runs restarts, and the context of an active run is not
-    carried over."""
+    """Change an existing binding to the settings of the request, and return the events to write. The count of runs
+    restarts at 0. Runs that have not begun are cancelled. A run that has begun finishes, but its context is not carried
+    over to the next run."""
     start_at = now if request.start_at is None else request.start_at
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     decision = Decided(replace(schedule, memory=replace(schedule.memory, waiting=0)))
@@ -252,14 +255,15 @@ def _renew(
 
 
 class BindingReplaced(Conflict):
-    """Raised if a binding was renewed after this run was fired and before the run began."""
+    """Raised if a binding was renewed after it fired a run and before that run began."""
 
 
 def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """Return the definition, the first decision and the binding's generation for a run. Raise `BindingReplaced` if the
-    run was fired for another generation (`fired_for`)."""
+    """Begin the instance of a run that the binding `id` fired. Return the definition, the first decision and the
+    generation of the binding. `fired_for` is the generation that fired the run. Raise `BindingReplaced` if the binding
+    has another generation now, and `NotFound` if there is no such binding."""
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")
@@ -282,8 +286,8 @@ def begin_run(
 
 
 def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None]:
-    """Count ended runs, and store their contexts for the next runs. Ignores runs whose binding was renewed or cancelled
-    since they began."""
+    """Count the run of each ended instance in its binding, and store the final context there for the next run. Ignore
+    instances whose binding was renewed or cancelled after they began."""
     left = {record.binding: record for record in ended}
     bindings = [Binding(*row) for row in (yield sql("lock_bindings", [(id,) for id in left]))]
     going = [
@@ -324,8 +328,9 @@ def _infos(bindings: Sequence[Binding]) -> Operation[list[BindingInfo]]:
 
 
 def cancel_binding(call: Call, id: str) -> Operation[Answer]:
-    """Close the binding's schedule. An active run finishes, and its context is not stored. Cancelling again changes
-    nothing."""
+    """Close the schedule of a binding, and mark the binding as cancelled. An active run finishes, but its context is
+    not stored. Cancelling a second time changes nothing. Return the answer of the schedule's deletion, which is empty
+    if the schedule no longer exists."""
     answer: Answer = {}
     with suppress(NotFound):
         answer = yield from delete(call, "leave")
@@ -336,7 +341,7 @@ def cancel_binding(call: Call, id: str) -> Operation[Answer]:
 
 
 def binding_info(binding: Binding, schedule: Schedule | None) -> BindingInfo:
-    """Return the view of a binding and its schedule."""
+    """Return the view of a binding. `schedule` is the binding's schedule, or None if it was deleted."""
     state = binding.state
     if schedule is not None and state == "active" and schedule.standing is not State.RUNNING:
         state = "cancelled" if schedule.closed is not None else schedule.standing.value

@@ -1,4 +1,4 @@
-"""Stored definitions. A version is stored once and never changes, so parsed versions can be cached."""
+"""Check, store and load definitions. A stored version never changes, so parsed versions can be cached."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class InvalidDefinition(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class CheckedDefinition:
-    """A document that was read and checked without errors; `problems` are warnings."""
+    """A document that was read and checked without errors. `problems` holds the warnings."""
 
     definition: Definition
     file: str
@@ -81,7 +81,7 @@ class DefinitionRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DefinitionInfo:
-    """A stored version. `source` and `warnings` are set only by calls that say so."""
+    """A stored version of a definition. `source` and `warnings` are set only by calls whose docstring says so."""
 
     name: str
     version: str
@@ -101,8 +101,9 @@ def check_text(
     documents: Mapping[str, str] | None = None,
     settings: JourneySettings | None = None,
 ) -> CheckedDefinition:
-    """Read and check a text, with the documents it refers to: `documents`, or those in the folder of `file`. Raise
-    `InvalidDefinition`. This may take seconds, so run it in a thread."""
+    """Read and check the text of a definition. A definition can refer to other documents. `documents` maps each
+    reference to a text; if it is None, the documents are read from the folder of `file`. Raise `InvalidDefinition` if
+    there is an error. This may take seconds, so run it in a thread."""
     document = read_document(text, file)
     written = draft(document)
     if written.definition is None:
@@ -123,7 +124,7 @@ def find_problems(
     documents: Mapping[str, str] | None = None,
     settings: JourneySettings | None = None,
 ) -> list[Problem]:
-    """Return all errors and warnings about a text."""
+    """Return all errors and warnings about the text of a definition. The parameters are those of `check_text`."""
     try:
         return list(check_text(text, file, plugins, documents, settings).problems)
     except InvalidDefinition as wrong:
@@ -133,8 +134,8 @@ def find_problems(
 def store_definitions(
     definitions: Sequence[CheckedDefinition], namespace: str, actor: str | None, now: Micros
 ) -> Operation[list[bool]]:
-    """Store versions, and return for each whether it is new. Raise `Conflict` for a version that is stored with other
-    content."""
+    """Store versions. Return a list with one bool for each definition: whether its version is new. Raise `Conflict` if
+    a version is already stored with other content."""
     rows: list[Row] = []
     for checked in definitions:
         definition = checked.definition
@@ -168,8 +169,8 @@ def _read(source: str, file: str, documents: str | None) -> Definition:
 def load_definition(
     namespace: str, name: str, version: str, cache: DefinitionCache | None = None
 ) -> Operation[Definition]:
-    """Return one version. With a `cache`, look there first, and add the version to it. Use a cache only to read
-    committed data."""
+    """Return one version of a definition. With a `cache`, look there first, and add the version to it. Use a cache only
+    to read committed data. Raise `NotFound` if the version is not stored."""
     if cache is not None and (cached := cache.get((namespace, name, version))) is not None:
         return cached
     rows = yield sql("definition", namespace=namespace, name=name, version=version)
@@ -187,7 +188,7 @@ def load_definition(
 def find_definition(
     namespace: str, name: str, version: str | None, cache: DefinitionCache | None = None
 ) -> Operation[Definition]:
-    """Return a version, or the latest. Raise `NotFound`."""
+    """Return one version of a definition, or the latest if `version` is None. Raise `NotFound` if it is not stored."""
     if version is None:
         rows = yield sql("definition_versions", namespace=namespace, name=name)
         versions = [definition_info(row).version for row in rows]
@@ -214,11 +215,11 @@ def _precedence(version: str) -> tuple[object, ...]:
     return (before is None, numbers, parts, version)
 
 
-# From `{definition_info_columns}`.
+# Reads a row with the columns `{definition_info_columns}`.
 definition_info = reader(DefinitionInfo, DEFINITION_INFO_COLUMNS, created=to_datetime)
 
 
 def whole_definition_info(row: Row) -> DefinitionInfo:
-    """Read a row of the statement `definition`."""
+    """Read a row of the statement `definition`, with its `source`."""
     _, *info, source, _ = row
     return replace(definition_info(info), source=source)

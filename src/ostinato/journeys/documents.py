@@ -1,4 +1,5 @@
-"""Read the text of a journey, in the strict dialect of `ostinato.documents` and within limits."""
+"""Read the text of a journey definition with the strict reader of `ostinato.documents`. The text's length and depth are
+limited."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ SUFFIXES = (".journey.yaml", ".journey.yml", ".journey.json")
 
 @dataclass(slots=True)
 class JourneyDocument:
-    """The content of a text. If there are problems, `value` may be incomplete and serves only to find more of them; the
-    values at the `unread` paths are unknown."""
+    """The content of a journey's text. `problems` lists the mistakes in the text. If there are any, `value` may be
+    incomplete: use it only to find more mistakes. The values at the paths in `unread` are unknown."""
 
     file: str
     value: Any

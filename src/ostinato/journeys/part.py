@@ -1,5 +1,5 @@
-"""The part of journeys in one app: the calls, the deployment of definitions that come with the code, and the node's
-runner."""
+"""The journeys part of an app. It holds the API (`Journeys`), deploys the definitions that come with the code, and runs
+the node's `JourneyRunner`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class JourneysPart(Part):
         return {KIND: self._runner}
 
     async def prepare(self) -> None:
-        """Deploy the definitions that come with the code. A version that is stored already is not changed."""
+        """Deploy the definitions that the setting `journeys` names. A version that is already stored is not changed."""
         if self._sources:
             await self.api.deploy(*self._sources)
 

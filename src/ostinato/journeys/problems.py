@@ -1,5 +1,5 @@
-"""The problems of a journey's document: the place, what is wrong, and what to write instead. Codes are stable; messages
-may change."""
+"""The problems of a journey's document. A problem says where the mistake is, what is wrong, and what to write instead.
+Codes are stable; messages may change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem of a document. `path` leads to the part of the document. `line` and `column` count from 1."""
+    """A mistake or a warning in a document. `path` is the path of the affected part. `line` and `column` count from
+    1."""
 
     code: str
     path: Path
@@ -30,7 +31,7 @@ class Problem:
 
     @property
     def state(self) -> str | None:
-        """The innermost state that contains the place, or None."""
+        """The id of the innermost state that contains the problem, or None."""
         above = [after for before, after in zip(self.path, self.path[1:], strict=False) if before == "states"]
         return str(above[-1]) if above else None
 
@@ -61,8 +62,8 @@ def problem_at(
     key: bool = False,
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    """Return a problem at `path`, or with `key` at its key. If the document has no such part, the position is that of
-    the nearest enclosing part."""
+    """Return a problem at the value of `path`, or at the key of that value if `key` is true. If the document has no
+    such part, the position is that of the nearest enclosing part."""
     place = positions.place(path, key=key)
     return Problem(code, path, place.line, place.column, message, suggestion, severity)
 

@@ -13,12 +13,13 @@ from ostinato.store.columns import JOURNEY_COLUMNS, getter
 from ostinato.store.contract import Row
 from ostinato.when.instants import Micros
 
-KIND = "journey"  # the kind of its runs, timers and actions
+KIND = "journey"  # the kind of the runs, timers and schedule actions of journeys
 
 
 @dataclass(frozen=True, slots=True)
 class JourneyRecord:
-    """A stored instance. `updated` is different for every stored state of the instance."""
+    """A stored instance. `updated` is different for every stored state of the instance. `binding` is the id of the
+    binding that started the instance, and `generation` is the binding's generation at that time."""
 
     instance: Instance
     namespace: str
@@ -37,7 +38,7 @@ run_id_of = getter(JOURNEY_COLUMNS, "run_id")
 
 
 def read_record(row: Row) -> JourneyRecord:
-    """Read an instance from `{journey_columns}`."""
+    """Read an instance from a row with the columns `{journey_columns}`."""
     state, context, *others = _read(row)
     return JourneyRecord(instance_from_json(orjson.loads(state), orjson.loads(context)), *others)
 
@@ -80,7 +81,7 @@ def update_row(kept: JourneyRecord) -> Row:
 
 
 def labels(tags: Iterable[str], attributes: Mapping[str, str]) -> list[str]:
-    """Return the labels by which an instance can be found."""
+    """Return the labels to search an instance by: `tag:name` for each tag, and `name=value` for each attribute."""
     return [*(f"tag:{one}" for one in tags), *(f"{name}={value}" for name, value in attributes.items())]
 
 

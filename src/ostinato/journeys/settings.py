@@ -1,6 +1,6 @@
 """The settings of journeys, which an operator configures: outbound calls, trusted callers, platform values.
 
-Secrets are references (`secret://name`). Of an API key, only the hash is configured.
+Secrets are configured as references (`secret://name`). For an API key, only its hash is configured.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 class ConfigMissing(OstinatoError):
-    """Raised if a definition needs a platform value that is missing or has another type."""
+    """Raised if the settings lack a value of `platform.config` that a definition requires, or if the value has the
+    wrong type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +52,9 @@ class HttpSettings:
 class JwtProfile:
     """The tokens that a profile accepts.
 
-    Set one of `jwks` (a JSON Web Key Set), `jwks_url` (where to fetch it) and `keys` (by kid: PEM public keys, or
-    `secret://` references to shared secrets). An `issuer` or `audience` of None is not checked. A token must have the
-    claims in `required`.
+    Set exactly one of `jwks`, `jwks_url` and `keys`. `jwks` is a JSON Web Key Set, and `jwks_url` is the URL to fetch
+    one from. `keys` maps a key id (`kid`) to a PEM public key, or to a `secret://` reference to a shared secret. An
+    `issuer` or `audience` of None is not checked. A token must have the claims in `required`.
     """
 
     issuer: str | None = None
@@ -77,7 +78,8 @@ class JwtProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeyProfile:
-    """The hashes of accepted keys, by the id that a journey sees. `hash_api_key` computes a hash."""
+    """The API keys that a profile accepts. `keys` maps the id that a journey sees to the hash of the key.
+    `hash_api_key` computes the hash."""
 
     keys: Mapping[str, str]
 
@@ -106,8 +108,9 @@ class MtlsProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneyLimits:
-    """The limits of journeys: tags of a definition, the shortest interval of a journey's schedule, bindings per subject
-    and per journey, and the longest timer."""
+    """The limits of journeys: the number of tags of a definition, the shortest interval of a schedule that a journey
+    creates, the number of such schedules (bindings) per subject and per journey, and the longest timer. None means no
+    limit."""
 
     definition_tags: int = 10
     min_interval_s: int = 60
@@ -150,7 +153,8 @@ class JourneySettings:
             return False
 
     def config_for(self, definition: Definition) -> dict[str, Json]:
-        """Return the values of `platform.config` that a definition declares. Raise `ConfigMissing`."""
+        """Return a dict from name to value with the values of `platform.config` that a definition declares. Raise
+        `ConfigMissing` if a required value is missing or a value has the wrong type."""
         values = {}
         for name, setting in definition.spec.platform.config.items():
             if name not in self.platform:
@@ -165,7 +169,8 @@ class JourneySettings:
 
 
 def read_sources(value: Any, place: str) -> tuple[str, ...]:
-    """Read a setting that names files and folders of definitions: a list, or one text with commas."""
+    """Return the files and folders of definitions that a setting names. `value` is a list, or one text with commas.
+    Raise `OstinatoError` for any other value. `place` names the setting in the error."""
     sources = value.split(",") if isinstance(value, str) else value
     if not isinstance(sources, list | tuple) or not all(isinstance(one, str) and one.strip() for one in sources):
         raise OstinatoError(f"{place} {short_json(value)} is not a list of files and folders")
@@ -173,8 +178,8 @@ def read_sources(value: Any, place: str) -> tuple[str, ...]:
 
 
 def read_settings(value: Any, place: str) -> JourneySettings:
-    """Read settings from a TOML file, or from a table of a configuration file. Raise `OstinatoError` with the place of
-    the mistake."""
+    """Return the settings of journeys. `value` is the path of a TOML file, or a table of a configuration file. Raise
+    `OstinatoError`, with the place of the mistake, if the settings cannot be read or are invalid."""
     if not isinstance(value, str):
         return _read_table(JourneySettings, value, place)
     try:
@@ -218,5 +223,6 @@ def _read_value(hint: Any, value: Any, place: str) -> Any:
 
 
 def hash_api_key(key: str) -> str:
-    """Return the hash that a profile stores. Keys are long and random, so a plain hash is safe."""
+    """Return the hash of an API key for an `ApiKeyProfile`. API keys are long and random, so a hash without salt is
+    safe."""
     return hashlib.sha256(key.encode()).hexdigest()

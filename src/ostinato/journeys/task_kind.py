@@ -22,8 +22,8 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A mistake in a task's settings. `path` begins at the settings. `needs` is another part of the definition that the
-    check depends on; if that part could not be read, the fault is not reported."""
+    """A mistake in a task's settings. `path` begins at the settings. `needs` is the path of another part of the
+    definition that the check depends on. If that part could not be read, the fault is not reported."""
 
     code: str
     path: Path
@@ -36,7 +36,7 @@ class Fault:
 @dataclass(frozen=True, slots=True)
 class Request:
     """The HTTP request that is being handled. It is never stored, and is dropped when the instance next waits.
-    `set_cookies` holds `Set-Cookie` lines by cookie name, for the response."""
+    `set_cookies` maps cookie names to `Set-Cookie` lines for the response."""
 
     headers: Mapping[str, str]
     query: Mapping[str, str] = field(default_factory=dict)
@@ -54,8 +54,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class TaskProblem:
-    """The reason why a task failed its run, as in RFC 9457. `code` is stable. `internal` marks a fault of the engine or
-    its configuration; callers see only "internal error"."""
+    """The problem with which a task fails its run. The fields are those of RFC 9457, and further ones in `more`. `code`
+    is stable. `internal` marks a fault of the engine or its configuration; callers see only "internal error"."""
 
     code: str
     title: str
@@ -68,8 +68,8 @@ class TaskProblem:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The result of a task: the new context. `effects` run in the transaction that advances the instance (`schedule:v1`
-    creates its binding there)."""
+    """The result of a task: the new context. `effects` are writes (`runtime.commit.ExtraWrite`) for the transaction
+    that advances the instance. For example, `schedule:v1` creates its binding there."""
 
     context: Mapping[str, Json]
     effects: tuple[object, ...] = ()
@@ -80,8 +80,8 @@ Outcome: TypeAlias = Value | Failure  # of an expression
 
 class EvaluateExpression(Protocol):
     def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
-        """Evaluate an expression with `context`, `payload` and `platform` bound. `bindings` adds to them or replaces
-        them."""
+        """Evaluate an expression in which `context`, `payload` and `platform` are bound. `bindings` adds names to them,
+        or replaces their values."""
         ...
 
 
@@ -133,7 +133,7 @@ class Plugins:
         self.kinds[key] = kind
 
     def suggest_kind(self, name: str, major: int) -> str:
-        """Return a hint for an unknown kind."""
+        """Return a hint for an unknown kind: similar kinds, or all kinds."""
         versions = [f"{a}:v{b}" for a, b in self.kinds if a == name]
         if versions:
             return f"there is {', '.join(versions)}"

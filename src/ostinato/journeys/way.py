@@ -1,4 +1,5 @@
-"""The way `journeys`: the kinds, timers, tables, routers and commands that it registers."""
+"""The `Way` of journeys. It registers the runtime, tables, settings, events, routers and commands of journeys with the
+engine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Actions, which schedules start: read and write them, check whether they can start, and build their runs.
 
-A job needs no kind of its own. A way may add kinds of actions (`ActionKind`); they share one grammar on every face:
+Most actions start a job. A way (see `engine.ways`) may add kinds of actions that start something else (`ActionKind`).
+In Python, files, HTTP and on the command line they are all written as
 `{kind: name, …its fields, "input": {…}, …options}`.
 """
 
@@ -28,7 +29,7 @@ from ostinato.when.instants import Micros
 
 Known: TypeAlias = Handler | Declaration | None
 OPTIONS = ("queue", "priority", "retry", "timeout", "deadline", "serial_key", "concurrency", "at_most_once")
-INPUT = "context"  # the key, in the stored input of an action of another kind, of what users call its input
+INPUT = "context"  # an action of another kind stores under this key, in its input, what users write as `input`
 _FIELDS = tuple(field.name for field in fields(Run))
 _MOST = 16_384
 BEHIND = 10  # by how much the priority of a backfill's runs is lower
@@ -38,11 +39,12 @@ BEHIND = 10  # by how much the priority of a backfill's runs is lower
 class ActionKind:
     """A kind of action that a way adds. Users write it as `{name: what it starts}`.
 
-    `fields` are further keys of such an action, and `options` the options that its runs take. `make_run` returns a run
-    of an action in a namespace, without its id and times, and raises if the action is wrong. `find_unfit` returns why
-    actions cannot start now, by the id of the schedule. `refuse_input` returns why an action takes no input for a
-    single run, or None. `forget` deletes the rows that the way has stored for schedules that are being deleted, by
-    their ids. `timed`: the option `deadline` sets a timer that ends the run; otherwise `make_run` reads the option.
+    `fields` are further keys of such an action, and `options` are the options that its runs take. `make_run` gets an
+    action and a namespace, and returns a run without id and times; it raises an error if the action is wrong.
+    `find_unfit` gets schedules, and returns a dict from schedule id to the reason why the action cannot start now.
+    `refuse_input` returns why a single run cannot have its own input, or None if it can. `forget` gets the ids of
+    schedules that are being deleted, and deletes the rows that the way has stored for them. If `timed` is set, the
+    option `deadline` sets a timer that ends the run; otherwise only `make_run` reads that option.
     """
 
     name: str
@@ -60,8 +62,8 @@ NO_KINDS: ActionKinds = {}
 
 
 def shapes_of(kinds: ActionKinds) -> ActionKinds:
-    """Return the same kinds with only what is needed to check the form of actions. They can be sent to another
-    process."""
+    """Return copies of the kinds that can only check the form of actions. Unlike the originals, the copies can be sent
+    to another process."""
     return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
 
 
@@ -123,7 +125,7 @@ def without_input(action: Action) -> Action:
 
 
 def check_options(action: Action, kind: ActionKind) -> None:
-    """Raise if the action has an option that runs of its kind do not take."""
+    """Raise OstinatoError if the action has an option that runs of its kind do not take."""
     for name in action.options:
         if name not in kind.options:
             raise OstinatoError(
@@ -161,12 +163,13 @@ class Maker:
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
     def knows(self, action: Action) -> bool:
-        """Whether any node has declared the action's job, or can start its kind."""
+        """Return whether some node has declared the action's job or, for another kind of action, whether this process
+        has that kind."""
         return action.kind in self.kinds if action.kind != JOB else self._find_job(action.job) is not None
 
     def starts(self, schedule: Schedule) -> bool:
-        """Whether this node can start the schedule's action and has its companion. If not, a newer version created the
-        schedule, and its times are left to newer nodes."""
+        """Return whether this node has the kind of the schedule's action and the schedule's companion. If not, a newer
+        version of Ostinato created the schedule, and only nodes of that version fire it."""
         kind, companion = schedule.action.kind, schedule.companion
         return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
 
@@ -183,10 +186,12 @@ class Maker:
         self.check(with_input(schedule.action, input), schedule.namespace)
 
     def find_unfit(self, schedules: Iterable[Schedule]) -> Operation[dict[str, OstinatoError]]:
-        """Return why actions of these schedules cannot start, by the id of the schedule.
+        """Return a dict from schedule id to the error that says why the schedule's action cannot start now. Schedules
+        whose actions can start are not in it.
 
-        An unknown job is no reason: its runs wait for a node that declares it. An action of another kind names
-        something that must exist in the store. If it does not exist, the run could only fail, so none is built.
+        A job can always start: if no node has declared it, its runs wait for a node that does. An action of another
+        kind names something that must exist in the store. If that does not exist, a run could only fail, so no run is
+        built.
         """
         by_kind: dict[str, list[Schedule]] = {}
         for schedule in schedules:
@@ -200,7 +205,7 @@ class Maker:
         return problems
 
     def refuse_unfit(self, schedules: Iterable[Schedule]) -> Operation[None]:
-        """Raise the first reason why one of these schedules cannot start its action."""
+        """Raise an error of `find_unfit` if one of these schedules cannot start its action."""
         for problem in (yield from self.find_unfit(schedules)).values():
             raise problem
 
@@ -230,8 +235,12 @@ class Maker:
         return run, deadline_timer(run, ends)
 
     def simple(self, action: Action, namespace: str) -> Run | None:
-        """Return a template for runs of this action on the fast path. Returns None if the action has a key or a
-        deadline, or if it starts no job: actions of other kinds are checked before each start."""
+        """Return a run that the fast path uses as a template for runs of this action, or None if the action needs the
+        slow path.
+
+        The action needs the slow path if it has a serial key, a concurrency key or a deadline. It also does if it
+        starts no job, because actions of other kinds are checked before each start.
+        """
         template = self._template(action, namespace)
         run = template.sample
         return (
@@ -241,8 +250,8 @@ class Maker:
         )
 
     def placeholder(self, schedule: Schedule, id: str, due: Micros, now: Micros, detail: Mapping[str, Any]) -> Run:
-        """Return a run of an action that cannot be built now. Its row has the identity of the occurrence, and no
-        options."""
+        """Return a run for an occurrence whose action cannot be built now. It has the key and the times of the
+        occurrence, but no options."""
         return Run(
             id=id,
             root_id=id,

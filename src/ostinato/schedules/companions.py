@@ -29,8 +29,8 @@ class Companion:
     """The functions of a companion. Each is called in the transaction that changes the schedule or the run.
 
     `runs_inserted` gets the new runs of schedules that name this companion. `forget_schedules` and `forget_runs` get
-    the ids of all schedules and runs that are being deleted, even if the companion has stored nothing about them.
-    `changed_with` names the calls that change the definition of such a schedule, if no others may.
+    the ids of all schedules and runs that are being deleted, even if the companion has stored nothing about them. If
+    `changed_with` is set, only the calls that it names may change the definition of a schedule with this companion.
     """
 
     runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]

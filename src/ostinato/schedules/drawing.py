@@ -80,7 +80,8 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
 
 
 def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
-    """Assign a lane to each run, by the id() of its occurrence: bars that overlap get different lanes."""
+    """Return a dict from the id() of each occurrence that started to the number of its lane. Bars that overlap get
+    different lanes, as long as there are free ones; further bars share the last lane."""
     free: list[Micros] = []
     lanes: dict[int, int] = {}
     for occurrence in sorted((o for o in occurrences if o.started is not None), key=lambda o: o.started or 0):

@@ -62,8 +62,12 @@ PACE = 100
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """The policy for late times, mainly after an outage. `window` is how late a time may be and still run. At most
-    `most` late times run, the newest ones. `pace` is how many late times run per second."""
+    """The policy for late times, mainly after an outage.
+
+    With the mode `skip`, no late time runs. With `latest`, the newest late time runs, unless a time that is on time
+    runs instead. With `all`, late times run: those within `window`, if it is set, and at most the newest `most`, if
+    that is set. `pace` is how many late times run per second.
+    """
 
     mode: Literal["skip", "latest", "all"] = "latest"
     window: Micros | None = None
@@ -77,7 +81,7 @@ GRACE: Micros = 10 * SECOND
 
 def read_catchup(value: Any) -> CatchUp:
     """Read `"skip"`, `"latest"`, `"all"`, a window such as `"1h"`, `{"window": "1h", "most": 5, "pace": 10}`, or a
-    CatchUp."""
+    CatchUp. Raises OstinatoError if the value is none of these."""
     if isinstance(value, CatchUp):
         catchup = value
     elif isinstance(value, Mapping):
@@ -126,9 +130,12 @@ def read_overlap(value: Any) -> Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """The policies of a schedule. At most `keep` finished occurrences stay in the store; the app's `keep_runs`
-    applies, too. With `manual_counts`, triggered runs and backfills also use up `remaining` actions, and need some
-    to be left."""
+    """The policies of a schedule.
+
+    At most `keep` finished occurrences stay in the store; the app's `keep_runs` applies, too. With `manual_counts`,
+    triggered runs and runs of backfills also reduce the schedule's `remaining` actions, and do not start when none
+    remain.
+    """
 
     overlap: Overlap = Overlap.SKIP
     catchup: CatchUp = field(default_factory=CatchUp)
@@ -145,9 +152,9 @@ JOB = "job"  # the kind of an action that starts a job
 class Action:
     """What a schedule starts: a job with an input, and options that override the job's own.
 
-    An action of another kind has the name of its kind as `job`, and its `input` names what is started. `facts` are
-    added to every event of the schedule and its runs; a way sets them, and users cannot. Actions are compared by
-    identity, so that values computed from an action can be cached.
+    An action of another kind (see `actions.ActionKind`) has the name of that kind as `job`, and its `input` names what
+    is started. `facts` are data that every event about the schedule and its runs contains. A way (see `engine.ways`)
+    sets them; users cannot. Actions are compared by identity, so that values computed from an action can be cached.
     """
 
     job: str
@@ -158,15 +165,16 @@ class Action:
 
 
 def note_declared(origin: str, back: str) -> str:
-    """Return a note that code or a file declares a schedule, and what the next start or the next `apply` does
-    (`back`)."""
+    """Return a note for a user who changes a declared schedule: where it is declared, and that the next start or the
+    next `apply` undoes the change. `back` is the end of that sentence, such as "creates it again"."""
     in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
     cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
     return f"it is declared in {origin}; {cause} {back}"
 
 
 def run_name(action: Action) -> str:
-    """Return the name of the action's runs."""
+    """Return the name that runs of the action have: the job's name, or the name of what another kind of action
+    starts."""
     return action.job if action.kind == JOB else str(action.input.get(action.kind, action.job))
 
 
@@ -177,8 +185,11 @@ def target_words(action: Action) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive times that did not run, for one reason. The first `ROWS` have a row each; one row, `run`, represents
-    the others."""
+    """Consecutive times that did not run, all for the same reason.
+
+    Up to `ROWS` times have a row each; `rows` counts these. Further times share one row. `run` is the id of that row,
+    `first` is its first nominal time, and `count` is the number of times that it represents.
+    """
 
     reason: Reason
     count: int
@@ -194,13 +205,18 @@ ROWS = 100
 class Memory:
     """The state that a schedule carries from one firing to the next.
 
-    `counts`: how many times had which outcome. `coalesced`: how many late times the next run represents. `left_out`:
-    nominal times that a user skipped. `moved`: nominal time → the time to which a user moved it. `kept`: nominal time →
-    the time at which it runs, for occurrences that an edit removed from the spec while jitter or a move delayed them.
-    `ahead`: nominal times after now whose occurrences were moved ahead and ran before an edit; they do not run again.
-    `previous`: the last nominal time that was decided and not coalesced, where the next data window begins. `waiting`:
-    how many runs wait for others to end. `backfills`: how many backfills are unfinished. `alike`: no waiting run
-    belongs to a backfill or to a catch-up that a user requested, and none has its own overlap policy.
+    `counts` maps an outcome (`actions` for started runs, else the value of a `Reason`) to the number of times with that
+    outcome. `coalesced` is how many late times the next run represents. `left_out` are nominal times that a user has
+    skipped. `moved` maps a nominal time to the time to which a user has moved it.
+
+    `kept` and `ahead` exist because of edits of the spec. `kept` maps a nominal time to the time at which it runs, for
+    occurrences of an earlier spec that jitter or a move delays. `ahead` are coming nominal times whose occurrences were
+    moved ahead and ran before the edit, so that they do not run again.
+
+    `previous` is the last nominal time that was decided and not coalesced; the next data window begins there.
+    `waiting` is how many runs the overlap policy holds back. `backfills` is how many backfills are unfinished. `alike`
+    means that no waiting run belongs to a backfill or to a catch-up that a user requested, and that none has its own
+    overlap policy.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -233,8 +249,9 @@ class Schedule:
     """A schedule as it is stored.
 
     `reached` is the last nominal time that was decided. `next` is when the schedule is due next. `updated` is when its
-    spec last changed, and `paused` when it was paused. `remaining` is the number of actions left, if they are limited.
-    `companion` names the companion that stores rows beside its runs (see `companions`).
+    spec last changed. `paused` is when it was paused, or None. `remaining` is the number of actions left, or None if
+    they are not limited. `token` is the conflict token, which changes with every edit.
+    `companion` names the companion that stores rows beside the schedule's runs (see `companions`).
     """
 
     id: str
@@ -276,7 +293,7 @@ class Schedule:
 
     @property
     def standing(self) -> State:
-        """The state that users see."""
+        """The state that users see: `paused` for a running schedule that is paused, else `state`."""
         return State.PAUSED if self.paused is not None and self.state is State.RUNNING else self.state
 
 
@@ -284,10 +301,10 @@ class Schedule:
 class Occurrence:
     """One due time of a schedule.
 
-    `nominal` is the time of the spec; `actual` is when the occurrence runs, after jitter or a move. `reason` says why
-    it does not run, else None. `stands_for` counts the earlier times that are coalesced into it. `origin` is `auto`, or
-    the id of the trigger or the backfill. `apart` means that it is not in the order of nominal times, so no stretch
-    contains it.
+    `nominal` is the time of the spec. `actual` is when the occurrence runs, after jitter or a move. `reason` says why
+    it does not run; None means that it runs. `stands_for` counts the earlier times that are coalesced into it. `origin`
+    is `auto`, or names the trigger or the backfill. `overlap` is its own overlap policy, if it has one. `apart` means
+    that it is not in the order of nominal times, so no stretch contains it.
     """
 
     nominal: Micros

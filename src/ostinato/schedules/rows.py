@@ -55,7 +55,8 @@ _SHORT_ACTION = 2_000
 
 
 def read_spec_text(text: str) -> Spec:
-    """Read a stored spec. Specs are cached up to a total size: a very large one displaces others, but never all."""
+    """Read a stored spec. Specs are cached up to a total size, and the oldest are dropped first. The last one always
+    stays in the cache, even if it is larger than that size."""
     global _specs_size
     cached = _specs.get(text)
     if cached is not None:
@@ -208,7 +209,7 @@ _WRITERS: Mapping[str, Callable[[Any], Any]] = {
     "tags": lambda tags: dump(list(tags)) if tags else None,
     "attributes": lambda attributes: dump(dict(attributes)) if attributes else None,
 }
-# Read in place of a column that cannot be read; the other columns are NULL then.
+# The texts that are read in place of a column that cannot be read. A column that is not listed here is read as NULL.
 _INSTEAD = {
     "spec": _NOTHING,
     "policies": write_policies(Policies()),
@@ -229,8 +230,8 @@ owner_of = getter(SCHEDULE_COLUMNS, "id", "next", "memory")  # as from `lock_own
 
 
 def read_anyway(row: Row) -> Schedule:
-    """Read a schedule to show or to repair it. If some columns cannot be read, the schedule has the others, and its
-    state is `parked`. Without a readable spec it has no times."""
+    """Read a schedule to show or to repair it. Columns that cannot be read get default values, and the state is then
+    `parked`, unless the schedule is closed. Without a readable spec the schedule has no times."""
     try:
         return read_schedule(row)
     except Exception as problem:
@@ -266,17 +267,19 @@ def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = No
 
 
 def facts_of_occurrence(schedule: Schedule, nominal: Micros) -> dict[str, Any]:
-    """Return the facts that a way adds to the events about an occurrence."""
+    """Return the data that events about an occurrence contain in addition: the action's `facts`, and the nominal
+    time."""
     return {**schedule.action.facts, "scheduled_for": nominal}
 
 
 def occurrence_key(schedule_id: str, nominal: Micros, origin: str) -> str:
-    """Return the identity of an occurrence. The keys of one schedule sort by time."""
+    """Return the key that identifies an occurrence. The keys of one schedule sort by nominal time."""
     return f"{schedule_id}/{nominal:016d}/{origin}"
 
 
 def key_range(schedule_id: str, first: Micros | None = None, last: Micros | None = None) -> tuple[str, str]:
-    """Return the first and the last key of a schedule's occurrences from one nominal time to another."""
+    """Return two keys between which the keys of a schedule's occurrences lie, from the nominal time `first` to
+    `last`. None means no limit."""
     low = f"{schedule_id}/" if first is None else f"{schedule_id}/{first:016d}/"
     return low, f"{schedule_id}/~" if last is None else f"{schedule_id}/{last:016d}/~"
 

@@ -1,7 +1,7 @@
 """Simulate a schedule over a period, with the engine's own `generate` and `decide`. Pure.
 
 The caller says how long runs take, when no node is up, and when the schedule is paused. A run that an outage interrupts
-starts again after it. A cancelled run ends at once.
+starts again after the outage. A cancelled run ends at once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 
 @dataclass(slots=True)
 class Simulated:
-    """One due time and its outcome: `succeeded`, `cancelled`, `terminated`, `running` or `waiting` at the end of the
-    period, or `skipped` or `missed`, with the reason and the nominal time of the run that blocked it."""
+    """One due time and its outcome.
+
+    `outcome` is `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`; or `running` or `waiting`, if that was
+    so at the end of the period. A time that was skipped or missed has a `reason`. `blocked_by` is the nominal time of
+    the run that blocked it.
+    """
 
     nominal: Micros
     actual: Micros
@@ -54,7 +58,8 @@ class Simulation:
     pauses: tuple[Span, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Return how many occurrences had which outcome, or did not run for which reason."""
+        """Return a dict from outcome, or from reason for occurrences that did not run, to the number of
+        occurrences."""
         return dict(Counter(shown.reason.value if shown.reason else shown.outcome for shown in self.occurrences))
 
 
@@ -68,8 +73,12 @@ def simulate(
     pauses: Sequence[Span] = (),
     seed: int = 0,
 ) -> Simulation:
-    """Simulate a schedule from `first` to `last`. `run_time` is a length, a list of lengths to draw from, or a
-    function."""
+    """Simulate a schedule from `first` to `last`.
+
+    `run_time` says how long runs take: a length, a list of lengths to draw from, or a function that takes a
+    `random.Random` and returns a length. `seed` makes the draws repeatable. Raises OstinatoError if a period ends
+    before it begins, or if the simulation is too large.
+    """
     for begin, end in [(first, last), *outages, *pauses]:
         if end < begin:
             raise OstinatoError(f"a period from {format_instant(begin)} cannot end at {format_instant(end)}")
@@ -105,7 +114,7 @@ class _Play:
         self.seen: list[Simulated] = []
         self.running: dict[str, Simulated] = {}
         self._waiting: dict[str, Simulated] = {}
-        self._names: dict[str, Simulated] = {}  # of this moment, by id
+        self._names: dict[str, Simulated] = {}  # by id: the runs that the present decision may refer to
         self._length = length
         self._down = down
         self._work = 0
@@ -187,7 +196,7 @@ class _Play:
             )
 
     def _end(self, start: Micros, length: Micros) -> Micros:
-        """Return when a run ends. A run that an outage interrupts starts again after it."""
+        """Return when a run ends. A run that an outage interrupts starts again after the outage."""
         number = bisect_right(self._down, (start, 1 << 62))
         while number < len(self._down) and self._down[number][0] < start + length:
             start = self._down[number][1]

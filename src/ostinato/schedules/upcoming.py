@@ -23,7 +23,8 @@ Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros
 
 
 def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
-    """Yield the coming times of one schedule, soonest first. If times are late, the first entry says so."""
+    """Yield (due time, Coming) for the coming times of one schedule, soonest first. If times are late, one entry for
+    all of them comes first, and its `lateness` counts them."""
     late = lateness(schedule, live, now)
     job = schedule.action.job
     if late.late and schedule.next is not None:
@@ -37,7 +38,8 @@ def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator
 
 
 def soonest_first(heads: Sequence[Head]) -> Iterator[Coming]:
-    """Yield the coming times of all schedules, soonest first, computed one by one."""
+    """Merge the coming times of all schedules, soonest first. `heads` has an entry for each schedule: its first coming
+    time, its index, and an iterator over its further times, which are computed only when they are needed."""
     heap = [(first[0], number, first[1], rest) for first, number, rest in heads if first is not None]
     heapq.heapify(heap)
     while heap:

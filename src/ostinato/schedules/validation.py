@@ -74,7 +74,8 @@ _LOOKED = 100
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """The limits and the known jobs that a definition is checked against."""
+    """The limits and the known jobs that a definition is checked against. `name_of` returns the name of a job that is
+    given as a function. `min_interval` is the least time between two times of a spec."""
 
     maker: Maker
     name_of: Callable[[Callable[..., Any]], str]
@@ -115,7 +116,8 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """Read a new spec that is a text in the time zone of the spec that it replaces, unless the text names a zone."""
+    """Read a spec that is a text without a time zone in the zone of the spec that it replaces. Return any other spec
+    unchanged."""
     if isinstance(value, str) and before.tz and "TZ=" not in value:
         return parse_spec_text(value, tz=before.tz)
     return value

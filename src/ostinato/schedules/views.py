@@ -24,8 +24,12 @@ from ostinato.schedules.lateness import Lateness, lateness
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceInfo:
-    """One due time and its outcome. If `count` is above 1, it represents that many times, up to `last`. `policy` is the
-    policy that kept it from running, with its value at that moment; else its own overlap policy, if it has one."""
+    """One due time and its outcome.
+
+    If `count` is above 1, the record represents that many times, from `nominal` to `last`. If a policy kept the
+    occurrence from running, `policy` is the value of that policy at that moment. Otherwise `policy` is the occurrence's
+    own overlap policy, or None.
+    """
 
     nominal: datetime
     due: datetime
@@ -77,8 +81,8 @@ def occurrence_info(run: Run) -> OccurrenceInfo:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleInfo:
-    """A schedule and its present state. `starts` is a job's name, or a kind and a name. `token` is its conflict token.
-    `words` describes its spec. `upcoming` are the times when it runs next."""
+    """A schedule and its present state. `starts` says what it starts: a job's name, or a kind and a name. `token` is
+    its conflict token. `words` describes its spec. `upcoming` are the times when it runs next."""
 
     id: str
     name: str
@@ -164,7 +168,8 @@ def schedule_info(
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A coming occurrence. `lateness` counts the times of the schedule that have passed and are not decided yet."""
+    """A coming occurrence of a schedule, or one entry for all its late times. In the second case, `lateness` counts
+    these."""
 
     at: datetime
     nominal: datetime

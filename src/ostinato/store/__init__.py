@@ -1,1 +1,1 @@
-"""The stores: one contract, with SQLite and PostgreSQL behind it."""
+"""The stores: one contract, implemented for SQLite and for PostgreSQL."""

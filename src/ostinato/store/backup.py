@@ -25,7 +25,8 @@ async def backup(store: Store, path: str | Path, progress: Progress | None = Non
     """Copy the store to a file while it is in use.
 
     The copy is a consistent snapshot. It is checked, and gets its final name only when it is complete. Raises
-    `Conflict` if the file exists. With `overwrite` it replaces an older backup, but no other file.
+    `Conflict` if the file exists. With `overwrite`, an older backup is replaced; for any other existing file `Conflict`
+    is still raised. Raises `StoreError` if the store is not SQLite or cannot be copied.
     """
     if not isinstance(store, SqliteStore):
         raise StoreError(f"back up {store.url} with pg_dump; tables of Ostinato begin with ostinato_")
@@ -44,7 +45,7 @@ def _back_up(source: str, target: Path, progress: Progress | None, overwrite: bo
 
 
 class _FileKind(Enum):
-    """The kinds of content that a file may have; they decide whether it may be replaced."""
+    """The kinds of content of a file. The kind decides whether the file may be replaced."""
 
     STORE = "a store of Ostinato's"
     NOTHING = "empty"
@@ -53,7 +54,7 @@ class _FileKind(Enum):
 
 
 def _file_kind(path: Path) -> _FileKind:
-    """Return what a file contains, without changing it."""
+    """Return the kind of a file's content. The file is not changed."""
     with path.open("rb") as file:
         head = file.read(len(_SQLITE))
     if head != _SQLITE:
@@ -73,8 +74,8 @@ def _file_kind(path: Path) -> _FileKind:
 def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
     """Open a file read-only.
 
-    Unless it may be `in_use`, a file without a WAL beside it is not open anywhere. It is then opened as immutable,
-    because SQLite would otherwise create a WAL and leave it behind.
+    `in_use` means that another process may use the file. If it is false and there is no WAL file, the file is opened as
+    immutable, because SQLite would otherwise create a WAL file and not delete it.
     """
     alone = not in_use and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
@@ -83,8 +84,9 @@ def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
 async def restore(path: str | Path, url: str, *, overwrite: bool = False) -> None:
     """Restore a backup to the place of a store.
 
-    An existing store is replaced only with `overwrite`, and only if no node is running on it. Any other existing file
-    is never replaced. Raises `StoreError` if the file is not a backup, and `Conflict` if something is in the way.
+    An existing store is replaced only with `overwrite`, and only if no node is running on it. A file that is not a
+    store is not replaced. Raises `StoreError` if `path` is not a backup, or if the store exists and `overwrite` is
+    false. Raises `Conflict` if the existing file must not be replaced.
     """
     where = url.removeprefix("sqlite:///")
     if "://" in where:
@@ -138,7 +140,7 @@ def _nodes_at_work(path: Path) -> list[str]:
             return [name for (name,) in rows]
     except sqlite3.Error as problem:
         if getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT:
-            return []  # no node can run on it either
+            return []  # no node can run on a damaged store
         raise explain(problem, str(path)) from problem
 
 

@@ -1,6 +1,6 @@
 """Run operations inside a caller's transaction, on connections of asyncpg, psycopg, sqlite3 and SQLAlchemy.
 
-Nothing here commits or rolls back: the caller does.
+This module does not commit and does not roll back: the caller does that.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 
 async def run_in_caller_transaction(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation on the caller's connection, as part of its transaction."""
+    """Run an operation on the caller's connection, as part of its transaction, and return the result. Raises
+    `StoreError` if the connection cannot be used or is not in a transaction."""
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
@@ -38,7 +39,8 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
 
 
 def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation on the caller's blocking connection."""
+    """Run an operation on the caller's blocking connection, as part of its transaction, and return the result. Raises
+    `StoreError` if the connection cannot be used."""
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
     module = type(connection).__module__.partition(".")[0]
@@ -100,7 +102,7 @@ async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
 
 
 def _sync_connection(connection: Any) -> Any:
-    """Return the connection of a Session, or the connection itself."""
+    """Return the connection of a SQLAlchemy Session. A connection is returned unchanged."""
     return connection.connection() if hasattr(connection, "get_bind") else connection
 
 

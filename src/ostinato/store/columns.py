@@ -1,11 +1,12 @@
 """The columns of every table, in the order in which statements list them and rows are read.
 
 A statement has `{run_columns}` instead of `*`, `{u.run_columns}` for the columns of an alias, and
-`{rows r(run_columns)}` for a batch of whole rows. A table's columns have the same order as the fields of the value that
-a row is read into, so `Run(*row)` reads a row.
+`{rows r(run_columns)}` for a batch of whole rows. A table's columns have the same order as the fields of the class into
+which a row is read, so `Run(*row)` reads a row.
 
-A table may have more columns: some are named by single statements only, others were added by a newer version. A node
-reads and writes the columns it knows, so nodes of two versions can share one store during an upgrade.
+A table may have columns that are not listed here. Some are used by single statements only, others were added by a newer
+version of Ostinato. A node reads and writes only the columns that it knows, so nodes of two versions can share one
+store during an upgrade.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """A table, with the columns that are read or written together. `types` are the types of the columns in `{rows
-    …}`."""
+    """A table, and the columns that are read or written together. `types` are the types of the columns in a
+    `{rows …}`."""
 
     name: str
     columns: tuple[str, ...]
@@ -32,7 +33,7 @@ class Table(NamedTuple):
 
 
 def table(name: str, columns: str) -> Table:
-    """Return a table from `"id priority:int"`. A column without a type is text."""
+    """Return a table whose columns are written as `"id priority:int"`. A column without a type is text."""
     pairs = [column.partition(":") for column in columns.split()]
     return Table(name, tuple(column for column, _, _ in pairs), tuple(kind or "text" for _, _, kind in pairs))
 
@@ -43,10 +44,10 @@ def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any
 
 
 def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[Any], Any]) -> Reader[T]:
-    """Compile a function that reads a row of these columns.
+    """Compile a function that takes a row of these columns and returns `make(*row)`.
 
-    It passes each value through its function in `read`, if there is one, and calls `make` with the values in order.
-    Every run is read this way, so it is compiled to be as fast as code written by hand.
+    `read` has conversion functions by column: the value of such a column is converted first. Every run is read with
+    such a function, so it is compiled to be as fast as code written by hand.
     """
     names = list(columns)
     values = (f"_{name}({name})" if name in read else name for name in names)
@@ -56,10 +57,10 @@ def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[
 
 
 def writer(attributes: Iterable[str], /, **write: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """Compile a function that makes a row from a value.
+    """Compile a function that takes an object and returns a row.
 
-    The row has these attributes, such as `id` or `status.value`, in order; each is passed through its function in
-    `write`, if there is one.
+    The row consists of these attributes of the object, such as `id` or `status.value`, in order. `write` has conversion
+    functions by attribute.
     """
     values = (f"_{name}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
     text = f"def made(_value):\n    return ({', '.join(values)},)"
@@ -89,7 +90,7 @@ _DEFINITION = table(
 )
 _EVENT = table("ostinato_events", "seq:int at:int namespace name subject data actor")
 
-# The key is the name in `{…_columns}`.
+# Statements use the key in `{…_columns}`: the key "run" is for `{run_columns}`.
 TABLES = {
     "meta": table("ostinato_meta", "key value"),
     "node": table("ostinato_nodes", "id name started:int lease_until:int queues handlers version zone_rules kinds"),

@@ -1,8 +1,8 @@
 """The contract between the engine and its stores.
 
 An *operation* is a generator that runs as one transaction: it yields named statements and receives their rows. It does
-no I/O itself, so the same operation runs on SQLite in a thread, on PostgreSQL over a socket, inside a caller's
-transaction, and in tests that break the connection between any two statements.
+no I/O itself. So the same operation runs on SQLite in a thread, on PostgreSQL over a socket, and inside a caller's
+transaction; and tests can break the connection between any two statements.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ Rows: TypeAlias = list[Row]
 
 
 class Statement(NamedTuple):
-    """One named statement with its parameters. `rows` is the batch for the statement's `{rows …}`.
+    """One named statement with its parameters. `rows` is the batch of rows for the statement's `{rows …}`. `alone` says
+    that the statement needs no transaction.
 
-    `source` contains the text of a statement that is not one of the store's own (`sql.Statements`).
+    `source` is None for a statement that comes with the store. For any other statement it is the object that has the
+    text, such as the `sql.Statements` of a way.
     """
 
     name: str
@@ -32,7 +34,7 @@ class Statement(NamedTuple):
 
 
 Operation: TypeAlias = Generator[Statement, Rows, T]
-# Builds the operation for each try. The argument is the number of earlier tries: 0 for the first.
+# Creates a new operation for each try of the transaction. The argument is the number of earlier tries.
 Make: TypeAlias = Callable[[int], Operation[T]]
 
 
@@ -41,7 +43,8 @@ def sql(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> State
 
 
 def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
-    """Return a statement that needs no transaction on PostgreSQL, which saves the round trips to begin and commit one.
+    """Return a statement that is run without a transaction on PostgreSQL. This saves the round trips to begin and to
+    commit a transaction.
 
     Use it for the first statement of an operation, if the operation writes nothing else.
     """
@@ -53,7 +56,7 @@ _EACH = 50
 
 
 def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
-    """Collect values that take time to compute, and pause after every `each` of them.
+    """Return a list of values that take time to compute. After every `each` values, yield a pause.
 
     An operation may run on an event loop; a pause lets the loop do other work.
     """
@@ -66,7 +69,7 @@ def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
 
 
 async def drive_async(operation: Operation[T], execute: Callable[[Statement], Awaitable[Rows]]) -> T:
-    """Run an operation to its end on an async connection."""
+    """Run an operation to its end, and return its result. `execute` runs one statement on an async connection."""
     try:
         statement = next(operation)
         while True:
@@ -86,21 +89,21 @@ class Store(Protocol):
     url: str
 
     async def open(self) -> None:
-        """Connect to the store, check it and migrate it. Raises StoreError with the reason if the store cannot be
+        """Connect to the store, check it and migrate it. Raises `StoreError` with the reason if the store cannot be
         used."""
         ...
 
     async def close(self) -> None: ...
 
     async def run(self, make: Make[T]) -> T:
-        """Run an operation in one transaction and commit it.
+        """Run an operation in one transaction, commit it, and return the operation's result.
 
         After a deadlock or a lost connection the operation is run again, so it must be idempotent.
         """
         ...
 
     async def read(self, make: Make[T]) -> T:
-        """Run an operation that only reads."""
+        """Run an operation that only reads, and return its result."""
         ...
 
     def on_change(self, wake: Callable[[], None]) -> None:
@@ -117,5 +120,5 @@ class Store(Protocol):
         yield self
 
     async def clock_probe(self) -> Micros | None:
-        """Return the time of the store's clock, or None if the store has none."""
+        """Return the time of the store's clock, or None if the store has no clock of its own."""
         ...

@@ -1,8 +1,8 @@
 """Intersect several indexes, a page at a time, to read a list with more than one filter.
 
 Each source is a statement that returns the keys of one index, in order, from a start key on. The sources are read in
-turn, and each starts at the first key that the others may still share. So the most selective filter shortens the reads
-of all, and no combination of filters needs a statement of its own.
+turn. Each is read from the first key that all sources may have in common. So the most selective filter shortens the
+reads of all sources, and no combination of filters needs its own statement.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import TypeAlias, TypeVar
 from ostinato.store.contract import Operation, Statement
 
 T = TypeVar("T")
-# Up to :limit keys of an index from :start on, without :skip.
+# Called with (start, skip, limit). Returns the statement for up to `limit` keys of an index from `start` on, without
+# the key `skip`.
 Source: TypeAlias = Callable[[str, str, int], Statement]
-# Returns the values for these keys, in order; it may leave out keys that do not match or no longer exist.
+# Returns the values for these keys, in order. It may leave out keys that do not match or do not exist any more.
 Fetch: TypeAlias = Callable[[list[str]], Operation[list[T]]]
 _PAGE = 200
 
@@ -23,9 +24,10 @@ _PAGE = 200
 def intersect_keys(
     sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[str]]:
-    """Return the first keys from `start` on, without `skip`, that every source has. `down` reverses the order.
+    """Return up to `limit` keys that every source has, from `start` on, without `skip`. With `down=True`, the keys are
+    in descending order.
 
-    Fewer than `limit` keys mean that there are no more.
+    If there are fewer than `limit` keys, no more keys are left.
     """
     if len(sources) == 1:
         return [row[0] for row in (yield sources[0](start, skip, limit))]
@@ -43,7 +45,8 @@ def intersect_keys(
         ends = [page[-1] for page in pages if len(page) == _PAGE]
         if len(common) >= limit or not ends:
             return common[:limit]
-        # Every source was read up to here. The next key they can share is the furthest of their next keys.
+        # Every source was read up to this key. Each source has a next key; a common key cannot come before the
+        # furthest of these.
         start = skip = nearer(ends)
         for page in pages:
             beyond = (key for key in page if key != skip and further(key, skip) == key)
@@ -53,7 +56,8 @@ def intersect_keys(
 def intersect_rows(
     sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
-    """Fetch the values for the keys that every source has. Fewer than `limit` values mean that there are no more."""
+    """Return up to `limit` values for the keys that every source has. If there are fewer than `limit` values, no more
+    values are left. The arguments are those of `intersect_keys`."""
     values: list[T] = []
     size = limit
     while True:

@@ -1,4 +1,5 @@
-"""Run the numbered, forward-only migrations, under a lock. A store of a newer Ostinato is refused.
+"""Run the migrations of a store under a lock. They are numbered and forward-only. If a newer version of Ostinato has
+migrated the store, `StoreError` is raised.
 
 The tables of a way that does not come with Ostinato have their own migrations (`Migration`), which are numbered
 separately.
@@ -24,7 +25,7 @@ _SET = "INSERT INTO ostinato_meta VALUES ('schema', {}) ON CONFLICT (key) DO UPD
 
 @lru_cache(maxsize=2)
 def migrations(dialect: Dialect) -> tuple[tuple[int, str], ...]:
-    """Return each migration's number and text, in order."""
+    """Return the migrations of a dialect as (number, text), in order."""
     texts = []
     for file in resources.files("ostinato.store").joinpath("migrations").iterdir():
         match = _NAME.fullmatch(file.name)
@@ -92,7 +93,7 @@ async def migrate_postgres(connection: Any, where: str) -> None:
 
 
 async def postgres_version(connection: Any) -> int:
-    # Not to_regclass: it uses a cache that may not yet have another node's migration.
+    # Do not use to_regclass here: its cache may not have the tables that another node has just created.
     table_exists = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ostinato_meta' AND pg_table_is_visible(oid)"
     if not await connection.fetchval(table_exists):
         return 0
@@ -100,7 +101,8 @@ async def postgres_version(connection: Any) -> int:
 
 
 def split(text: str) -> list[str]:
-    """Split a migration into its statements. Only a trigger may contain semicolons."""
+    """Return the list of statements in a migration. No statement but the definition of a trigger may contain
+    semicolons."""
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
     statements: list[str] = []
     begun = ""
@@ -122,7 +124,7 @@ class Migration(NamedTuple):
 
 
 class _Steps:
-    """The statements of the migrations after `version`, which an operation yields."""
+    """The statements of the migrations after `version`, in a form that an operation can yield."""
 
     def __init__(self, migrations: Sequence[Migration], version: int) -> None:
         texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]
@@ -141,7 +143,8 @@ class _Steps:
 
 
 async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -> None:
-    """Bring the tables of a way up to date. Raises `StoreError` if a newer version of the way has changed them."""
+    """Run the migrations of a way that the store does not have yet. Raises `StoreError` if a newer version of the way
+    has migrated the tables."""
     key, newest = f"schema:{way}", len(migrations)
 
     def known(_: int) -> Operation[int]:

@@ -1,8 +1,8 @@
 """The store for several machines: PostgreSQL, through asyncpg.
 
 After a lost connection or a deadlock the operation is tried again; operations are idempotent. An error of the server or
-the connection always reaches the caller as such, even if the operation raised something else because of it. Only a
-value that the server does not accept is reported as the caller's mistake.
+the connection is always raised as `StoreError`, even if the operation raised another exception because of it. If the
+server does not accept a value, `StoreRefused` is raised: this is the caller's mistake.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from ostinato.store.sql import Query, queries, query_of
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
-# Our batches are small, so a nested loop over an index is always right. With the statistics of a table that has just
-# grown or shrunk, the planner would choose to scan the whole table.
+# Our batches are small, so a nested loop over an index is always the right plan. If the statistics of a table are old,
+# because it has just grown or shrunk, the planner would scan the whole table.
 SETTINGS = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
     "enable_seqscan": "off",
     "jit": "off",
-    # A node that freezes in a transaction keeps its locks, also on its own row, and no other node could take over.
+    # A node that freezes in a transaction keeps its locks, also the lock on its own row. Without this timeout, no other
+    # node could take over its runs.
     "idle_in_transaction_session_timeout": "10s",
-    # A plan for one batch may scan the table and search the batch for each of its rows: 90 µs a row at 500 rows. The
-    # generic plan takes 12 µs, and saves the planning.
+    # A plan that is made for one batch may scan the table, and search the batch for each row of the table: this takes
+    # 90 µs a row at 500 rows. The generic plan takes 12 µs, and is made only once.
     "plan_cache_mode": "force_generic_plan",
     "application_name": "ostinato",
 }
@@ -116,7 +117,8 @@ class PostgresStore(Store):
 
     @asynccontextmanager
     async def on_this_loop(self) -> AsyncIterator[Store]:
-        """Open a store with one connection for the running loop: a connection belongs to the loop that opened it."""
+        """Open a store with one connection for the running loop. A connection can be used only on the loop that opened
+        it."""
         beside = PostgresStore(self._dsn, connections=1, patience=self._patience)
         beside._own = self._own
         try:
@@ -148,7 +150,7 @@ class PostgresStore(Store):
             pool.terminate()
         except asyncio.CancelledError:
             if pool is not None:
-                pool.terminate()  # at once: nobody would close it later
+                pool.terminate()  # now, because no other code closes this pool
             raise
 
     # Operations
@@ -195,7 +197,8 @@ class PostgresStore(Store):
                 await asyncio.sleep(backoff(outages, 0.02, 1.0))
 
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
-        """Run an operation in a transaction, which begins with the first statement that is not `alone`."""
+        """Run an operation, and return its result. The transaction begins before the first statement that is not
+        `alone`."""
         transaction: Any = None
         trouble: Exception | None = None  # the first error of a statement; later ones follow from it
 
@@ -237,7 +240,8 @@ class PostgresStore(Store):
         self._start_listening()
 
     def _start_listening(self) -> None:
-        """Listen for hints, once the store is open and somebody waits for them: it takes a connection."""
+        """Listen for notifications, if the store is open and `on_change` was called. Before that, no connection is
+        used for it."""
         if self._pool is not None and self._wakes and self._listener is None:
             self._listener = asyncio.create_task(self._listen())
 
@@ -248,7 +252,8 @@ class PostgresStore(Store):
         return await self.read(look)
 
     async def _listen(self) -> None:
-        """Listen for hints from other nodes, on a separate connection; reconnect when the server is back."""
+        """Listen for notifications of other nodes, on a separate connection. Reconnect after the connection was
+        lost."""
         while True:
             connection = None
             try:
@@ -266,7 +271,8 @@ class PostgresStore(Store):
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """Wake the listeners, unless the only listener caused the notification itself."""
+        """Call the functions of `on_change`. Ignore a notification of this store's own connections, if there is only
+        one function."""
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 
@@ -276,7 +282,8 @@ class PostgresStore(Store):
 
 
 def _passing(problem: asyncpg.PostgresError) -> bool:
-    """Return whether an error is temporary: connections, resources, locks, an operator's action, the system."""
+    """Return whether an error is temporary. Such errors are about connections, resources, locks, an operator's action
+    or the system."""
     state = problem.sqlstate or ""
     return state[:2] in ("08", "53", "55", "57", "58") or state == _IDLE or isinstance(problem, _LOST)
 
@@ -287,10 +294,8 @@ def _of_a_value(problem: Exception) -> bool:
 
 
 async def _roll_back(transaction: Any, connection: Any) -> None:
-    """Roll back, and hide errors of the rollback: the caller raises the original error.
-
-    A connection on which the rollback fails is not used again.
-    """
+    """Roll back. If the rollback fails, close the connection and raise nothing: the caller raises the original
+    error."""
     try:
         await transaction.rollback()
     except _DRIVER:
@@ -298,7 +303,8 @@ async def _roll_back(transaction: Any, connection: Any) -> None:
 
 
 async def _skip_reset(connection: Any) -> None:
-    """Replace the pool's reset, which costs a round trip: operations do not change a connection's state."""
+    """Do nothing, in place of the pool's reset, which costs a round trip. No reset is needed, because operations do not
+    change the state of a connection."""
 
 
 async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:

@@ -5,14 +5,15 @@ In a file, each statement follows a comment with its name:
     -- claim_ready [postgres]: what it does.
 
 A statement without a dialect in brackets is for both stores. `:name` is a parameter. `{rows r(id text, claim int)}`
-is a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. A column that is never NULL and
-often equal in all rows is marked `same`, as in `{rows r(id text, status text same)}`: PostgreSQL then gets one value
-for all rows. (SQLite always gets one value for a column that is equal in all rows; no plan depends on it there.)
-The columns of a table are written `{run_columns}`, `{u.run_columns}` and `{rows r(run_columns)}`: see `columns`.
+is a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. If a column is never NULL and
+often has the same value in all rows, it is marked `same`, as in `{rows r(id text, status text same)}`: PostgreSQL then
+gets one value for all rows. (SQLite always gets one value for a column that has the same value in all rows, because
+that does not change its query plan.) The columns of a table are written `{run_columns}`, `{u.run_columns}` and
+`{rows r(run_columns)}`: see `columns`.
 
 A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters. A
-statement marked `[sqlite counted]` returns the number of rows written. Text that several statements share is marked
-`[part]`, and they include it as `{its_name}`.
+statement marked `[sqlite counted]` returns the number of rows written. A text that several statements share is marked
+`[part]`; a statement includes it as `{name_of_the_part}`.
 """
 
 from __future__ import annotations
@@ -34,22 +35,24 @@ _HEADER = re.compile(r"^-- (?P<name>[a-z_][a-z0-9_]*)(?: \[(?P<tags>[a-z ]+)\])?
 _PART = re.compile(r"\{(?:(?P<alias>[a-z]+)\.)?(?P<name>[a-z_]+)\}")
 _ROWS = re.compile(r"\{rows (?P<alias>\w+)\((?P<columns>[^)]*)\)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):(?P<name>[a-z_]+)")
-_MANY = 8  # from so many rows on it pays to look for columns that are equal in all of them
+_MANY = 8  # with at least this many rows, it is worth looking for columns that have the same value in all rows
 _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement of one dialect. `columns` are the columns of its `{rows …}`."""
+    """One statement of one dialect. `columns` are the columns of its `{rows …}`. `each` and `counted` are its marks in
+    the file."""
 
     name: str
     text: str
-    columns: tuple[tuple[str, str, bool], ...]  # name, type, whether one value may serve all rows
+    columns: tuple[tuple[str, str, bool], ...]  # name, type, whether the column is marked `same`
     each: bool
     counted: bool = False
 
     def render(self, style: Style, params: Mapping[str, Any], rows: Sequence[Sequence[Any]] | None) -> tuple[str, Any]:
-        """Return the text and the parameters for one driver call."""
+        """Return the text and the parameters for one call of a driver. The parameters are a list, or a dict for the
+        style `pyformat`."""
         if style == "qmark":
             batch: Iterable[Sequence[Any]] = rows or ()
             same: tuple[int, ...] = ()
@@ -78,9 +81,10 @@ class Query:
         }
 
     def _arrays(self, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Return a batch as one array per column, as short as possible, because each element costs the driver time.
+        """Return a batch as one array per column. The arrays are as short as possible, because each element costs the
+        driver time.
 
-        `unnest` fills short arrays up with NULL, so a column of NULLs is an empty array.
+        `unnest` fills short arrays up with NULL, so a column that has only NULLs is an empty array.
         """
         if not rows:
             return [[] for _ in self.columns]
@@ -98,8 +102,9 @@ class Query:
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
     """Return SQLite's text for a batch of `count` rows, and the order of its parameters.
 
-    In the order, '' is the batch without the columns in `same`; each of those is one parameter, given by its number.
-    (Binding a parameter takes as long as storing it.)
+    `same` has the numbers of the columns that have the same value in all rows. In the order, such a column is one
+    parameter, given by its number; '' stands for all other values of the batch. This saves time, because binding a
+    parameter takes as long as storing it.
     """
     order: list[str | int] = []
 
@@ -125,7 +130,8 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Return PostgreSQL's text and the order of its parameters; a number is a column of the batch."""
+    """Return PostgreSQL's text and the order of its parameters. In the order, a number is a column of the batch, and a
+    text is the name of a parameter."""
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 
     def place(name: str | int) -> str:
@@ -155,7 +161,7 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
 
 @lru_cache(maxsize=2)
 def queries(dialect: Dialect) -> dict[str, Query]:
-    """Return every statement of a dialect that comes with Ostinato, by name."""
+    """Return a dict from name to query, with every statement of a dialect that comes with Ostinato."""
     folder = resources.files("ostinato.store").joinpath("sql")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return _read(dialect, [file.read_text(encoding="utf-8") for file in files])
@@ -178,8 +184,9 @@ def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = 
 class Statements:
     """The statements of a way, written in the form of this package's files.
 
-    Called with a name, it returns the statement for an operation to yield, as `sql` does for Ostinato's own. The names
-    belong to the way and cannot clash with others. `tables` are the tables of the way, for `{…_columns}`.
+    Call the object with a name to get a statement, which an operation can yield. (The function `sql` does the same for
+    Ostinato's own statements.) The names belong to the way and cannot clash with those of other ways. `tables` are the
+    tables of the way, for `{…_columns}`.
     """
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
@@ -219,7 +226,8 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
 
 
 def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
-    """Return the columns of a batch that is written as `id text`, `status text same` or `run_columns`."""
+    """Return the columns that `id text`, `status text same` or `run_columns` stands for in a `{rows …}`. Each is (name,
+    type, whether it is marked `same`)."""
     name, *words = column.split()
     if words:
         return [(name, words[0], len(words) > 1)]

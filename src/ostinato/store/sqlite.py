@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer thread, full durability.
 
-Operations that arrive while a transaction is being committed go into the next one together, so many callers share one
-flush to disk. Several processes may use the file; if it is locked, an operation waits for up to a minute.
+Operations that arrive while a transaction is being committed are run together in the next transaction, so many callers
+share one flush to disk. Several processes may use the file. If it is locked, an operation waits for up to a minute.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ostinato.when.instants import Micros
 
 T = TypeVar("T")
 _VARIABLES = 30_000  # SQLite takes 32,766 in one statement
-_ROWS = 100  # per statement; more rows gain nothing
+_ROWS = 100  # rows per statement; more rows are not faster
 _TOGETHER = 64  # operations in one transaction
 _NOTIFYING = frozenset({"notify", "created_events"})  # statements that wake other apps on an inline store
 _PATIENCE = 60.0  # seconds to wait for a locked file
@@ -36,9 +36,9 @@ _VALUES = (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISM
 class SqliteStore(Store):
     """A store in one SQLite file.
 
-    `inline` runs everything on the calling thread: for virtual time, where nothing may happen in other threads.
-    Without `durable` nothing is flushed to disk, and a new file starts as a copy of a migrated one: for stores that
-    exist only during a test.
+    With `inline=True`, everything runs on the calling thread. This is for virtual time, which needs a single thread.
+    With `durable=False`, nothing is flushed to disk, and a new file is created as a copy of a migrated one. This is for
+    stores that exist only during a test.
     """
 
     dialect = "sqlite"
@@ -161,8 +161,8 @@ class SqliteStore(Store):
         return None
 
     async def _look_for_changes(self) -> None:
-        """Wake listeners after a commit of another process, which changes `data_version`. Reading that takes
-        microseconds."""
+        """Call the functions of `on_change` after a commit of another process. Such a commit changes `data_version`,
+        which can be read in microseconds."""
         assert self._watcher is not None
         seen = None
         while True:
@@ -191,7 +191,8 @@ class SqliteStore(Store):
                 return
 
     def _together(self, jobs: list[_Job]) -> None:
-        """Run all jobs in one transaction. If one fails, run each in its own, so that it does not affect the others."""
+        """Run all jobs in one transaction. If a job fails, roll back and run each job in its own transaction, so that
+        the failed job does not affect the others."""
         if len(jobs) > 1:
             try:
                 results = self._transaction([job.make for job in jobs])
@@ -237,9 +238,10 @@ class SqliteStore(Store):
         return results
 
     def _check_there(self) -> None:
-        """Raise StoreUnavailable if the open file was deleted or replaced.
+        """Raise `StoreUnavailable` if the open file was deleted or replaced.
 
-        SQLite would continue to write to the deleted file, and all of it would be lost when the last process closes it.
+        SQLite would continue to write to the deleted file. All these writes would be lost when the last process closes
+        the file.
         """
         if self._file is not None and self._file != _file_at(self._place):
             raise StoreUnavailable(
@@ -278,7 +280,7 @@ class SqliteStore(Store):
 
 
 def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Statement) -> Rows:
-    """Run one statement. A large batch is split into several calls."""
+    """Run one statement, and return its rows. A large batch is split into several calls of the driver."""
     if query.counted:
         return [(sum(connection.execute(text, values).rowcount for text, values in calls(query, statement)),)]
     rows: list[Row] = []
@@ -288,7 +290,7 @@ def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Stat
 
 
 def calls(query: Query, statement: Statement) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the driver calls for one statement: a text and its values."""
+    """Yield (text, values) for each call of the driver that a statement needs."""
     if not query.text:
         return
     if statement.rows is None:
@@ -304,7 +306,7 @@ def calls(query: Query, statement: Statement) -> Iterator[tuple[str, list[Any]]]
 
 
 def drive(operation: Operation[T], execute: Callable[[Statement], Rows]) -> T:
-    """Run an operation to its end on a synchronous connection."""
+    """Run an operation to its end, and return its result. `execute` runs one statement on a blocking connection."""
     try:
         statement = next(operation)
         while True:
@@ -374,21 +376,22 @@ def _set_up(connection: sqlite3.Connection) -> None:
     _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA temp_store = MEMORY")  # for RETURNING: a tenth less time
+    connection.execute("PRAGMA temp_store = MEMORY")  # makes statements with RETURNING a tenth faster
     connection.execute("PRAGMA cache_size = -32000")
     connection.execute("PRAGMA journal_size_limit = 67108864")
     connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; pages that change often are written back less often
 
 
 def _write_migrated_file(path: str) -> None:
-    """Write an empty, migrated store, unless the file exists: migrations take longer than the rest of a start."""
-    with suppress(OSError), open(path, "xb") as file:  # `connect` explains what is wrong with the place
+    """Write an empty, migrated store, unless the file exists. This is faster than running the migrations."""
+    with suppress(OSError), open(path, "xb") as file:  # if the path is wrong, `connect` raises a clear error
         file.write(_migrated_bytes(migrations("sqlite")))
 
 
 @lru_cache(maxsize=1)
 def _migrated_bytes(_: tuple[tuple[int, str], ...]) -> bytes:
-    """Return the bytes of a store's file after all migrations, which are the argument."""
+    """Return the bytes of an empty store's file after all migrations. The argument, the migrations, is only the key of
+    the cache."""
     with closing(connect(":memory:")) as connection:
         migrate_sqlite(connection, ":memory:")
         image = bytearray(connection.serialize())
@@ -397,7 +400,7 @@ def _migrated_bytes(_: tuple[tuple[int, str], ...]) -> bytes:
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """Return device and inode of a file, or None if it does not exist."""
+    """Return (device, inode) of a file, or None if the file does not exist."""
     try:
         status = os.stat(path)
     except OSError:
@@ -422,7 +425,7 @@ def check_file(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _patiently(action: Callable[[], T]) -> T:
-    """Retry while another process holds the lock, for up to a minute."""
+    """Call `action` and return its result. While another process holds the lock, retry for up to a minute."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -442,7 +445,7 @@ def _of_a_value(problem: sqlite3.Error) -> bool:
 
 
 def explain(problem: sqlite3.Error, path: str) -> StoreError:
-    """Translate an error of SQLite into one that tells the operator what to do."""
+    """Return a `StoreError` for an error of SQLite. Its message tells the operator what to do."""
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
     if _of_a_value(problem):
         return StoreRefused(f"the store {path} does not accept a value: {problem}")

@@ -1,4 +1,4 @@
-"""Open the store that a URL names."""
+"""Create the store object for a URL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ _HINT = "write sqlite:///ostinato.db or postgresql://user@host/database"
 
 
 def open_url(url: str, *, inline: bool = False) -> Store:
-    """Return the store for a URL: `sqlite:///file.db` (or a plain file name), `postgresql://…`. Raises NotAStore."""
+    """Return the store for a URL: `sqlite:///file.db` (or a plain file name), or `postgresql://…`. The store is not
+    connected yet. Raises `NotAStore` for any other URL."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         if not url or "?" in url:

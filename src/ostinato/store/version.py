@@ -15,10 +15,10 @@ from ostinato.store.urls import open_url
 
 @dataclass(frozen=True, slots=True)
 class StoreVersion:
-    """The schema version of a store. `current` is 0 for an empty store; `newest` is the version that this Ostinato
-    needs.
+    """The schema version of a store. `current` is the store's version; it is 0 for an empty store. `newest` is the
+    version that this Ostinato needs.
 
-    `foreign` means that there are tables, but none of them belongs to Ostinato.
+    `foreign` means that the database has tables, but none of Ostinato's.
     """
 
     url: str
@@ -37,9 +37,9 @@ class _Current(NamedTuple):
 
 
 async def read_version(url: str, *, check: bool = True) -> StoreVersion:
-    """Return a store's schema version. Raises StoreError if the store does not exist, is damaged or unreachable.
+    """Return a store's schema version. Raises `StoreError` if the store does not exist, is damaged or unreachable.
 
-    Without `check`, a file is not searched for damage, which takes time in proportion to its size.
+    With `check=True`, a SQLite file is checked for damage. The check takes time in proportion to the file's size.
     """
     store = open_url(url)
     if isinstance(store, SqliteStore):
@@ -67,11 +67,12 @@ def _compare(url: str, dialect: Literal["sqlite", "postgres"], current: _Current
 
 
 async def check_usable(url: str, *, create: bool) -> None:
-    """Raise StoreError if opening the store would change it. Commands that read or change existing rows call this
-    first.
+    """Raise `StoreError` if opening the store would create or migrate it. Commands that read or change existing rows
+    call this before they open the store.
 
-    With `create`, for commands that add rows, a store that does not exist or is older is accepted, because opening it
-    creates or migrates it. A database with tables of another application is always refused.
+    With `create=True`, a store that does not exist or has an older schema is accepted: opening it creates or migrates
+    it. This is for commands that add rows. If the database has only tables of another application, `NotAStore` is
+    raised in any case.
     """
     try:
         schema = await read_version(url, check=False)

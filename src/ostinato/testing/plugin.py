@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture `world`.
 
-An async test that uses the fixture runs on the world's virtual time, and so do its async fixtures. Other plugins for
-async tests, such as pytest-asyncio and anyio's, do not run such a test.
+An async test that uses the fixture runs on the world's virtual time, and so do its async fixtures. This plugin runs
+such a test itself. Other plugins for async tests, such as pytest-asyncio and anyio's, do not run it.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ class Stuck(RuntimeError):
 
 
 class Watched(Generic[T]):
-    """An awaitable that runs a coroutine, counts its steps and can cancel it.
+    """An awaitable that runs a coroutine, counts how often it is resumed, and can cancel it.
 
-    `given_up` is the reason for the cancellation, if there was one.
+    `given_up` is the reason for the cancellation, or None if the coroutine was not cancelled.
     """
 
     def __init__(self, main: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
@@ -81,10 +81,13 @@ class Watched(Generic[T]):
 class Patience:
     """Decides how long a watched coroutine may wait, and then cancels it.
 
-    It is cancelled when nothing is scheduled and nothing else can wake it: at once, or after `silent_s` seconds if
-    there are threads that asyncio does not know, or after `silent_files_s` if there are sockets or child processes. It
-    is also cancelled when it has not run for `years` of virtual time or for `work_s` seconds of processor time, unless
-    it waits for its own timer, as in `asyncio.sleep`. A busy machine or a debugger uses up no processor time.
+    If nothing is scheduled and nothing else can wake the coroutine, it is cancelled at once. If there are threads that
+    asyncio does not know, it is cancelled after `silent_s` seconds. If there are sockets or child processes, it is
+    cancelled after `silent_files_s` seconds.
+
+    The coroutine is also cancelled when it has not run for `years` of virtual time or for `work_s` seconds of processor
+    time, unless it waits for its own timer, as in `asyncio.sleep`. Processor time does not pass while the machine is
+    busy with other processes or a debugger stops the test.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -105,7 +108,8 @@ class Patience:
         self._steps = -1
 
     def may_wait_outside(self, files: int) -> bool:
-        """Return whether to wait for a thread, a socket or a child process. Call it when nothing is scheduled."""
+        """Return whether to wait for a thread, a socket or a child process. If not, the watched coroutine is cancelled.
+        Call this when nothing is scheduled. `files` is the number of sockets and pipes that the loop watches."""
         watched = self._watched
         if watched is None:
             return True
@@ -120,7 +124,8 @@ class Patience:
         return False
 
     def may_move(self) -> bool:
-        """Return whether the clock may move. Call it before moving the clock."""
+        """Return whether the clock may move. If not, the watched coroutine is cancelled. Call this before moving the
+        clock."""
         self._silent_since_s = None
         watched = self._watched
         if watched is None:

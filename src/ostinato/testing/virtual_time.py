@@ -53,7 +53,7 @@ class VirtualClock:
 class SkewedClock:
     """Another machine's clock: the virtual clock plus `skew`, which a test may change at any time.
 
-    Its ticks have no skew.
+    The skew applies to `now` but not to `ticks`.
     """
 
     virtual = True
@@ -73,8 +73,8 @@ class SkewedClock:
 class _JumpingSelector(selectors.BaseSelector):
     """A selector that moves the clock instead of waiting.
 
-    If there are no events and no work is in progress, it lets the loop finish what is due now; if nothing is, it moves
-    the clock to the next timer.
+    It moves the clock to the next timer when there are no events, no work outside the loop is in progress, no timer is
+    due and nobody waits in `settle`. While work outside the loop is in progress, it waits in real time.
     """
 
     def __init__(self, loop: VirtualLoop) -> None:
@@ -130,8 +130,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Return the seconds since the clock's beginning, but never less than the time of a timer that has run.
 
-        Otherwise code that waits until this reaches a sum of floats would wait forever, since the clock only has whole
-        microseconds.
+        A timer's time is a float and may lie between two microseconds of the clock. Without this rule, code that waits
+        until `time()` reaches such a time would wait forever.
         """
         return max(self._reached, self.clock.elapsed())
 
@@ -145,8 +145,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Let a timer run that is `timeout` seconds away, if the clock cannot move by so little. Returns whether it
-        runs."""
+        """Return whether a timer that is `timeout` seconds away is due now, because the clock cannot move by so little.
+        If it is due, `time` returns at least the timer's time from now on."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False
@@ -169,7 +169,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     @contextmanager
     def freeze_time(self) -> Iterator[None]:
-        """Stop virtual time while something outside is in progress."""
+        """Stop virtual time while something outside the loop is in progress, such as a thread or a request."""
         self._jumping.under_way += 1
         try:
             yield
@@ -208,7 +208,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run_virtual(main: Coroutine[Any, Any, T], clock: VirtualClock | None = None) -> T:
-    """Run a coroutine on virtual time."""
+    """Run a coroutine on virtual time and return its result. Raises `Stuck` if it waits for something that can never
+    happen."""
     moving = clock or VirtualClock()
     loop = VirtualLoop(moving)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:

@@ -83,7 +83,7 @@ class World:
     # Time
 
     async def advance(self, length: str | int | float) -> None:
-        """Let exactly this much time pass. Everything that becomes due in between happens."""
+        """Let exactly this much virtual time pass. Everything that becomes due in that time happens."""
         await self.up()
         await asyncio.sleep(read_length(length, "length") / SECOND)
         await self.settle()
@@ -98,7 +98,7 @@ class World:
         await self._check_loop().settle()
 
     async def outage(self, first: str | datetime, last: str | datetime) -> None:
-        """Stop the node between two times."""
+        """Stop the node from `first` until `last`, and then start it again."""
         await self.advance_to(first)
         await self.down()
         await self._sleep_to(read_instant(last, "last"))
@@ -146,9 +146,9 @@ class World:
         return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(history)]
 
     async def replay(self, run: str) -> Sequence[StepInfo]:
-        """Run the present code against the record of a durable function, without any effect. Returns the operations
-        that the code waits for at the end of the record. Raises `Changed` if the code asks for other operations than
-        the record has."""
+        """Run the present code of a durable function against the recorded operations of one run, without any effect.
+        Return the operations that the code waits for at the end of the record. Raises `Changed` if the code asks for
+        other operations than the record has."""
         return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:

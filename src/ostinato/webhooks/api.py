@@ -32,8 +32,8 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
-    """The state of a webhook. `seq` is the number of the last event that was checked for it. `failing` is the time
-    since which no delivery has succeeded."""
+    """The state of a webhook. `seq` is the sequence number of the last event that was checked for it. `failing` is the
+    time since which no delivery has succeeded."""
 
     id: str
     namespace: str
@@ -181,7 +181,8 @@ class Webhooks:
         return await self._change(f"disable {id}", [reason], request_id, disable)
 
     async def enable(self, id: str, *, after: int | None = None, request_id: str | None = None) -> WebhookInfo:
-        """Send events again, from the first event that was not delivered, or from the first one after `after`."""
+        """Send events again, starting with the first event that was not delivered. With `after`, start with the first
+        event whose sequence number is greater. Raises `NotFound` if there is no such webhook."""
         now = self._around.now()
         await self._check_seq(after)
 
@@ -205,7 +206,8 @@ class Webhooks:
         return await self._edit(id, "enable", after, request_id, enable)
 
     async def replay(self, id: str, after: int, *, request_id: str | None = None) -> WebhookInfo:
-        """Send all events after `after` once more, as far as they are still stored."""
+        """Send all events with a sequence number greater than `after` once more, as far as they are still stored.
+        Raises `NotFound` if there is no such webhook, or `Conflict` if it is disabled."""
         now = self._around.now()
         await self._check_seq(after)
 
@@ -245,7 +247,9 @@ class Webhooks:
         return [run_info(whole_run(row)) for row in await self._around.store.read(read_page)]
 
     async def redeliver(self, id: str, delivery: str, *, request_id: str | None = None) -> str:
-        """Send the event of a finished delivery once more, with the same webhook-id. Returns the new run's id."""
+        """Send the event of a finished delivery once more, with the same `webhook-id` header. Returns the id of the new
+        run. Raises `NotFound` if the webhook has no such delivery, or `Conflict` if the webhook is disabled or the
+        delivery is not finished."""
         around, now = self._around, self._around.now()
         new = around.new_id(now)
 
@@ -344,8 +348,8 @@ def _read_seq(value: int | None) -> None:
 
 
 def _read_url(url: Any, policy: EgressPolicy) -> str:
-    """Return a URL that may be called. An IP address is checked now; a host name is resolved and checked at
-    delivery."""
+    """Return `url` if the egress policy allows it. Raises OstinatoError if it does not. An IP address is checked now; a
+    host name is resolved and checked at delivery."""
     if not isinstance(url, str) or not 0 < len(url) <= _LONGEST or "\x00" in url:
         raise OstinatoError(
             f"url {short_repr(url)} is not a URL of at most {_LONGEST:,} characters; write url='https://…'"

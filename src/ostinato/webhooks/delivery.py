@@ -38,7 +38,7 @@ class DeliveryFailed(OstinatoError):
 
 
 def webhook_handler(egress: Egress, store: Store, patience: Micros) -> Handler:
-    """Return the job's handler. After `patience` without a success, a webhook is disabled."""
+    """Return the handler of the job `webhook`. The job disables a webhook that has had no success for `patience`."""
 
     async def webhook(ctx: Context, webhook: str, event: dict[str, Any]) -> dict[str, Any]:
         return await _deliver(egress, store, patience, ctx, webhook, event)

@@ -30,10 +30,10 @@ def note_refusal(webhook: Webhook, seq: int, now: Micros, why: str) -> Operation
 
 
 def disable(webhook: Webhook, reason: str, now: Micros, actor: str | None) -> Operation[Webhook]:
-    """Stop sending to a webhook.
+    """Stop sending to a webhook. Return the webhook as it is afterwards.
 
-    Waiting deliveries are dropped when their turn comes. The first one is remembered, to continue there when the
-    webhook is enabled again.
+    A waiting delivery is dropped when it is executed. The webhook remembers the first event that was not delivered, and
+    continues with that event when it is enabled again.
     """
     rows = yield sql("disable_webhook", id=webhook.id, reason=reason[:1000], now=now)
     if rows:

@@ -23,9 +23,10 @@ _POLL = 1.0
 
 
 class _Seen(NamedTuple):
-    """How far events have been read for a webhook at position `seq` without a match.
+    """Remembers that no event up to the sequence number `until` matches a webhook.
 
-    This is not stored, because storing a position without a match would cost one commit for every commit.
+    This holds only while the webhook's row has the position `seq` and the number of replays `replays`. It is kept in
+    memory, because storing it would cost one commit for every commit that writes events.
     """
 
     seq: int
@@ -68,7 +69,7 @@ class Dispatcher:
                     await wait_for_event(some, poll)
 
     async def _step(self, webhooks: list[Webhook], last: int) -> bool:
-        """Dispatch one batch for each webhook. Returns whether there may be more."""
+        """Dispatch one batch of events for each webhook. Returns whether there may be more events."""
         batches: dict[int, list[Event]] = {}
         more = False
         for webhook in webhooks:

@@ -1,4 +1,4 @@
-"""The part of webhooks in one app: the calls, the job that delivers events, and the dispatcher of a node."""
+"""What webhooks add to one app: the API `app.webhooks`, the job that delivers events, and the node's dispatcher."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _PATIENCE = "1d"
 
 
 def read_patience(length: Any, place: str) -> Length:
-    """Return how long a webhook may be without a success before it is disabled. Raises OstinatoError if `length` is not
-    a valid length."""
+    """Return `length`, which says how long a webhook may be without a success before it is disabled. Raises
+    OstinatoError if `length` is not a valid length or is shorter than a second. `place` names the setting in the
+    error."""
     if read_length(length, place) < SECOND:
         raise OstinatoError(f"{place} {length!r} is too short; a second is the least")
     return cast(Length, length)

@@ -24,7 +24,7 @@ from ostinato.webhooks import JOB
 from ostinato.when.instants import Micros, format_instant
 
 BATCH = 500
-PRIORITY = -10  # after the work that the events report
+PRIORITY = -10  # lower than the work that the events report
 AT_ONCE = 4  # requests to one receiver: a receiver that hangs must not occupy all slots
 ACTIVE, DISABLED = "active", "disabled"
 
@@ -33,8 +33,9 @@ ACTIVE, DISABLED = "active", "disabled"
 class Webhook:
     """A URL that events are sent to.
 
-    `seq` is the last event that was checked. `failing` is the time since which no delivery has succeeded, and
-    `failing_seq` the first event that was not delivered since.
+    `seq` is the sequence number of the last event that was checked. `replays` counts how often events were sent again
+    from an earlier position. `failing` is the time since which no delivery has succeeded. `failing_seq` is the sequence
+    number of the first event that was not delivered since then.
     """
 
     id: str
@@ -55,7 +56,7 @@ class Webhook:
     actor: str | None = None
 
     def wants(self, event: Event) -> bool:
-        """Return whether an event matches.
+        """Return whether an event is to be sent to this webhook.
 
         Events about the webhook itself and about deliveries never match, because each delivery would cause another one.
         """
@@ -140,8 +141,8 @@ class Dispatched:
 def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) -> Operation[Dispatched | None]:
     """Create the deliveries for the next events of one webhook.
 
-    Events up to `after` are skipped, because the caller knows that none of them matches. Returns None if another node
-    holds the webhook's lock, or the webhook is gone or disabled.
+    Events up to the sequence number `after` are skipped, because the caller knows that none of them matches. Returns
+    None if another node holds the webhook's lock, or if the webhook is deleted or disabled.
     """
     rows = yield sql("hold_webhook", id=id)
     webhook = read_webhook(rows[0]) if rows else None

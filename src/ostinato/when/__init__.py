@@ -1,4 +1,5 @@
-"""Specs, and the times they describe. Pure: no clock, and no I/O except reading time zone rules."""
+"""Specs, and the times that they describe. This package reads no clock, and does no I/O except reading time zone
+rules."""
 
 from ostinato.when.builders import calendar, cron, during, every, manual, once
 from ostinato.when.calendars import Calendar

@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Spec])
 
 
 def _refuse_unknown(function: F) -> F:
-    """Wrap a builder so that an unknown parameter raises a SpecError, which suggests the right one."""
+    """Wrap a builder so that an unknown parameter raises `SpecError`. The error suggests the right parameter."""
     parameters = inspect.signature(function).parameters
     names = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_POSITIONAL]
 
@@ -90,8 +90,8 @@ def every(
 ) -> Spec:
     """Build a spec with an interval: `every("15m")`, `every(minutes=15)`.
 
-    Without an anchor it is counted from 1970: `every("15m")` is at :00, :15, :30 and :45. With an anchor it is counted
-    from there, on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`.
+    Without an anchor, the interval is counted from 1970: the times of `every("15m")` are :00, :15, :30 and :45. With an
+    anchor, the interval is counted from the anchor, on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`.
     """
     parts = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     if (period is None) == (not parts):
@@ -126,7 +126,8 @@ def calendar(
     jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """Build a spec whose fields must all match: `calendar(hour=9, day_of_week="mon-fri", tz="Europe/Berlin")`."""
+    """Build a spec from the fields of a calendar. A time must match all fields: `calendar(hour=9,
+    day_of_week="mon-fri", tz="Europe/Berlin")`."""
     document = {
         "second": second,
         "minute": minute,
@@ -141,7 +142,7 @@ def calendar(
 
 
 def during(**fields: FieldValue) -> Calendar:
-    """Build a calendar for an exclusion: `during(hour="12-13")` covers these hours completely, every day."""
+    """Build a calendar for an exclusion: `during(hour="12-13")` covers all of these two hours, every day."""
     return read_calendar(fields, rest="*")
 
 
@@ -152,7 +153,7 @@ def once(
     jitter: Length = "PT0S",
     exclude: Exclusion | Iterable[Exclusion] = (),
 ) -> Spec:
-    """Build a spec with one or more single times."""
+    """Build a spec from one or more single times: `once("2026-03-01T09:00Z")`."""
     if not moments:
         raise SpecError("once() needs a time", field="times", hint="write once('2026-03-01T09:00Z')")
     at = _zone(tz)
@@ -160,7 +161,7 @@ def once(
 
 
 def manual() -> Spec:
-    """Build a spec without times: the schedule runs only when triggered or backfilled."""
+    """Build a spec without times. Its schedule runs only when it is triggered or backfilled."""
     return Spec()
 
 

@@ -1,5 +1,5 @@
-"""Calendars: seven wall-clock fields that must all match. Cron strings, string calendars and structured calendars are
-all converted to this form."""
+"""Calendars: seven wall-clock fields. A time matches a calendar if it matches all fields. Cron strings, string
+calendars and structured calendars are all converted to this form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _COMMENT_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The values of seven fields. An empty field matches nothing, except an empty year, which matches every year."""
+    """The values of seven fields. An empty field matches nothing. Only the year is different: an empty year matches
+    every year."""
 
     second: Items = _ZERO
     minute: Items = _ZERO
@@ -77,9 +78,10 @@ class Calendar:
         return replace(self, comment="")
 
     def to_json(self, *, always: bool = False) -> dict[str, str]:
-        """Return each field as text in the cron dialect's grammar, without the fields that have their default.
+        """Return a dict from field name to text in the grammar of the cron dialect. Fields that have their default
+        value are left out.
 
-        With `always`, as for a calendar that excludes, leave out the fields that match every value instead.
+        With `always=True`, the fields that match every value are left out instead. This is for calendars of exclusions.
         """
         rest = _ALWAYS if always else _DEFAULT
         document = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}
@@ -93,8 +95,9 @@ _NAMES = tuple(f.name for f in fields(Calendar))
 
 
 def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
-    """Read a calendar from texts, numbers or lists of them. An absent field is `rest` if that is given, else its
-    default."""
+    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. An absent
+    field gets the value `rest`, or its default if `rest` is empty. Raises `SpecError` if a field is unknown or
+    wrong."""
     items: dict[str, Items] = {}
     for name in document:
         if name not in _NAMES:

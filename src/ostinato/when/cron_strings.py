@@ -39,8 +39,9 @@ _SHORTHANDS = {
 class Cron:
     """One parsed cron string.
 
-    `either`: it matches on day of month OR day of week. `fixed`: neither hour nor minute is a wildcard, so the cron
-    daylight-saving rule moves it out of a gap.
+    `calendar` is None for `@every`, which has an interval: `every` and `phase`. `either` means that a day matches if
+    the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard, so the
+    cron rule for daylight saving moves a time out of a gap.
     """
 
     calendar: Calendar | None
@@ -104,7 +105,8 @@ def _cron(text: str, zone: str, body: str) -> Cron:
 
 
 def _step_warning(text: str, by_name: Mapping[Field, str]) -> str:
-    """Return a warning for a step larger than its field, such as `*/90`, which matches the first value only."""
+    """Return a warning if a step is larger than its field, such as `*/90`: it matches only the first value. Returns ""
+    if there is none."""
     for field, part in by_name.items():
         for item in part.split(","):
             start, slash, step = item.partition("/")
@@ -154,7 +156,8 @@ def _temporal(text: str, zone: str, body: str) -> Cron:
 
 
 def _temporal_every(text: str, body: str) -> tuple[Micros, Micros]:
-    """Parse `@every`, one space and an interval, then optionally a slash and a phase, which may be empty."""
+    """Parse `@every 5m` or `@every 5m/1m`: one space, an interval, and optionally a slash and a phase, which may be
+    empty. Returns (interval, phase)."""
     if not body.startswith("@every "):
         raise SpecError(
             f"CronString does not have interval after @every ({short_repr(text)})",

@@ -1,8 +1,8 @@
-"""Calendars across daylight-saving changes: handle times in a gap and times that the clock shows twice.
+"""Calendars across daylight-saving changes: handle wall-clock times that do not exist, or that exist twice.
 
-In a gap (the clock is put forward) some wall-clock times do not exist; in a fold (the clock is put back) some exist
-twice. The wall rule (`wall_source`) takes the clock literally. The cron rule (`fixed_wall_source`) runs a fixed time
-exactly once.
+When the clock is put forward, there is a gap: some wall-clock times do not exist. When the clock is put back, there is
+a fold: some wall-clock times exist twice. Under the wall rule (`wall_source`), a calendar matches whenever the clock
+shows a matching time. Under the cron rule (`fixed_wall_source`), each matching wall-clock time occurs exactly once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ostinato.when.zones import Zone
 
 
 def wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return the times under the wall rule: a time in a gap is left out, a time in a fold comes twice."""
+    """Return the times under the wall rule: a time in a gap is left out, and a time in a fold occurs twice."""
     if len(zone.starts) == 1:
         return _unchanging_wall_source(wall, zone.offsets[0])
     starts, offsets = zone.starts, zone.offsets
@@ -50,7 +50,7 @@ def wall_source(wall: WallClock, zone: Zone) -> Source:
 
 
 def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
-    """Return the times in a zone with a single offset, such as UTC. Both rules give the same times there."""
+    """Return the times in a zone with a single offset, such as UTC. In such a zone both rules give the same times."""
     next_wall, previous_wall = wall.next, wall.previous
     return Steps(
         lambda after: (next_wall(after // SECOND + offset) - offset) * SECOND,
@@ -59,7 +59,8 @@ def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
 
 
 def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return the times under the cron rule: each comes once, when the clock first shows it or a later time."""
+    """Return the times under the cron rule: each time occurs once, when the clock first shows this time or a later
+    one."""
     if len(zone.starts) == 1:
         return _unchanging_wall_source(wall, zone.offsets[0])
     starts, offsets, ends_wall, reach = zone.starts, zone.offsets, zone.ends_wall, zone.reach

@@ -1,4 +1,4 @@
-"""Find the days that match: one bit per day, computed a year at a time and cached."""
+"""Find the days that match a calendar. The days of a year are the bits of a mask, which is computed once and cached."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ostinato.when.calendars import Calendar
 from ostinato.when.fields import DayRule, mask
 from ostinato.when.zones import FIRST_YEAR, LAST_YEAR
 
-NO_DAY = 1 << 40  # no such day; so large that its seconds exceed every limit
+NO_DAY = 1 << 40  # means that there is no such day; so large that its seconds exceed every limit
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-# One more year at both ends, because local time at the first and the last hours may be in another year.
+# One more year at both ends, because in local time the first and the last hours may be in another year.
 _FIRST = FIRST_YEAR - 1
 # Epoch day of 1 January for each year, and of the year after the last.
 _NEW_YEARS = [date(y, 1, 1).toordinal() - _EPOCH_ORDINAL for y in range(_FIRST, LAST_YEAR + 3)]
@@ -27,7 +27,8 @@ def epoch_day(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DayPattern:
-    """The day fields of a calendar. With `either`, day of month OR day of week must match, instead of both."""
+    """The day fields of a calendar as bit masks. With `either`, a day matches if its day of month OR its day of week
+    matches; otherwise both must match."""
 
     days: int
     months: int
@@ -59,7 +60,7 @@ def day_pattern(calendar: Calendar, either: bool) -> DayPattern:
 
 
 class Days:
-    """Finds the days that match one pattern, by epoch day."""
+    """Finds the days that match one pattern. A day is its epoch day: the number of days since 1970-01-01."""
 
     __slots__ = ("_current", "_pattern", "_years")
 
@@ -112,7 +113,7 @@ def days_for(pattern: DayPattern) -> Days:
 
 
 def days_of_year(pattern: DayPattern, index: int) -> int:
-    """Return the matching days of the year 1899 + index as a mask; bit 0 is 1 January."""
+    """Return the matching days of the year 1899 + index as a bit mask. Bit 0 is 1 January."""
     if pattern.years and not pattern.years >> index & 1:
         return 0
     leap = isleap(_FIRST + index)
@@ -128,11 +129,12 @@ def days_of_year(pattern: DayPattern, index: int) -> int:
 
 
 def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
-    """Return the matching days of a month that begins on `weekday` as a mask; bit 0 is the first."""
+    """Return the matching days of a month as a bit mask. Bit 0 is the first day of the month. The month begins on
+    `weekday` (0 is Sunday) and has `length` days."""
     by_date = pattern.days >> 1
     for rule in pattern.month_rules:
         by_date |= 1 << _by_month_rule(rule, weekday, length)
-    # Rotate the week's mask so that bit 0 is the month's first day; five copies of it cover the month.
+    # Rotate the mask of the week so that bit 0 is the month's first day. Five copies of the mask cover the month.
     turned = (pattern.weekdays >> weekday | pattern.weekdays << (7 - weekday)) & 0x7F
     by_weekday = turned * 0x10204081
     for rule in pattern.week_rules:
@@ -144,7 +146,8 @@ def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
 
 
 def _by_month_rule(rule: DayRule, weekday: int, length: int) -> int:
-    """Return the day (from 0) for `L`, `LW` or `15W` in this month; 31 if the month has no such day."""
+    """Return the day (counted from 0) that `L`, `LW` or `15W` means in this month, or 31 if the month has no such
+    day."""
     if rule.kind == "last_day":
         return length - 1
     day = length - 1 if rule.kind == "last_workday" else rule.number - 1

@@ -17,7 +17,8 @@ _MANY_DATES = 4
 
 
 def describe(spec: Spec) -> str:
-    """Describe each source, then the exclusions, bounds, jitter and zone that apply to all of them."""
+    """Return a description of the spec: its sources (cron strings, calendars, intervals and so on), and then the
+    exclusions, bounds, jitter and zone that apply to all sources."""
     sources: list[str] = []
     for text in spec.crons:
         cron = parse_cron(text, spec.dialect)
@@ -43,7 +44,7 @@ def describe(spec: Spec) -> str:
         words += f", each up to {_length(Duration(micros=spec.jitter))} late"
     only_intervals = not (spec.crons or spec.calendars or spec.recurrences or spec.times)
     if only_intervals and not spec.exclude and spec.start is None and spec.end is None:
-        return words  # nothing here depends on the zone
+        return words  # such a spec does not depend on the zone
     return f"{words}, {spec.compiled.zone.name}"
 
 
@@ -95,7 +96,7 @@ def _length(length: Duration, article: bool = True) -> str:
 
 
 def _moment(instant: Micros, spec: Spec) -> str:
-    """Return the wall-clock time, with the offset if the clock shows that time twice."""
+    """Return an instant as wall-clock time. The UTC offset is added if the clock shows this time twice."""
     local = to_datetime(instant).astimezone(spec.tzinfo)
     reading = local.replace(tzinfo=None).isoformat(sep=" ")
     offset = local.isoformat(sep=" ").removeprefix(reading)

@@ -32,7 +32,8 @@ def describe_calendar(calendar: Calendar, either: bool = False) -> str:
 
 
 def describe_excluded(calendar: Calendar) -> str:
-    """Describe the minutes, hours or days that a calendar covers as a whole; otherwise the times it matches."""
+    """Describe a calendar of an exclusion: the minutes, hours or days that it covers completely, or else the times that
+    it matches."""
     if _all(calendar, SECOND_FIELD) and _all(calendar, MINUTE_FIELD):
         return (_hours(calendar) + _date(calendar, False)).strip() or "always"
     if _all(calendar, SECOND_FIELD):
@@ -158,7 +159,8 @@ def _weekdays(calendar: Calendar) -> str:
 
 
 def _one_weekday(calendar: Calendar) -> str:
-    """Describe the weekdays for one day: `a weekday`, `a Monday or Friday`, `the second Friday of the month`."""
+    """Describe the weekdays as properties of one day: `a weekday`, `a Monday or Friday`, `the second Friday of the
+    month`."""
     values = _values(calendar, DAY_OF_WEEK)
     rules = [_rule(i) for i in calendar.day_of_week if isinstance(i, DayRule)]
     names = [WEEKDAYS[n].title() for n in values]
@@ -192,13 +194,15 @@ def _all(calendar: Calendar, field: Field) -> bool:
 
 
 def _step(values: Sequence[int]) -> int:
-    """Return the distance between neighbours if it is always the same, else 0. Needs at least three values."""
+    """Return the distance between neighbouring values if it is always the same, otherwise 0. Returns 0 for fewer than
+    three values."""
     steps = {b - a for a, b in pairwise(values)}
     return steps.pop() if len(steps) == 1 and len(values) > 2 else 0
 
 
 def _repeat_step(calendar: Calendar, field: Field) -> int:
-    """Return the step of a field's values, or 0. Two values have a step if it wraps around, as 0 and 30 in an hour."""
+    """Return the step of a field's values, or 0 if they have none. Two values have a step only if it wraps around, as
+    the minutes 0 and 30 do."""
     values = _values(calendar, field)
     if len(values) == 2 and _wraps_around(values, field):
         return values[1] - values[0]
@@ -206,13 +210,15 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
-    """Return whether the step also fits from the last value to the first value of the next cycle."""
+    """Return whether the step from the last value to the first value of the next cycle is the same, too. A cycle is,
+    for example, an hour for minutes."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 
 
 def _runs(calendar: Calendar, field: Field) -> list[tuple[int, int]]:
-    """Group consecutive values into (first, last). Two values stay separate, because a range of two reads worse."""
+    """Return the values of a field as ranges (first, last) of consecutive values. Two consecutive values stay separate,
+    because "1 and 2" is easier to read than "1–2"."""
     runs: list[list[int]] = []
     for value in _values(calendar, field):
         if runs and value == runs[-1][-1] + 1:

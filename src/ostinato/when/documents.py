@@ -1,4 +1,4 @@
-"""Write specs as JSON documents, and read them. Reading checks everything; an error names the place in the document."""
+"""Write specs as JSON documents, and read them. Reading checks the whole document; an error names the place in it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def read_spec(document: Mapping[str, object]) -> Spec:
 
 
 def check_keys(document: object, keys: tuple[str, ...], what: str) -> None:
-    """Raise SpecError if a document is not an object or has an unknown key. Nothing in a document is ignored."""
+    """Raise `SpecError` if a document is not an object or has an unknown key."""
     if not isinstance(document, Mapping):
         raise SpecError(f"{what} is an object, not {short_repr(document)}", field="spec", value=document)
     for key in document:
@@ -100,7 +100,8 @@ def check_keys(document: object, keys: tuple[str, ...], what: str) -> None:
 def each(
     document: Mapping[str, object], name: str, read: Callable[[object, str], T], before: str = ""
 ) -> tuple[T, ...]:
-    """Read each member of a list; a single member needs no list. An error names the member's place."""
+    """Return the values that `read` returns for the members of the list `document[name]`. A single member may be
+    written without a list. If `read` raises `SpecError`, the error names the member's place, such as `times[2]`."""
     return tuple(_each_of(document.get(name), before + name, read))
 
 

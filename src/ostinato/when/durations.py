@@ -1,7 +1,7 @@
 """Lengths of time: ISO 8601 (`P1Y2M3DT4H`) and the short form (`1h30m`, `5d`).
 
-Months stay months, because a month has no fixed length. Days stay days, because a day in a zone may have 23 or 25
-hours. Everything shorter is microseconds.
+A length counts months, days and microseconds separately. A month has no fixed length, and a day in a zone may have 23
+or 25 hours. Units shorter than a day are converted to microseconds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Duration:
 
     @property
     def exact(self) -> Micros:
-        """Return the elapsed time, with days of 24 hours. Meaningless if there are months."""
+        """Return the elapsed time, with days of 24 hours. Months are not counted, so use it only if `months` is 0."""
         return self.days * DAY + self.micros
 
     def __str__(self) -> str:
@@ -66,7 +66,8 @@ class Duration:
 
 
 def parse_duration(value: Length, field: str = "duration") -> Duration:
-    """Read a text in either form, a timedelta (its whole days count as days), or a number of seconds."""
+    """Read a length: a text in either form, a timedelta (its whole days count as days), or a number of seconds. Raises
+    `SpecError` if the value is not a length, or is negative or too long."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 0 <= value <= _LONGEST // SECOND:  # not a number (NaN) is refused here, too
             hint = f"a number is seconds, from 0 to {_LONGEST // SECOND}"
@@ -86,7 +87,8 @@ def parse_duration(value: Length, field: str = "duration") -> Duration:
 
 
 def fixed_length(value: Length, field: str) -> Micros:
-    """Return a length as microseconds, with days of 24 hours. Months have no fixed length and raise SpecError."""
+    """Return a length as microseconds, with days of 24 hours. Raises `SpecError` if the value is not a length, or if it
+    counts months, which have no fixed length."""
     length = parse_duration(value, field)
     if length.months:
         raise SpecError(
@@ -99,7 +101,8 @@ def fixed_length(value: Length, field: str) -> Micros:
 
 
 def parse_short(text: str, field: str = "duration") -> Duration:
-    """Parse `90s`, `1h30m` or `5d`: Go's grammar plus days, as in Temporal's `@every`. `1.5d` is 1 day and 12 hours."""
+    """Parse `90s`, `1h30m` or `5d`: Go's grammar plus days, as in Temporal's `@every`. `1.5d` is 1 day and 12 hours.
+    Raises `SpecError` for any other text."""
     days, micros, at = Decimal(0), Decimal(0), 0
     while at < len(text) <= _LONGEST_TEXT:
         part = _SHORT_PART.match(text, at)

@@ -14,7 +14,8 @@ from ostinato.when.instants import DAY_SECONDS, SECOND, Micros
 from ostinato.when.wall_clock import WallClock
 from ostinato.when.zones import FAR, Zone
 
-# From an excluded instant to the first and last microsecond of a stretch without any time of the spec; else to None.
+# Called with an instant. If the instant is excluded, it returns the first and the last microsecond of a stretch around
+# it in which the spec has no time. Otherwise it returns None.
 Stretch = Callable[[Micros], tuple[Micros, Micros] | None]
 
 
@@ -60,10 +61,12 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
-    """Return, for each exclusion, a function that returns how much to skip around an excluded time.
+    """Return a list of functions: one for each excluded calendar (similar ones are joined), one for all dates, and one
+    for all spans. Each returns the stretch of time to skip around an excluded time.
 
-    `by_day` limits a skip to one day. Then a search that meets only exclusions gives up, as Temporal's does, instead of
-    finding out that no time is left.
+    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day. With it, a search
+    that finds only excluded times gives up, as Temporal's search does, although longer stretches would show that no
+    time is left.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -78,7 +81,7 @@ def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day:
 
 
 def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
-    """Join calendars that differ in one field only, so that a search skips them together."""
+    """Join calendars that differ only in one field, so that a search skips their times together."""
     joined = [calendar.without_comment() for calendar in calendars]
     for field in FIELDS:
         if field is YEAR:  # an empty year is every year
@@ -92,11 +95,13 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return the stretch around an excluded time in which a calendar excludes every possible time of the spec.
+    """Return a function for the stretch around an excluded time in which a calendar excludes every possible time of the
+    spec.
 
-    If the calendar does not exclude all seconds that the spec can have, the stretch is a part of a minute. If it does
-    not exclude all minutes, it is a part of an hour; else a part of a day, or the whole day. If it excludes every time
-    of every day, the stretch lasts until the offset changes, unless `by_day`.
+    If the calendar does not exclude all seconds that the spec can have, the stretch is a part of a minute. Otherwise,
+    if the calendar does not exclude all minutes, the stretch is a part of an hour. Otherwise it is a part of a day, or
+    the whole day. If the calendar excludes every time of every day, the stretch lasts until the zone's offset changes;
+    with `by_day`, it is one day.
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -110,8 +115,8 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Return a stretch that covers the time between two changes of offset, except a time that was moved out of a gap to
-    its end."""
+    """Return a function for the stretch between two changes of the zone's offset. The first second is left out, because
+    a time that was moved out of a gap lies there."""
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
 
@@ -126,8 +131,8 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return, for each value, the run of values around it that are not in `left`: its first value, and the value after
-    its last."""
+    """Return a list with one run for each value from 0 to `size - 1`: the consecutive values around this value that are
+    not in the bit mask `left`. A run is (its first value, the value after its last value)."""
     runs = []
     for value in range(size):
         above = left >> value
@@ -139,7 +144,11 @@ def _runs(left: int, size: int) -> list[tuple[int, int]]:
 def _wall_stretch(
     matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
 ) -> Stretch:
-    """Return the run around a matching time, within its cycle; a change of offset ends it early."""
+    """Return a function for the stretch around a matching time.
+
+    The cycle, in seconds, is divided into units; `runs` has the run of units for each unit. The stretch is the run of
+    the time's unit. It ends early if the zone's offset changes.
+    """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
 
@@ -152,8 +161,8 @@ def _wall_stretch(
         within = wall % cycle
         low, high = runs[within // unit]
         begin = second - within
-        # A time that was moved out of a gap lies at the very start of a segment and may show any wall-clock time, so it
-        # is always checked by itself and never skipped together with other times.
+        # A time that was moved out of a gap lies in the first second after a change of offset, and its wall-clock time
+        # may be any. So the stretch does not include that second, unless it is the time itself.
         first = min(second, max(begin + low * unit, starts[i] + 1))
         return first * SECOND, min(begin + high * unit, ends[i]) * SECOND - 1
 

@@ -2,7 +2,7 @@
 
 `cron` is the grammar of crontab, with `L`, `LW`, `15W`, `5#2` and `FRIL`. `temporal` is the grammar of Temporal's
 server (service/worker/scheduler/calendar.go), including its quirks and error texts. `check_range` and
-`out_of_range` word the errors for values that a field cannot have.
+`out_of_range` create the errors for values that a field cannot have.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _GO_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def parse_field(text: str, field: Field, dialect: Dialect, whole: str = "") -> Items:
-    """Return the items of one field. `whole` is the complete text, for the error."""
+    """Parse the text of one field, and return its items. `whole` is the complete cron string, for error messages.
+    Raises `SpecError` if the text is wrong."""
     if dialect == "temporal":
         return temporal_items(text, field, whole)
     where = f" in {short_repr(whole)}" if whole else ""
@@ -40,7 +41,7 @@ def parse_field(text: str, field: Field, dialect: Dialect, whole: str = "") -> I
 
 
 def is_star(text: str) -> bool:
-    """Return whether a field is a wildcard by Debian cron's rule: it begins with a star, as `*/2` does."""
+    """Return whether a field is a wildcard by the rule of Debian's cron: its text begins with a star, as `*/2` does."""
     return text.startswith("*")
 
 
@@ -204,7 +205,8 @@ def _temporal_part(part: str, field: Field, where: str) -> list[Item]:
 
 
 def temporal_value(text: str, field: Field, top: int) -> int | None:
-    """Return one value, or None: the first letters of a name, or a number that Go's Atoi accepts (`+5`, `05`)."""
+    """Return the value of a text, or None if the text is wrong. The text is the first letters of a name, or a number
+    that Go's Atoi accepts (`+5`, `05`)."""
     named = _name(text, field, 2 if field.names == WEEKDAYS else 3)
     if named is not None:
         return named
@@ -217,7 +219,8 @@ def temporal_value(text: str, field: Field, top: int) -> int | None:
 
 
 def _name(text: str, field: Field, letters: int) -> int | None:
-    """Return the number of a month or weekday by the first letters of its English name, or None."""
+    """Return the number of the month or weekday whose English name begins with the text. Returns None if there is none,
+    or if the text has fewer than `letters` letters."""
     word = text.lower()
     if len(word) >= letters:
         for number, name in enumerate(field.names):
@@ -227,7 +230,7 @@ def _name(text: str, field: Field, letters: int) -> int | None:
 
 
 def _weekday_seven(item: Range) -> list[Item]:
-    """Replace 7, which also means Sunday, by 0 and keep the rest of the range."""
+    """Return a range of weekdays without 7, as one or two ranges. 7 means Sunday, so it is replaced by 0."""
     if item.end < 7:
         return [item]
     items: list[Item] = []
@@ -239,7 +242,8 @@ def _weekday_seven(item: Range) -> list[Item]:
 
 
 def check_range(field: Field, item: Range, where: str) -> None:
-    """Raise SpecError for a range with values that the field cannot have, a wrong order or a wrong step."""
+    """Raise `SpecError` if a range has values that the field cannot have, ends before it starts, or has a step below
+    1."""
     for number in (item.start, item.end):
         if not field.low <= number <= field.high:
             raise out_of_range(field, number, where)

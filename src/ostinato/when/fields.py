@@ -88,7 +88,7 @@ Items: TypeAlias = tuple[Item, ...]
 
 
 def digits(text: str) -> int | None:
-    """Return the number for a text of up to nine ASCII digits, else None."""
+    """Return the number that a text of up to nine ASCII digits means, or None for any other text."""
     return int(text) if len(text) <= 9 and text.isascii() and text.isdigit() else None
 
 

@@ -1,7 +1,7 @@
 """Read holidays: turn an iCalendar document into exclusions. The caller reads the file.
 
-Needs the extra `ical`. An all-day event excludes whole local days, a timed event its span of time, and a recurring
-event every recurrence from `first_year` through `last_year`.
+This needs the extra `ical`. An all-day event excludes whole local days. A timed event excludes its span of time. For a
+recurring event, every recurrence from `first_year` through `last_year` is excluded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _TOO_OFTEN = ("SECONDLY", "MINUTELY", "HOURLY")
 
 
 def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int = 2100) -> Exclusions:
-    """Return the exclusions for the events of an iCalendar document. `tz` applies to timed events without a zone."""
+    """Return the exclusions for the events of an iCalendar document. `tz` is the zone of timed events without a zone.
+    Raises `SpecError` if the document cannot be read or has too many events."""
     try:
         import icalendar
         import recurring_ical_events
@@ -72,8 +73,8 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
 
 
 def _check(event: Any) -> None:
-    """Raise SpecError for an event that ends before it starts, or that repeats so often that expanding it takes
-    hours."""
+    """Raise `SpecError` if an event ends before it starts, or repeats hourly or more often: computing so many
+    recurrences would take hours."""
     first, end, length = event.DTSTART, event.DTEND, event.DURATION
     if (end is not None and type(end) is type(first) and end < first) or (length and length < timedelta()):
         raise _refusal(f"the event of {first} ends before it starts", str(end or length))
@@ -85,7 +86,7 @@ def _check(event: Any) -> None:
 
 
 def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date, date]]:
-    """Yield each event's start and end once, even if the event spans two years."""
+    """Yield (start, end) of each event once, even if the event spans two years."""
     seen = set()
     for year in range(first_year, last_year + 1):
         for event in query.between(datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)):
@@ -95,7 +96,8 @@ def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date
 
 
 def _days(first: date, end: date, first_year: int, last_year: int) -> Iterator[date]:
-    """Return the days of an all-day event within the years. Its end is exclusive, unless it equals the start."""
+    """Yield the days of an all-day event from `first_year` through `last_year`. The event's end is exclusive, unless it
+    equals the start."""
     last = min(max(first, end - timedelta(days=1)), date(last_year, 12, 31))
     first = max(first, date(first_year, 1, 1))
     return (first + timedelta(days=n) for n in range((last - first).days + 1))

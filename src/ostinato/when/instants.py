@@ -14,7 +14,7 @@ DAY_SECONDS = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NAIVE_EPOCH = EPOCH.replace(tzinfo=None)
 _MICROSECOND = timedelta(microseconds=1)
-# The range for times in a spec. One year is left free at both ends, so that every zone can display them.
+# The range for times in a spec. One year is left free at both ends, so that every zone can display these times.
 FIRST_MOMENT: Micros = (datetime(2, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND
 LAST_MOMENT: Micros = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH) // _MICROSECOND - 1
 _EARLIEST: Micros = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
@@ -23,7 +23,7 @@ _LATEST: Micros = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 
 
 def from_datetime(moment: datetime) -> Micros:
-    """Return the instant of an aware datetime."""
+    """Return an aware datetime as microseconds since 1970 in UTC."""
     return (moment - EPOCH) // _MICROSECOND
 
 
@@ -47,16 +47,17 @@ def format_instant(instant: Micros) -> str:
 
 
 def on_clock(instant: Micros, zone: tzinfo) -> str:
-    """Format an instant as local time in a zone, with its offset. `read_instant` reads the result."""
+    """Return an instant as text: local time in a zone, with the offset. `read_instant` can read the text."""
     moment = to_datetime(instant).astimezone(zone)
     text = moment.isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
     return text.replace("+00:00", "Z")
 
 
 def _leap_second(text: str) -> datetime | None:
-    """Read `2016-12-31T23:59:60Z`, which RFC 3339 allows at the end of a day in UTC, as the second after it.
+    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`: the second after it, because Unix time does
+    not count leap seconds.
 
-    Return None for any other text. Unix time has no second of its own for a leap second.
+    RFC 3339 allows a leap second at the end of a day in UTC. Returns None for any other text.
     """
     match = _LEAP.fullmatch(text)
     if match is None:
@@ -70,7 +71,7 @@ def _leap_second(text: str) -> datetime | None:
 
 
 def read_datetime(value: object, field: str) -> datetime:
-    """Read an ISO 8601 text or a datetime, naive or aware. Raises SpecError."""
+    """Read an ISO 8601 text or a datetime, naive or aware. Raises `SpecError` for any other value."""
     if isinstance(value, datetime):
         return value
     if isinstance(value, str):
@@ -93,7 +94,8 @@ class OutOfCalendar(SpecError):
 
 
 def read_instant(value: object, field: str) -> Micros:
-    """Read an aware datetime or a text with an offset. Raises SpecError for a time without an offset."""
+    """Read an aware datetime or a text with an offset. Raises `SpecError` if the value is not a time or has no offset,
+    and `OutOfCalendar` if the time is outside the years 1 to 9999 in UTC."""
     moment = read_datetime(value, field)
     if moment.tzinfo is None:
         raise SpecError(
@@ -103,7 +105,7 @@ def read_instant(value: object, field: str) -> Micros:
             hint=f"write '{moment.isoformat()}Z' for UTC, or give a zone",
         )
     instant = from_datetime(moment)
-    if not _EARLIEST <= instant <= _LATEST:  # its offset moves it out of the calendar
+    if not _EARLIEST <= instant <= _LATEST:  # with its offset, the time is in another year
         raise OutOfCalendar(
             f"{field} {moment.isoformat()} is not within the years 1 to 9999 in UTC",
             field=field,

@@ -1,8 +1,8 @@
 """Deterministic jitter: the same seed and the same time always give the same delay.
 
-The hash is FarmHash's Fingerprint32 of the same bytes that Temporal hashes, so a schedule moved from Temporal keeps its
-exact times (service/worker/scheduler/spec.go). A delay is cut off at the spec's next time, so that occurrences stay in
-order.
+The hash is FarmHash's Fingerprint32 of the same bytes that Temporal hashes (service/worker/scheduler/spec.go). So a
+schedule that is moved from Temporal keeps its exact times. A delay always ends before the spec's next time, so that
+occurrences stay in order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _MILLI = 1000
 
 
 def add_jitter(nominal: Micros, seed: str, longest: Micros, following: Micros | None) -> Micros:
-    """Return a nominal time plus its delay, which is less than `longest` and ends before `following`, the next time."""
+    """Return a nominal time plus its delay. The delay is less than `longest`. The result is before `following`, the
+    spec's next time, if there is one."""
     if following is not None:
         longest = min(longest, following - nominal)
     return nominal + jitter_delay(nominal, seed, longest)

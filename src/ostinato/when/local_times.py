@@ -18,9 +18,10 @@ from ostinato.when.zones import Zone
 
 
 def read_moment(value: object, zone: Zone | None, field: str) -> Micros:
-    """Return the instant that `value` names. A time without an offset is wall-clock time in `zone`.
+    """Return the instant of a text or a datetime. A time without an offset is wall-clock time in `zone`.
 
-    Raises SpecError if there is no offset and no zone, or if the zone's clock never shows that time or shows it twice.
+    Raises `SpecError` if the value is not a time, if it has no offset and there is no zone, or if the zone's clock does
+    not show this time or shows it twice.
     """
     moment = read_datetime(value, field)
     if moment.tzinfo is not None:

@@ -1,4 +1,5 @@
-"""Recurrences: an anchor and every period after it. Months and days are counted on the calendar."""
+"""Recurrences: a first time (the anchor), and one time after every period. Months and days are counted on the
+calendar."""
 
 from __future__ import annotations
 
@@ -16,25 +17,26 @@ _END: Micros = epoch_second(LAST_YEAR + 1) * SECOND
 
 
 def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: bool) -> Source:
-    """Return the times anchor, anchor + period, anchor + 2 × period and so on. Each is counted from the anchor, without
-    drift.
+    """Return a source of the times anchor, anchor + period, anchor + 2 × period and so on. Each time is counted from
+    the anchor, so there is no drift.
 
-    Months and days are counted in the zone's wall-clock time; a day that a month does not have becomes its last day.
-    Hours, minutes and seconds are elapsed time. `literal` selects the wall daylight-saving rule instead of cron's.
+    Months and days are counted in the zone's wall-clock time. If a month does not have the anchor's day, its last day
+    is used. Hours, minutes and seconds are elapsed time. `literal` selects the wall rule for daylight saving instead of
+    the cron rule (see `daylight_saving`).
     """
     if not period.months and not period.days:
         return _anchored_interval(anchor, period.micros)
     mean = period.months * _MONTH + period.exact
-    # No k-th time is further than this from anchor + k mean periods: months and years differ in length, and the
-    # zone's offset may have changed.
+    # The k-th time differs from anchor + k * mean by at most this much: months and years differ in length, and the
+    # zone's offset may change.
     slack = (8 if period.months else 2) * DAY_SECONDS * SECOND
     start, fraction = divmod(anchor, SECOND)
     first_day, time = divmod(start + zone.offset(start), DAY_SECONDS)
     first = date(1970, 1, 1) + timedelta(days=first_day)
 
     def instants(number: int) -> list[Micros]:
-        """Return the instants of the n-th time. There is one; under the wall rule there is none if the time is in a
-        gap, and there are two if it is in a fold."""
+        """Return a list of the instants of the time with this number; the anchor is number 0. Usually there is one
+        instant. Under the wall rule there is none if the time is in a gap, and there are two if it is in a fold."""
         if number <= 0:
             return [anchor] if number == 0 else []
         year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)
@@ -49,7 +51,7 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     def following(after: Micros) -> Micros:
         number = max(0, (after - anchor - slack) // mean)
         while True:
-            # When a whole day is repeated, the k-th time may be later than the next one, so look at both.
+            # If a zone repeats a whole day, the k-th time may be later than the time after it, so compute both.
             candidates = [t for k in (number, number + 1) for t in instants(k) if t > after]
             if candidates:
                 return min(candidates)

@@ -1,5 +1,5 @@
-"""Limits on the size of a spec. A node reads a spec when it fires the schedule, so reading must be quick: a spec at
-these limits takes about 20 ms to read and 0.1 ms to compute one time.
+"""Limits on the size of a spec. A node reads a spec when it fires the schedule, so reading must be quick. For a spec at
+these limits, reading takes about 20 ms, and computing one time takes 0.1 ms.
 
 The limits are checked before a document from outside is read. A spec that is already stored is read at any size.
 """
@@ -24,11 +24,11 @@ LARGEST_ZONE = 16 << 10  # bytes of tz_data
 _SOURCES = ("cron", "calendars", "intervals", "recurrences")
 _TEMPORAL_SOURCES = ("structured_calendar", "calendar", "cron_string", "interval")
 _TEMPORAL_EXCLUDED = ("exclude_structured_calendar", "exclude_calendar")
-_FEW = 20  # so few parts take no noticeable time to read
+_FEW = 20  # up to this many parts are read in no noticeable time
 
 
 def check_document_size(document: Mapping[str, object]) -> None:
-    """Raise SpecError if a JSON spec exceeds a limit."""
+    """Raise `SpecError` if a JSON spec exceeds a limit."""
     exclude = document.get("exclude")
     excluded: Mapping[str, object] = exclude if isinstance(exclude, Mapping) else {}
     _check_counts(
@@ -49,7 +49,7 @@ def takes_long(document: Mapping[str, object]) -> bool:
 
 
 def check_temporal_size(document: Mapping[str, object]) -> None:
-    """Raise SpecError if a spec in Temporal's form exceeds a limit."""
+    """Raise `SpecError` if a spec in Temporal's form exceeds a limit."""
     sources = [document.get(name) for name in _TEMPORAL_SOURCES]
     excluded = [document.get(name) for name in _TEMPORAL_EXCLUDED]
     _check_counts(sum(map(_count, sources)), 0, sum(map(_count, excluded)), 0, 0)
@@ -58,7 +58,7 @@ def check_temporal_size(document: Mapping[str, object]) -> None:
 
 
 def check_spec_size(spec: Spec) -> None:
-    """Raise SpecError if a spec built in Python exceeds a limit."""
+    """Raise `SpecError` if a spec built in Python exceeds a limit."""
     _check_counts(
         len(spec.crons) + len(spec.calendars) + len(spec.intervals) + len(spec.recurrences),
         len(spec.times),
@@ -108,7 +108,8 @@ def _count(value: object) -> int:
 
 
 def _letters(value: object, left: int) -> int:
-    """Return how many characters of the budget `left` remain after a value; negative as soon as it is exceeded."""
+    """Subtract the size of a value (its characters and list members) from `left`, and return the rest. If the rest
+    becomes negative, stop counting and return it."""
     if isinstance(value, str):
         return left - len(value)
     if isinstance(value, Mapping):

@@ -1,7 +1,8 @@
 """Sources of times: the contract, fixed intervals, single times, and the union of several sources.
 
-`next(after)` and `previous(before)` are strict and work in microseconds. FAR and -FAR mean that there is no such time.
-Calendars are in `daylight_saving`, recurrences with an anchor in `recurrences`.
+`next(after)` returns the first time later than `after`, and `previous(before)` the last time earlier than `before`, in
+microseconds. FAR and -FAR mean that there is no such time. The sources for calendars are in `daylight_saving`, those
+for recurrences with an anchor in `recurrences`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Steps:
 
 
 def interval_source(every: Micros, phase: Micros) -> Source:
-    """Return the multiples of `every` since 1970, plus `phase`. Independent of time zones."""
+    """Return a source of the multiples of `every` since 1970, plus `phase`. These times do not depend on a zone."""
 
     def following(after: Micros) -> Micros:
         return ((after - phase) // every + 1) * every + phase
@@ -60,9 +61,9 @@ def times_source(times: tuple[Micros, ...]) -> Source:
 
 
 def union(sources: list[Source]) -> Source:
-    """Combine several sources into one.
+    """Return a source of the times of all these sources.
 
-    The last answer of each source is kept, so a source is called again only when its last answer has passed.
+    The last answer of each source is kept. So a source is called again only when the search has passed this answer.
     """
     if len(sources) == 1:
         return sources[0]

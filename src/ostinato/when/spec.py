@@ -1,7 +1,7 @@
-"""A spec: the times of a schedule, as a value. Specs are immutable and comparable, and equal after a round trip through
-JSON.
+"""A spec describes the times of a schedule. Specs are immutable and comparable. A spec that is written as JSON and read
+again is equal to the original.
 
-`check()` raises an error for everything that is wrong with a spec. Every spec that comes from outside is checked.
+`check()` raises `SpecError` if a spec is wrong. Every spec that comes from outside is checked.
 """
 
 from __future__ import annotations
@@ -55,10 +55,11 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Spec:
-    """The times of all sources, without the exclusions, from `start` to `end`, both included.
+    """The times of all sources, without the excluded times, from `start` to `end`, both included. The sources are cron
+    strings, calendars, intervals, recurrences and single times.
 
-    A spec without sources is valid: its schedule runs only when it is triggered or backfilled. An empty `dst` means the
-    daylight-saving rule of the dialect: `cron` for cron, `wall` for temporal.
+    A spec without sources is valid: its schedule runs only when it is triggered or backfilled. If `dst` is empty, the
+    dialect decides the daylight-saving rule: `cron` for the dialect cron, `wall` for the dialect temporal.
     """
 
     crons: tuple[str, ...] = ()
@@ -82,12 +83,13 @@ class Spec:
 
     @property
     def manual(self) -> bool:
-        """Whether the spec has no times."""
+        """Whether the spec has no sources, so that it has no times."""
         return not (self.crons or self.calendars or self.intervals or self.recurrences or self.times)
 
     @property
     def wall_sources(self) -> Spec:
-        """The spec with only the sources that depend on the wall clock: without intervals and single times."""
+        """A copy of the spec with only the sources that depend on the wall clock, so without intervals and single
+        times."""
         return replace(
             self,
             crons=tuple(text for text in self.crons if parse_cron(text, self.dialect).calendar is not None),
@@ -113,7 +115,7 @@ class Spec:
     # Times as datetimes
 
     def next(self, after: datetime) -> datetime | None:
-        """Return the first time later than `after`, in the spec's zone, or None."""
+        """Return the first time later than `after`, in the spec's zone, or None if there is none."""
         return self._local(self.compiled.next(read_instant(after, "after")))
 
     def previous(self, before: datetime) -> datetime | None:
@@ -143,10 +145,10 @@ class Spec:
     # Combining specs
 
     def __or__(self, other: Spec) -> Spec:
-        """Return a spec with the times of both.
+        """Return a spec with the times of both specs.
 
-        Exclusions, bounds, jitter and dialect must be equal on both sides. The zone and the daylight-saving rule may
-        be missing on a side that does not depend on the wall clock. Raises SpecError otherwise.
+        Both specs must have the same exclusions, bounds, jitter, dialect, zone and daylight-saving rule; otherwise
+        `SpecError` is raised. If a spec does not depend on the wall clock, its zone and its rule may be missing.
         """
         if not isinstance(other, Spec):
             return NotImplemented
@@ -176,7 +178,8 @@ class Spec:
         )
 
     def _for_the_whole(self) -> dict[str, object]:
-        """Return the fields that must be equal in two specs to join them. An empty zone or rule matches any other."""
+        """Return a dict of the fields that must be equal in two specs to join them. An empty zone or an empty rule
+        matches any other."""
         reads_wall = not self.wall_sources.manual or bool(self.exclude.calendars or self.exclude.dates)
         zone = named_zone(self) or (self.compiled.zone if reads_wall else None)
         return {
@@ -190,13 +193,15 @@ class Spec:
         }
 
     def without(self, *what: Exclusion) -> Spec:
-        """Return the spec with more exclusions: a calendar, a day, a span (first, end), or holidays."""
+        """Return the spec with more exclusions. Each is a calendar, a day, a span (first, end), or the result of
+        `holidays`."""
         return _checked(replace(self, exclude=merged([self.exclude, *read_exclusions(what, named_zone(self))])))
 
     # Checks
 
     def check(self) -> tuple[str, ...]:
-        """Raise SpecError if the spec is wrong. Return warnings for parts that are valid but probably a mistake."""
+        """Raise `SpecError` if the spec is wrong. Returns warnings about parts that are valid, but probably a
+        mistake."""
         return self._warnings
 
     @cached_property
@@ -245,7 +250,7 @@ class Spec:
         return tuple(warnings)
 
     def check_choices(self) -> None:
-        """Check `dialect` and `dst`, which must be right before a cron string can be parsed."""
+        """Raise `SpecError` if `dialect` or `dst` is wrong. Cron strings can be parsed only after this check."""
         for field, value, choices in (
             ("dialect", self.dialect, ("cron", "temporal")),
             ("dst", self.dst, ("", "cron", "wall")),
@@ -282,7 +287,8 @@ class Spec:
             )
 
     def to_json(self) -> dict[str, object]:
-        """Return everything that differs from its default, in the form that `read_spec` reads back to an equal spec."""
+        """Return the fields that differ from their default as a JSON document. `read_spec` reads it as an equal
+        spec."""
         from ostinato.when.documents import spec_json
 
         return spec_json(self)
@@ -315,7 +321,8 @@ def _too_short(value: object) -> SpecError:
 
 
 def read_exclusions(what: Iterable[object], zone: Zone | None) -> Iterator[Exclusions]:
-    """Yield the exclusions for the given values. A span without offsets is wall-clock time in the zone."""
+    """Yield an `Exclusions` for each value. A span without offsets is wall-clock time in the zone. Raises `SpecError`
+    if a value is not an exclusion."""
     for exclusion in what:
         if isinstance(exclusion, Exclusions):
             yield exclusion

@@ -38,8 +38,8 @@ def parse_spec_text(text: str, *, tz: str = "", dialect: Dialect | None = None, 
 
 
 def _refuse_near_misses(text: str) -> None:
-    """Raise SpecError with a helpful hint for common mistakes, which would otherwise be reported as a cron string with
-    too few fields."""
+    """Raise `SpecError` with a helpful hint for common mistakes. Without this check, the error would say that a cron
+    string has too few fields."""
     hint = ""
     if not text:
         raise SpecError("the spec is empty", field="spec", value=text, hint="write '0 9 * * 1-5' or 'every 15m'")
@@ -58,7 +58,8 @@ def _refuse_near_misses(text: str) -> None:
 
 
 def _document(text: str, asked: Mapping[str, str | None]) -> Spec:
-    """Read a JSON document. `asked` sets fields that the document leaves out; a contradiction raises SpecError."""
+    """Read a spec from JSON text. `asked` has values for fields that the document leaves out. Raises `SpecError` if the
+    document has another value for such a field, or is wrong."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as problem:

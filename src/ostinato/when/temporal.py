@@ -1,7 +1,7 @@
 """Convert specs from and to Temporal's form, the JSON of `temporal.api.schedule.v1.ScheduleSpec`.
 
-Nothing is dropped: an unknown field on the way in, and anything that Temporal cannot express on the way out, is an
-error.
+Nothing is dropped silently. Reading raises `SpecError` for an unknown field, and writing raises it for a spec that
+Temporal cannot express.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _CALENDAR_KEYS = (*(f.name for f in FIELDS), "comment")
 
 
 def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
-    """Return the canonical spec for a Temporal spec, with all checks of Temporal's server."""
+    """Return the canonical spec for a spec in Temporal's form. It is checked like in Temporal's server. Raises
+    `SpecError` if the document is wrong."""
     check_keys(document, _SPEC_KEYS, "a Temporal spec")
     for name in _LISTS:
         if not isinstance(document.get(name) or [], list | tuple):
@@ -72,10 +73,10 @@ def _in_temporal_words(problem: SpecError) -> SpecError:
 
 
 def canonical(spec: Spec) -> Spec:
-    """Return a spec with the same times in the form that Temporal's server stores. Idempotent.
+    """Return a spec with the same times in the form that Temporal's server stores.
 
-    Cron strings become structured calendars and intervals, and the zone of a cron string becomes the spec's zone.
-    Raises SpecError if Temporal cannot express the spec.
+    Cron strings become structured calendars and intervals, and the zone of a cron string becomes the spec's zone. A
+    canonical spec is returned unchanged. Raises `SpecError` if Temporal cannot express the spec.
     """
     beyond = ", ".join(_beyond_temporal(spec))
     if beyond:
@@ -100,7 +101,7 @@ def canonical(spec: Spec) -> Spec:
 
 
 def _beyond_temporal(spec: Spec) -> Iterator[str]:
-    """Yield the parts of a spec that Temporal's form would lose or change."""
+    """Yield the names of the parts of a spec that Temporal's form cannot express."""
     crons = [parse_cron(text, spec.dialect) for text in spec.crons]
     calendars = [*spec.calendars, *spec.exclude.calendars, *(c.calendar for c in crons if c.calendar)]
     if any(cron.either for cron in crons):
@@ -122,7 +123,8 @@ def _beyond_temporal(spec: Spec) -> Iterator[str]:
 
 
 def spec_to_temporal(spec: Spec) -> dict[str, Any]:
-    """Return the canonical spec as JSON, with the shortest ranges and without empty fields."""
+    """Return the canonical spec as a JSON document in Temporal's form, without empty fields. Raises `SpecError` if
+    Temporal cannot express the spec."""
     spec = canonical(spec)
     document: dict[str, Any] = {
         "structured_calendar": [_calendar_json(c) for c in spec.calendars],
@@ -140,7 +142,7 @@ def spec_to_temporal(spec: Spec) -> dict[str, Any]:
 
 
 def _structured(document: object, _: str) -> Calendar:
-    """Read a structured calendar. It has no defaults: an absent field matches nothing, except an absent year."""
+    """Read a structured calendar. An absent field matches nothing; only an absent year matches every year."""
     check_keys(document, _CALENDAR_KEYS, "a structured calendar")
     assert isinstance(document, Mapping)
     items = {field.name: each(document, field.name, partial(_range, field)) for field in FIELDS}
@@ -162,7 +164,8 @@ def _range(field: Field, document: object, _: str) -> Range:
 
 
 def _strings(document: object, _: str) -> Calendar:
-    """Read a string calendar. Its defaults are midnight and every day; an empty text counts as absent."""
+    """Read a string calendar. By default the time is midnight and the day is every day. An empty text counts as an
+    absent field."""
     check_keys(document, _CALENDAR_KEYS, "a calendar")
     assert isinstance(document, Mapping)
     items: dict[str, Items] = {}

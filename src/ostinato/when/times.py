@@ -1,4 +1,4 @@
-"""Compute the times of a spec: the next, the previous, all in a period. Pure; times are integer microseconds."""
+"""Compute the times of a spec: the next, the previous, all times in a period. Times are integer microseconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ostinato.when.zones import FAR, FIRST_YEAR, LAST_YEAR, Zone, epoch_second, 
 if TYPE_CHECKING:
     from ostinato.when.spec import Spec
 
-# Exclusions skipped in the search for one time, about 50 ms. Each skip passes all that the exclusion covers.
+# How many excluded stretches the search for one time skips before it gives up: this takes about 50 ms.
 GIVE_UP = 40_000
 _LEAST_STEPS = 1_000
 _TEMPORAL_LAST_YEAR = 2100
@@ -29,10 +29,10 @@ _PER_SOURCE = 30
 
 
 class Compiled:
-    """Computes the times of one spec. `next` and `previous` are strict and return nominal times, before jitter.
+    """Computes the times of one spec. They are nominal times: jitter is not added.
 
-    A `Compiled` holds no reference to its spec, because the spec refers to it. A request may compile a thousand specs,
-    and reference cycles would remain until the garbage collector runs, which pauses the process.
+    A `Compiled` has no reference to its spec, because the spec has a reference to it. A request may compile a thousand
+    specs. With reference cycles they would stay in memory until the garbage collector runs, which pauses the process.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -60,14 +60,16 @@ class Compiled:
         self._give_up = max(_LEAST_STEPS, GIVE_UP // max(1, len(self._excluded)))
 
     def next(self, after: Micros) -> Micros | None:
-        """Return the first nominal time later than `after`, or None. Raises TooManyExclusions."""
+        """Return the first nominal time later than `after`, or None if there is none. Raises `TooManyExclusions` if the
+        search finds only excluded times and gives up."""
         time = self._next(after if after > self._floor else self._floor)
         if self._excluded:
             return self._skip_excluded(time, self._give_up)[0]
         return time if time <= self._ceiling else None
 
     def search(self, after: Micros, give_up: int | None = None) -> tuple[Micros | None, int]:
-        """Return the next nominal time, or None, and the number of exclusions skipped on the way."""
+        """Return (the first nominal time later than `after` or None, the number of excluded stretches skipped). Raises
+        `TooManyExclusions` after `give_up` skips."""
         return self._skip_excluded(self._next(max(after, self._floor)), self._give_up if give_up is None else give_up)
 
     def _skip_excluded(self, first: Micros, give_up: int) -> tuple[Micros | None, int]:
@@ -85,7 +87,8 @@ class Compiled:
         return None, steps
 
     def previous(self, before: Micros) -> Micros | None:
-        """Return the last nominal time earlier than `before`, or None. Raises TooManyExclusions."""
+        """Return the last nominal time earlier than `before`, or None if there is none. Raises `TooManyExclusions` if
+        the search finds only excluded times and gives up."""
         time = first = self._previous(min(before, self._ceiling + 1))
         for _ in range(self._give_up):
             if time <= self._floor:
@@ -120,16 +123,18 @@ class Compiled:
             yield time
 
     def count(self, first: Micros, last: Micros) -> int:
-        """Count the nominal times from `first` to `last`, both included. A plain interval is computed by division."""
+        """Return the number of nominal times from `first` to `last`, both included. For a single interval without
+        exclusions it is computed by division, otherwise by counting."""
         if self._every is not None and not self._excluded:
             begin, end = self.next(first - 1), self.previous(last + 1)
             return 0 if begin is None or end is None or end < begin else (end - begin) // self._every + 1
         return sum(1 for _ in self.between(first, last))
 
     def jittered(self, nominal: Micros, seed: str) -> Micros:
-        """Return the time at which the occurrence of a nominal time runs.
+        """Return the due time of the occurrence with this nominal time: the nominal time plus jitter.
 
-        `add_jitter` cuts the delay off at the spec's next time; exclusions and the end of the spec do not count there.
+        The due time is before the spec's next time. For this limit, excluded times and times after the end of the spec
+        count, too.
         """
         if not self._jitter:
             return nominal
@@ -152,7 +157,7 @@ class Compiled:
         )
 
     def _sources(self, spec: Spec) -> tuple[list[Source], Readings]:
-        """Return the sources of times, and the wall-clock values that their times can have."""
+        """Return (the sources of the spec, the seconds, minutes and hours that their times can have)."""
         temporal = spec.dialect == "temporal"
         literal = spec.rule == "wall"
         sources: list[Source] = []
@@ -208,13 +213,15 @@ class Compiled:
 
 
 def named_zone(spec: Spec) -> Zone | None:
-    """Return the zone that the spec names, or None. Times without an offset are read in it."""
+    """Return the zone that the spec or one of its cron strings names, or None if there is none. Times without an offset
+    are read in this zone."""
     named = spec.tz or spec.tz_data or any(parse_cron(text, spec.dialect).zone for text in spec.crons)
     return zone_of(spec) if named else None
 
 
 def zone_of(spec: Spec) -> Zone:
-    """Return the one zone of a spec, named by the spec or by its cron strings. Raises SpecError if they conflict."""
+    """Return the zone of a spec: the zone that the spec or its cron strings name, or UTC. Raises `SpecError` if they
+    name different zones."""
     named = [parse_cron(text, spec.dialect).zone for text in spec.crons]
     if len(set(named)) > 1:
         raise SpecError(
@@ -245,7 +252,8 @@ def _whole_seconds(micros: Micros) -> Micros:
 
 
 def _is_fixed(calendar: Calendar) -> bool:
-    """Return whether no field of second, minute and hour covers its whole range: a fixed time in cron's sense."""
+    """Return whether a calendar has a fixed time of day, in the sense of cron: no range in its second, minute and hour
+    covers all values."""
     for field in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD):
         for item in calendar.items(field):
             if isinstance(item, Range) and (item.start, item.end) == (field.low, field.high):

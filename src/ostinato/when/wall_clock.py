@@ -16,8 +16,8 @@ from ostinato.when.instants import DAY_SECONDS
 
 
 class WallClock:
-    """The wall seconds that one calendar matches. `next` and `previous` are strict; `size` is the number of its entries
-    in memory."""
+    """The wall seconds that one calendar matches. `next(after)` returns the first of them later than `after`, and
+    `previous(before)` the last one earlier than `before`. `size` is the number of table entries in memory."""
 
     __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds", "size")
 
@@ -51,7 +51,7 @@ class WallClock:
 
 @lru_cache(maxsize=2048)
 def _minute_starts(hours: int, minutes: int) -> tuple[int, ...]:
-    """Return the second of the day at which each matching minute begins."""
+    """Return the seconds of the day at which the matching minutes begin."""
     return tuple(h * 3600 + m * 60 for h in values(hours) for m in values(minutes))
 
 

@@ -1,7 +1,7 @@
 """Read compiled zone files (TZif, RFC 8536): check them, and list the instants at which the offset may change.
 
-A file is checked completely before Python's own reader gets it, because that reader does not check: it loops forever on
-a file without its last line end, and it may crash after an error in a file.
+A file is checked completely before Python's own reader gets it, because that reader does not check the file. It loops
+without end if the last line end is missing, and it may crash on other errors.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _FOOTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ZoneFile:
-    """The content of a zone file. `changes` are epoch seconds; `rule` is the POSIX rule for the time after the last
-    change, or empty."""
+    """The content of a zone file. `changes` are the epoch seconds at which the offset may change. `rule` is the POSIX
+    rule for the time after the last change, or empty."""
 
     changes: tuple[int, ...]
     rule: str
 
 
 def read_zone_file(data: bytes) -> ZoneFile:
-    """Read a complete and correct file. Raises ValueError with the reason if it is not."""
+    """Read the bytes of a zone file. Raises `ValueError` with the reason if the file is incomplete or wrong."""
     changes, at = _block(data, 0, 4, "i")
     if data[4:5] < b"2":
         return ZoneFile(changes, "")
@@ -51,7 +51,9 @@ def read_zone_file(data: bytes) -> ZoneFile:
 
 
 def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...], int]:
-    """Return the changes in one block, and where it ends. A file has two such blocks, with 4 and 8 bytes per time."""
+    """Return (the changes in the block that begins at the index `at`, the index of its end). A file has one block with
+    4 bytes per time, and from version 2 on a second one with 8 bytes per time. Raises `ValueError` if the block is
+    wrong."""
     if len(data) < at + _HEADER.size:
         raise ValueError("it is cut short")
     magic, _, utc, std, leaps, times, types, chars = _HEADER.unpack_from(data, at)
@@ -90,10 +92,11 @@ def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]
 
 
 def _epoch_days(day: str, year: int) -> Iterator[int]:
-    """Yield the days that a POSIX rule means in a year, as epoch days.
+    """Yield the epoch days that the day of a POSIX rule means in a year.
 
     `M10.5.0` is October's last Sunday, `J60` is the first of March in every year, and `59` is the 60th day of the year.
-    Some Python versions are a day off with the last two, so the days before and after are yielded as well.
+    For the last two forms some Python versions compute a day too early or too late, so the day before and the day after
+    are yielded as well.
     """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))

@@ -1,8 +1,8 @@
-"""Time zones as tables of offset changes, with the gaps and folds that daylight saving makes.
+"""Time zones as tables of offset changes, with the gaps and folds of daylight saving.
 
-A zone is a list of segments with one offset each. Within a segment, wall clock and instant differ by that offset, so
-every conversion is one bisect. The rules come from the system's zone files or from the `tzdata` package, in the order
-of `zoneinfo`. Each zone is read once per process; this package reads no other files.
+A zone is a list of segments. A segment is the time between two changes, in which the UTC offset is the same. So the
+conversion between wall clock and instant is one bisect. The rules come from the system's zone files or from the
+`tzdata` package, in the order of `zoneinfo`. Each zone is read once per process; this package reads no other files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ostinato.when.zonefiles import ZoneFile, changes_by_rule, read_zone_file
 
 FIRST_YEAR = 1900
 LAST_YEAR = 2199
-FAR = 1 << 62  # later than everything; its negative is earlier
+FAR = 1 << 62  # later than every time; -FAR is earlier than every time
 
 
 def epoch_second(year: int, month: int = 1, day: int = 1) -> int:
@@ -47,7 +47,8 @@ class Zone:
         self.starts_wall = [-FAR, *(s + o for s, o in zip(starts[1:], offsets[1:], strict=True))]
         # The wall-clock time at the end of each segment, in that segment's offset.
         self.ends_wall = [*(s + o for s, o in zip(starts[1:], offsets, strict=False)), FAR]
-        # The latest wall-clock time of all earlier segments: the clock has already shown every time before it.
+        # For each segment, the latest wall-clock time of all earlier segments. When the segment begins, the clock has
+        # already shown or skipped every time before this one.
         self.reach = [-FAR]
         for end in self.ends_wall[:-1]:
             self.reach.append(max(self.reach[-1], end))
@@ -59,18 +60,20 @@ class Zone:
         return self.offsets[self.segment(second)]
 
     def changes(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return each change of offset from `first` to `last`: its second, the offset before, the offset after."""
+        """Return the changes of offset from the epoch second `first` to `last`. Each is (epoch second, offset before,
+        offset after)."""
         low, high = bisect_left(self.starts, first), bisect_right(self.starts, last)
         return [(self.starts[i], self.offsets[i - 1], self.offsets[i]) for i in range(max(1, low), high)]
 
     def instants(self, wall: int) -> list[int]:
-        """Return every instant at which the wall clock shows `wall`: none in a gap, two in a fold."""
+        """Return a list of the instants, as epoch seconds, at which the wall clock shows `wall`. There are none in a
+        gap, and two in a fold."""
         low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
         high = bisect_right(self.starts, wall + 2 * 86_400)
         return [wall - self.offsets[i] for i in range(low, high) if self.starts_wall[i] <= wall < self.ends_wall[i]]
 
     def first_at_or_past(self, wall: int) -> int:
-        """Return the first instant at which the wall clock shows `wall` or a later time."""
+        """Return the first instant, as epoch seconds, at which the wall clock shows `wall` or a later time."""
         low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
         while wall >= self.ends_wall[low]:
             low += 1
@@ -79,14 +82,15 @@ class Zone:
 
 @dataclass(frozen=True, slots=True)
 class ZoneRules:
-    """The version of the time zone rules in use, and their origin."""
+    """The version of the time zone rules in use. `source` is the folder or the package that they come from."""
 
     version: str
     source: str
 
 
 def zone(name: str, field: str = "tz") -> Zone:
-    """Return the zone with that name. Raises SpecError, with the most similar name as a hint."""
+    """Return the zone with this name; an empty name is UTC. Raises `SpecError` if there is none. Its hint is the most
+    similar name."""
     try:
         return _load(name or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -94,7 +98,7 @@ def zone(name: str, field: str = "tz") -> Zone:
         raise SpecError(f"{field} {name!r} is not a time zone", field=field, value=name, hint=hint) from None
 
 
-# An abbreviation names an offset that several zones share. One zone for each, as an example in the hint.
+# Abbreviations are not names of zones: several zones share each of them. The zone here is an example for the hint.
 _ABBREVIATIONS = {
     "ACST": "Australia/Adelaide",
     "AEDT": "Australia/Sydney",
@@ -127,7 +131,8 @@ def _abbreviated(name: str) -> str:
 
 
 def zone_name(tz: object) -> str:
-    """Return the name of a zone, given as a name, a `ZoneInfo` or `datetime.UTC`."""
+    """Return the name of a zone that is given as a name, a `ZoneInfo` or `datetime.UTC`. Raises `SpecError` for any
+    other value."""
     name = tz.key if isinstance(tz, zoneinfo.ZoneInfo) else "UTC" if tz is UTC else tz
     if not isinstance(name, str):
         raise SpecError(
@@ -152,7 +157,8 @@ def rules_in_force() -> ZoneRules:
 
 
 def installed_rules() -> str | None:
-    """Return the version of the installed package tzdata, whether in use or not; None if it is not installed."""
+    """Return the version of the rules in the package tzdata, even if they are not in use. Returns None if the package
+    is not installed."""
     try:
         import tzdata
     except ImportError:
@@ -179,7 +185,7 @@ def _load(name: str) -> Zone:
 
 @lru_cache(maxsize=64)
 def zone_from_data(data: bytes) -> Zone:
-    """Return a zone from the bytes of a compiled zone file (TZif)."""
+    """Return a zone from the bytes of a compiled zone file (TZif). Raises `SpecError` if the file is wrong."""
     rules = rules_from_data(data)
     return _zone("its own zone data", read_zone_file(data), rules)
 

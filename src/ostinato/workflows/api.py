@@ -28,8 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed with a logic error, as a fixer sees it. `prepared` has the `reservations`, the `data` and the
-    `title` that `prepare` returned, if it did."""
+    """A run that failed with a logic error, as a fixer sees it. `prepared` is a dict with the `reservations`, the
+    `data` and the `title` that `prepare` returned, or None if the run has no such checkpoint."""
 
     workflow: str
     version: str
@@ -41,8 +41,8 @@ class FailedRun:
 
 
 class Workflows(Queries):
-    """Deploy workflows, watch them, and resolve their problems. Every change takes a `request_id`; calls with the same
-    id are done once."""
+    """Deploy workflows, watch them, and resolve their problems. Calls that change a workflow take a `request_id`: if
+    several calls have the same id, the change is made once."""
 
     def within(self, namespace: str, actor: str | None) -> Workflows:
         return Workflows(replace(self._surroundings, namespace=namespace, actor=actor))
@@ -75,7 +75,8 @@ class Workflows(Queries):
     # Deploying
 
     async def deploy(self, code: WorkflowCode | str) -> WorkflowInfo:
-        """Deploy a workflow, given as code or as an import path (`"package.module:name"`)."""
+        """Deploy a workflow, given as code or as an import path (`"package.module:name"`). Raises `OstinatoError` if it
+        has mistakes or cannot be imported."""
         source = code if isinstance(code, str) else None
         code = load(code) if isinstance(code, str) else code
         if not isinstance(code, WorkflowCode):
@@ -106,7 +107,8 @@ class Workflows(Queries):
         return changed
 
     async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
-        """Call the fixer for a new version, and deploy that version. Returns whether a new version is active now."""
+        """Call the fixer with the failed run, and deploy the version that it returns. Returns whether a new version is
+        active now; False if the fixer returned None. Raises `OstinatoError` if the fixer returned anything else."""
         assert code.fixer is not None
         info = run_info(failed)
         prepared = None if failed.prepared is None else orjson.loads(failed.prepared)
@@ -155,9 +157,13 @@ class Workflows(Queries):
     async def resolve(
         self, name: str, choice: str, *, run_id: str | None = None, request_id: str | None = None
     ) -> WorkflowInfo:
-        """Settle what blocks a workflow: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or
-        `skip`. `get(name).choices` are those that fit; `resume` fits wherever one of the first two does. With `run_id`,
-        only if that run is the one that blocks it."""
+        """Resolve the problem that blocks a workflow. `choice` is `reauthenticate`, `approve`, `resume`, `try_again`,
+        `did_not_happen` or `skip`.
+
+        `get(name).choices` are the choices that apply now; `resume` may be used in place of `reauthenticate` and
+        `approve`. Raises `Conflict` if the workflow is not blocked, if the choice does not apply, or if `run_id` is
+        given and another run blocks the workflow.
+        """
         try:
             chosen = Choice(choice)
         except ValueError:
@@ -172,7 +178,8 @@ class Workflows(Queries):
     async def skip_event(
         self, name: str, topic: str, message_id: str, *, request_id: str | None = None
     ) -> WorkflowInfo:
-        """Skip an event. Raises `Conflict` if it is consumed, or its effect may have begun."""
+        """Skip an event. Raises `Conflict` if the event is consumed, or if the effect of the run that has reserved it
+        may have begun."""
 
         def work(loaded: Loaded, now: Micros) -> Operation[Any]:
             return operator_requests.skip_event(loaded, topic, message_id, now, new_id)

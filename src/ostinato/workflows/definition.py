@@ -36,7 +36,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSchedule:
-    """When a producer runs: a length of time after its last commit (`interval`), or at the times of a spec."""
+    """When a producer runs: either a length of time after its last commit (`interval`), or at the times of a spec."""
 
     interval: Micros | None = None
     spec: Spec | None = None

@@ -54,7 +54,7 @@ class _Box:
 
 
 def draw(definition: Definition, info: WorkflowInfo, marks: Marks) -> str:
-    """Return the SVG."""
+    """Return an SVG document of a workflow and its state."""
     boxes = dict(_boxes(definition, info.pending))
     sizes = {key: box.size for key, box in boxes.items()}
     edges = list(_edges(definition))

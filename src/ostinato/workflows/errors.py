@@ -1,7 +1,8 @@
 """The errors that mutators, readers and handlers raise. Each belongs to one class of failures.
 
-The type of the original error decides the class, never its message. An exception of any other type is a logic error if
-a handler raises it, and an internal error if a reader or a mutator does.
+The type of the original error decides the class, never its message. Any other exception is a logic error if a handler
+raises it, and an internal error if a reader or a mutator does. Errors of the store are always transient; so are
+`TimeoutError` and `ConnectionError` of a reader or a mutator (see `runtime.context.classify`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from ostinato.workflows.model import Delivered, FailureClass
 
 
 class HandlerFailed(OstinatoError):
-    """The base of these errors. `delivered` says whether the effect of a mutator took place: `"no"`, `"maybe"` or
-    `"yes"`. With `"yes"`, `result` is the known result."""
+    """The base class of the errors in this module. `delivered` says whether the effect of a mutator took place:
+    `"no"`, `"maybe"` or `"yes"`; by default the class decides (`usually`). With `"yes"`, `result` is the mutator's
+    result."""
 
     failure: ClassVar[FailureClass] = FailureClass.INTERNAL
     usually: ClassVar[Delivered] = Delivered.MAYBE

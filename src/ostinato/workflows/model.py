@@ -17,8 +17,8 @@ MINUTE: Micros = 60 * SECOND
 
 
 def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
-    """Make a record from a stored document. Fields that only a newer node knows are left out, so that nodes of two
-    versions can share a store."""
+    """Make a record of the dataclass `cls` from a stored document. Keys that the class does not have are ignored: a
+    node of a newer version may have written them to the same store."""
     names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     return cls(**{name: value for name, value in document.items() if name in names})
 
@@ -81,8 +81,9 @@ class Choice(StrEnum):
     """How a person settles what blocks a workflow.
 
     `REAUTHENTICATE`: the service is reconnected, so go on. `APPROVE`: the permission is granted, so go on. `RESUME`:
-    whatever it was, it is put right. `TRY_AGAIN`: ask the mutator again whether it took effect. `DID_NOT_HAPPEN`: it
-    did not take effect, so do it again. `SKIP`: leave these events."""
+    the cause of the failure is removed, so go on. `TRY_AGAIN`: ask the mutator again whether its effect took place.
+    `DID_NOT_HAPPEN`: the effect did not take place, so do it again. `SKIP`: skip the events that the run has
+    reserved."""
 
     REAUTHENTICATE = "reauthenticate"
     APPROVE = "approve"
@@ -109,14 +110,14 @@ class FailureClass(StrEnum):
 
     @property
     def resumes_in_place(self) -> bool:
-        """Whether the same run continues after a person has resolved the failure. After all other failures, a new run
-        follows."""
+        """Whether the same run continues after the failure is resolved: it is paused in place. After all other
+        failures, the run ends and a new run follows."""
         return self.status in (RunStatus.PAUSED_APPROVAL, RunStatus.PAUSED_RECONCILIATION)
 
     @property
     def put_right(self) -> Choice:
-        """The choice of a person who has removed the cause of such a failure. `RESUME` is possible after every
-        failure."""
+        """The choice with which a person says that the cause of the failure is removed. `RESUME` may be used in its
+        place. `RECONCILIATION` has choices of its own: `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP`."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 
@@ -198,13 +199,13 @@ class Policy:
     wake_min: Micros = 30 * SECOND
     wake_max: Micros = 24 * 60 * MINUTE
     min_interval: Micros = 30 * SECOND
-    empty_gap: Micros = 30 * SECOND  # before a consumer that reserved nothing runs again for its own publishes
+    empty_gap: Micros = 30 * SECOND  # how long a consumer pauses that reserved nothing and published to itself
     transient_retries: int = 5
     backoff_first: Micros = 10 * SECOND
     backoff_longest: Micros = 10 * MINUTE
-    fix_attempts: int = 3  # logic failures in a row, the last of which goes to a person
+    fix_attempts: int = 3  # after this many logic failures in a row, a person must act
     reconcile_attempts: int = 5
-    crash_attempts: int = 3  # crashes in a row, the last of which goes to a person
+    crash_attempts: int = 3  # after this many crashes in a row, a person must act
     phase_timeout: Micros = 5 * MINUTE
     max_state_bytes: int = 64 << 10
     stale_after: Micros = 7 * 24 * 60 * MINUTE
@@ -223,7 +224,8 @@ _AT_LEAST = {"phase_timeout": 1, "fix_attempts": 1, "reconcile_attempts": 1, "cr
 
 
 def read_policy(settings: Mapping[str, Any]) -> Policy:
-    """Read the settings of a policy; lengths are texts such as `"30s"`, timedeltas or seconds."""
+    """Read the settings of a policy. Lengths are texts such as `"30s"`, timedeltas or numbers of seconds. Raises
+    OstinatoError for the first mistake."""
     if not isinstance(settings, Mapping):
         raise OstinatoError(f"policy {short_repr(settings)} is not a mapping; write policy={{'phase_timeout': '1m'}}")
     names = [one.name for one in fields(Policy)]
@@ -251,8 +253,12 @@ def read_policy(settings: Mapping[str, Any]) -> Policy:
 
 @dataclass(slots=True)
 class Workflow:
-    """A stored workflow. `run_id` is its one run that is active or paused in place. `definition` is JSON; `digest`
-    identifies the definition and its code. `repairs` counts the versions that the fixer has made of this one."""
+    """A stored workflow.
+
+    `run_id` is the id of its only unfinished run, which is active or paused in place (`FailureClass.resumes_in_place`).
+    `definition` is JSON. `digest` identifies the definition and its code. `repairs` counts how often the fixer, or a
+    deployment with the same version number, has replaced the code of this version.
+    """
 
     id: str
     namespace: str
@@ -301,8 +307,9 @@ class HandlerState:
 
 @dataclass(slots=True)
 class HandlerRun:
-    """One attempt of a handler. `prepared` and `outcome` are JSON checkpoints. `failures` and `crashes` are the numbers
-    of failures and crashes in a row, including those of this run."""
+    """One attempt of a handler. `retry_of` is the id of the attempt before it. `prepared` and `outcome` are JSON
+    checkpoints. `failures` and `crashes` count the transient failures and the crashes in a row, up to and including
+    this run."""
 
     run_id: str
     workflow_id: str
@@ -344,7 +351,8 @@ class TopicEvent:
 
 @dataclass(slots=True)
 class Mutation:
-    """A row of the ledger: one effect on another system. `origin_run` called the mutator; `run_id` owns the row now."""
+    """A row of the ledger: one effect on another system. `origin_run` is the run that called the mutator. `run_id` is
+    the run that owns the row now: a retry takes it over."""
 
     id: str
     workflow_id: str
@@ -380,7 +388,7 @@ class InputRecord:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """An event that a run wants to publish when it commits. `causes` are the ids of inputs."""
+    """An event that a run wants to publish when it commits. `causes` are the ids of the inputs that caused it."""
 
     topic: str
     message_id: str

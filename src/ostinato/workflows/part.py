@@ -1,4 +1,5 @@
-"""The part of workflows in one app: the calls, the deployment of declared workflows, and the body of a node."""
+"""What the way `workflows` adds to one app: `app.workflows`, the deployment of declared workflows when a node starts,
+and the body that works on claimed runs."""
 
 from __future__ import annotations
 

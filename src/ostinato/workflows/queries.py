@@ -83,8 +83,8 @@ class Queries:
         return await around.store.read(detail)
 
     async def list(self, *, after: str = "", limit: int = 100) -> Sequence[WorkflowInfo]:
-        """Return the workflows of the namespace by name, beginning after the name `after`, without inputs and
-        activity."""
+        """Return the workflows of the namespace, sorted by name, beginning after the name `after`. Their inputs and
+        their activity are not included."""
         check_limit(limit)
         around, now = self._surroundings, self._surroundings.now()
 
@@ -114,7 +114,8 @@ class Queries:
         return await around.store.read(attempts)
 
     async def run(self, name: str, run_id: str) -> RunDetail:
-        """A run with all attempts of its chain, the events that it reserved, and its effect."""
+        """Return a run with all attempts of its chain of retries, the events that the run reserved, and its effect.
+        Raises `NotFound`."""
         if not is_text(run_id):
             raise OstinatoError(f"{short_repr(run_id)} is not the id of a run")
         around = self._surroundings
@@ -161,8 +162,11 @@ class Queries:
     async def inputs(
         self, name: str, *, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[InputInfo]:
-        """Return the inputs of a workflow, newest first. `before` is the id of the last input of the previous page. An
-        input is pending while one of its events is, or while it has none; afterwards it is done or skipped."""
+        """Return the inputs of a workflow, newest first. `before` is the id of the last input of the previous page.
+
+        An input is pending while it has no events, and while one of its events is pending or reserved. After that it is
+        done or skipped.
+        """
         check_limit(limit)
         _check_texts(before=before)
         _check_status("an input", status, INPUT_STATUSES)
@@ -224,7 +228,7 @@ class Queries:
 
 
 def find_workflow(namespace: str, name: str) -> Operation[Workflow]:
-    """Find a workflow by its name. Raises `NotFound`, with the name that was perhaps meant."""
+    """Return a workflow by its name. Raises `NotFound`, with a similar name if there is one."""
     check_name(name)
     workflow = yield from find(namespace, name)
     if workflow is None:
@@ -235,7 +239,7 @@ def find_workflow(namespace: str, name: str) -> Operation[Workflow]:
 
 
 def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[WorkflowInfo]]:
-    """Return the views of workflows. Runs a few statements for all of them."""
+    """Return a view of each workflow, in the same order. Runs a few statements for all of them together."""
     if not workflows:
         return []
     keys = [(workflow.id,) for workflow in workflows]
@@ -260,7 +264,7 @@ def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[Wor
 
 
 def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
-    """Describe what the latest runs did, the latest first."""
+    """Return a line for each of the latest runs that says what it did, the latest first."""
     rows: list[Row] = yield statement("processed_runs", workflow=workflow.id, limit=limit)
     records: list[HandlerRun] = [read_run(row) for row in rows]
     if not records:
@@ -274,7 +278,8 @@ def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
 
 
 def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[InputRecord]]]:
-    """Return the inputs that caused these effects, by the runs that own the effects."""
+    """Return a dict from run id to the inputs that caused the run's effects. The runs are those that own these
+    mutations."""
     inputs: dict[str, list[InputRecord]] = {}
     keys = sorted({(mutation.run_id,) for mutation in mutations})
     for run_id, *row in (yield statement("inputs_of", keys)) if keys else []:
@@ -283,7 +288,8 @@ def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[I
 
 
 def _load_counts(input_ids: Sequence[str]) -> Operation[dict[str, int]]:
-    """Return how many effects each of these inputs has caused."""
+    """Return a dict from input id to the number of effects that the input has caused. Inputs without effects are not in
+    it."""
     rows = (yield statement("count_outputs_of", [(id,) for id in input_ids])) if input_ids else []
     return {row[0]: row[1] for row in rows}
 
@@ -305,7 +311,7 @@ def _check_texts(**values: str | None) -> None:
 
 
 def _check_part(workflow: Workflow, what: str, name: str | None, names: Collection[str]) -> None:
-    """Refuse the name of a handler or a topic that the workflow does not have."""
+    """Raise NotFound for the name of a handler or a topic that the workflow does not have."""
     if name is not None and name not in names:
         hint = did_you_mean(name, names) or list_choices(names)
         raise NotFound(f"workflow {workflow.name!r} has no {what} {name!r}; {hint}")

@@ -51,7 +51,7 @@ def add_standard_tools(tools: Tools, host: Host) -> None:
 async def read_http(
     host: Host, url: str, headers: Mapping[str, str] | None = None, timeout: str | float = _TIMEOUT
 ) -> dict[str, Any]:
-    """GET a URL. Returns its `status`, `headers` and `body`: JSON as its value, anything else as text."""
+    """GET a URL. Returns a dict with `status`, `headers` and `body`. A JSON body is parsed; any other body is text."""
     return await _request(host, {"url": url, "method": "GET", "headers": headers, "timeout": timeout})
 
 
@@ -65,9 +65,11 @@ async def call_http(
     body: str | None = None,
     timeout: str | float = _TIMEOUT,
 ) -> dict[str, Any]:
-    """Send a request to a URL, with the key of the effect as `Idempotency-Key`. A response of 2xx is the result. After
-    4xx, or without a connection, the effect did not happen. After 5xx, or without a response, it is unknown whether it
-    happened."""
+    """Send a request to a URL, with the key of the effect as the header `Idempotency-Key`.
+
+    After a 2xx response, returns the same as `read_http`. After 4xx, or without a connection, the error says that the
+    effect did not take place. After 5xx, or without a response, it says that the effect may have taken place.
+    """
     request = {"url": url, "method": method, "headers": headers, "json": json, "body": body, "timeout": timeout}
     return await _request(host, request, call.key)
 
@@ -143,7 +145,8 @@ def _failure(status: int, words: str) -> HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The mutator `start`. The id of its run is derived from the key of the effect, so the run can be looked up."""
+    """The mutator `start`, and its `reconcile`. The key of the started run is derived from the key of the effect, so
+    that `find` can look it up."""
 
     host: Host
 
@@ -179,7 +182,7 @@ class _Starts:
         return {"id": started.id, "key": _run_key(call)}
 
     async def find(self, call: MutationContext, **action: Any) -> Reconciled:
-        """Return whether the run was started."""
+        """Return `applied(…)` with the result of `start` if the run was started, else `NOT_APPLIED`."""
 
         def look(_: int) -> Operation[str | None]:
             rows = yield sql("runs_by_keys", [(call.namespace, _run_key(call))])
@@ -189,7 +192,8 @@ class _Starts:
         return NOT_APPLIED if id is None else applied({"id": id, "key": _run_key(call)})
 
     async def _check_known(self, action: Action) -> None:
-        """Refuse a job that no node has declared: it would wait, and the effect would count as applied."""
+        """Raise OstinatoError for a job that no node has declared. Its run would only wait, but the effect would count
+        as applied."""
         engine, job = self.host.engine(), action.job
         if action.kind != JOB or engine.find_job(job) is not None:
             return

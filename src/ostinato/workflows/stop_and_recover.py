@@ -27,8 +27,9 @@ def run_kind(new_id: NewId) -> RunKind:
     def stop(
         run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
     ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-        """Cancel a run whose mutation has not begun, and release its events; its handler runs again when it is due. A
-        run whose mutation has begun continues, because the outcome of the mutation must be known."""
+        """Stop a run whose mutation has not begun, and release its events. Its handler runs again when it is due. A run
+        whose mutation has begun is not stopped, because the outcome of the mutation must become known. Returns the
+        run's status after that, events to write, and the runs that ended."""
         record, loaded = yield from _load(run)
         mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run.id,)]))]
         if record.phase.mutation_settled or any(mutation.status in UNCERTAIN for mutation in mutations):
@@ -50,8 +51,8 @@ def run_kind(new_id: NewId) -> RunKind:
         return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 
     def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-        """Mark the runs of a dead node as crashed. A new run follows each at once, and begins where `failures.follow`
-        says."""
+        """Mark the runs of a dead node as crashed. A new run follows each of them at once, unless there were too many
+        crashes in a row. `failures.follow` decides where the new run begins."""
         keys = [(run.id,) for run in runs]
         records = {record.run_id: record for record in map(read_run, (yield statement("workflow_runs", keys)))}
         loaded = yield from lock(record.workflow_id for record in records.values())
@@ -77,8 +78,8 @@ def run_kind(new_id: NewId) -> RunKind:
         yield
 
     def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-        """Find events that are reserved by a run which is neither active nor blocks its workflow. They are reported,
-        never released."""
+        """Find events whose reservation belongs to a run that is not active and does not block its workflow. They are
+        only reported: even with `repair` they are not released."""
         rows = yield statement("orphaned_reservations", limit=200)
         words = "is reserved by run {}, which is {}"
         return [Finding("workflow_event_orphaned", id, words.format(run, status), False) for id, run, status in rows]

@@ -87,8 +87,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Copy the declarations of other tools, except those that come with Ostinato, which belong to one app and
-        store."""
+        """Add the readers and mutators of another instance. The tools that come with Ostinato are not replaced, because
+        they belong to one app and its store."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 

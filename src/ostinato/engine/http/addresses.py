@@ -1,7 +1,7 @@
 """Classify IP addresses: public, private, or never to be called. Pure.
 
-The tables follow IANA's registries of special-purpose addresses; the longest network that contains an address decides.
-They replace Python's `is_private` and `is_global`, which differ between releases.
+The tables follow IANA's registries of special-purpose addresses. The smallest network in the tables that contains an
+address decides its kind. Python's `is_private` and `is_global` are not used, because they differ between releases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Kind(StrEnum):
     RESERVED = "reserved"
 
 
-NEGOTIABLE = frozenset({Kind.PRIVATE, Kind.LOOPBACK})  # what a policy may allow; the rest, but public, never
+NEGOTIABLE = frozenset({Kind.PRIVATE, Kind.LOOPBACK})  # a policy may allow these; public ones need no permission
 
 _NETWORKS = {
     Kind.PUBLIC: "0.0.0.0/0 2000::/3",
@@ -53,12 +53,13 @@ _ITSELF = frozenset({IPv6Address("::"), IPv6Address("::1")})
 
 
 def kind_of(address: Address) -> Kind:
-    """Return the kind of an address that embeds no other address."""
+    """Return the kind of an address. The address must not embed another one: call `meant` first."""
     return next(kind for network, kind in _BY_LENGTH if address in network)
 
 
 def meant(address: Address) -> tuple[Address, ...]:
-    """Return the addresses that packets for an address reach: the addresses that it embeds, or itself."""
+    """Return the addresses that a packet for this address reaches: those that the address embeds (as 6to4, Teredo and
+    NAT64 do), or the address itself."""
     if isinstance(address, IPv4Address) or address in _ITSELF:
         return (address,)
     if address.sixtofour is not None:

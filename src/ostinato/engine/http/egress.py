@@ -34,7 +34,7 @@ _OWN = frozenset(
     "host content-length transfer-encoding connection keep-alive te trailer upgrade proxy-connection".split()
 )
 _MOVED = frozenset({301, 302, 303, 307, 308})
-# What may go along to another origin. Whatever else a caller sets may be a credential by a name nobody knows here.
+# The headers that a redirect to another origin may get. Any other header that a caller sets may be a credential.
 _HARMLESS = frozenset("accept accept-encoding accept-language content-type idempotency-key user-agent".split())
 _PORTS = {"http": 80, "https": 443}
 MOST_REDIRECTS = 10
@@ -61,11 +61,11 @@ class EgressTimedOut(EgressFailed):
 
 
 class EgressUnconnected(EgressFailed):
-    """There was no connection, because of its name, its address or its certificate: nothing was sent."""
+    """Raised if no connection was made, because of the host's name, address or certificate. Nothing was sent."""
 
 
 class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
-    """There was no connection in time: nothing was sent."""
+    """Raised if no connection was made in time. Nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class EgressPolicy:
             raise self._not_among(repr(host), host, "")
 
     def check(self, host: str, addresses: Iterable[str]) -> None:
-        """Raise `EgressRefused` if the policy refuses the host or any of its addresses. A single bad address among good
-        ones is an attack or a mistake."""
+        """Raise `EgressRefused` if the policy refuses the host or any of its addresses. One refused address is enough:
+        a host with both allowed and refused addresses is an attack or a mistake."""
         self.check_name(host)
         for text in addresses:
             self._check_address(host, text)
@@ -149,8 +149,8 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether one of the networks contains the address, or the addresses that it embeds: all of them, or
-        with `every=False` any of them."""
+        """Return whether the networks contain the address, or all of `ends`, the addresses that it embeds. With
+        `every=False`, one of `ends` is enough."""
         inside = [any(end in network for network in self.networks) for end in ends]
         return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
 
@@ -184,8 +184,8 @@ def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
 
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Opens the connections of httpcore, and checks their addresses: only this class knows which address is
-    connected."""
+    """Opens the connections of httpcore. It checks each address against the policy here, because only here the address
+    that is checked is the one that is connected."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         self._policy = policy
@@ -282,13 +282,16 @@ class Egress:
         redirects: int = 0,
     ) -> Answer:
         """Send one request and return the response, whatever its status, with at most `max_response` bytes of its body.
+
         `timeout` is the number of seconds for everything: name lookup, connection, redirects and the last byte. Raises
-        `EgressRefused`, `EgressFailed` and `EgressTimedOut`."""
+        `EgressRefused` if the policy refuses the request, `EgressTimedOut` if it took too long, `EgressFailed` if there
+        was no complete response or there were too many redirects, and `OstinatoError` for an invalid header.
+        """
         check_headers(headers or {})
         sent = httpx.Headers({name: value.strip() for name, value in (headers or {}).items()}, encoding="utf-8")
         sent.setdefault("User-Agent", f"ostinato/{__version__}")
         sent.setdefault("Accept", "*/*")
-        # Decoding is where a small answer becomes a huge one, so none is asked for and none is done.
+        # A small compressed response can decode to a huge one, so we ask for no encoding and decode none.
         sent.setdefault("Accept-Encoding", "identity")
         hop = first = _Hop(method, read_url(url), sent, content)
         try:
@@ -302,11 +305,11 @@ class Egress:
                 raise EgressFailed(f"{hop.url.host!r} is one redirect too many; {redirects} are followed")
         except TimeoutError:
             raise EgressTimedOut(f"no whole answer from {hop.url.host!r} within {timeout:g} s") from None
-        except httpcore.TimeoutException:  # the only one that it is given is for the connection
+        except httpcore.TimeoutException:  # `connect` is the only timeout that `_send` passes to httpcore
             late = EgressConnectTimedOut if hop is first else EgressTimedOut
             raise late(f"no connection to {hop.url.host!r} within {connect_timeout:g} s") from None
         except httpcore.LocalProtocolError:
-            raise OstinatoError("the request cannot be written as HTTP") from None  # its words would show a header
+            raise OstinatoError("the request cannot be written as HTTP") from None  # its message would show a header
         except (httpcore.NetworkError, httpcore.ProtocolError) as problem:
             said = str(problem).partition(": bytearray")[0] or type(problem).__name__  # without what the server sent
             unsent = isinstance(problem, httpcore.ConnectError) and hop is first
@@ -370,8 +373,9 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def _next_hop(hop: _Hop, answer: Answer) -> _Hop | None:
-    """Return the request that follows a redirect, with the headers and the body that may be sent there. Returns None if
-    the response is to be returned as it is."""
+    """Return the request that follows a redirect, with only the headers that the new URL may get. Returns None if the
+    response is not a redirect, or if the redirect would send a body to another origin. Raises `EgressRefused` if the
+    new URL is invalid."""
     location = answer.headers.get("location")
     if answer.status not in _MOVED or not location:
         return None
@@ -385,7 +389,7 @@ def _next_hop(hop: _Hop, answer: Answer) -> _Hop | None:
         headers.pop("content-type", None)
     if not _same_trust(hop.url, url):
         if content:
-            return None  # a body may hold secrets, and none of its headers can go along to vouch for it
+            return None  # a body may hold secrets, and its headers (a signature, for example) are not sent along
         kept = {name: value for name, value in headers.items() if name in _HARMLESS}
         headers = httpx.Headers(kept, encoding="utf-8")
     return _Hop(method, url, headers, content)

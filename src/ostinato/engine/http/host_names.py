@@ -1,8 +1,8 @@
 """Look up the addresses of host names.
 
-The system's resolver blocks, for up to half a minute if a name's servers do not respond, and cannot be interrupted. So
-lookups run in their own threads, not in those of `asyncio.to_thread`, which other code needs. Callers limit how long
-they wait.
+The system's resolver blocks its thread: for up to half a minute if the name servers do not respond. It cannot be
+interrupted. So lookups run in their own threads, not in those of `asyncio.to_thread`, which other code needs. Callers
+limit how long they wait.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Resolver:
         """Return the addresses of a name. The system's resolver also reads numeric forms such as `2130706433` and
         `0x7f.1`.
 
-        Raises `OSError` if there are none, or if too many lookups are in progress.
+        Raises `OSError` if the name has no address, or if too many lookups are in progress.
         """
         loop = asyncio.get_running_loop()
         under_way = self._under_way.setdefault(loop, {})
@@ -40,7 +40,7 @@ class Resolver:
             def done(future: asyncio.Future[list[str]]) -> None:
                 del under_way[host]
                 if not future.cancelled():
-                    future.exception()  # perhaps nobody waits for it any more
+                    future.exception()  # if no caller waits any more, asyncio would log the exception as never read
 
             under_way[host] = loop.run_in_executor(self._threads, _look_up, host)
             under_way[host].add_done_callback(done)

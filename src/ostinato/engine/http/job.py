@@ -1,7 +1,7 @@
 """The built-in job `http`: call a URL and store the response.
 
-`check_http` finds mistakes in an input before the run is stored. The job replaces references by secrets just before it
-sends the request, and removes the secrets from every result and error that it returns.
+`check_http` finds mistakes in an input before the run is stored. The job replaces references such as `secret://name` by
+the secrets just before it sends the request, and removes the secrets from every result and error that it returns.
 """
 
 from __future__ import annotations
@@ -76,23 +76,26 @@ async def call(
     redirects: int = 0,
     keep: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Call a URL once and return the response. Raises `Fatal` if a retry cannot help, and `HttpFailed` or `RetryLater`
-    if it may."""
+    """Call a URL once. Returns a dict with `status`, `headers`, `body`, `truncated` and `elapsed_ms`.
+
+    Raises `Fatal` if another attempt would fail, too. Raises `HttpFailed` if another attempt may succeed, or
+    `RetryLater` if the response says when.
+    """
     method = method.upper()
-    request = f"{method} {short_repr(url)}"  # as it was given, with references where the secrets go
+    request = f"{method} {short_repr(url)}"  # the URL as given: it has references instead of secrets
     keys = [] if sign is None else [sign] if isinstance(sign, str) else list(sign)
     begin = ctx.clock.now()
     try:
         resolved = resolve({"url": url, "headers": dict(headers or {}), "json": json, "body": body, "sign": keys})
     except OstinatoError as problem:
-        raise HttpFailed(f"{request}: {problem}") from None  # a secret that is being rolled out may be there next time
+        raise HttpFailed(f"{request}: {problem}") from None  # the missing secret may exist at the next attempt
     try:
         answer = await _send(egress, ctx, resolved, method, read_length(timeout, "timeout"), redirects)
     except EgressFailed as problem:
         raise HttpFailed(resolved.redact(f"{request}: {problem}")) from None
     except OstinatoError as problem:
         raise Fatal(resolved.redact(f"{request}: {problem}")) from None
-    except Exception as problem:  # whatever it is, its words and its causes may hold a secret
+    except Exception as problem:  # its message and its causes may contain a secret
         raise HttpFailed(resolved.redact(f"{request}: {type(problem).__name__}: {problem}")) from None
     text = text_of(answer, resolved)
     if not _among(answer.status, EXPECT if expect is None else expect):
@@ -149,8 +152,8 @@ def _about(ctx: Context) -> dict[str, str]:
 
 
 def _charset(content_type: str) -> str:
-    """Return the charset that a header names, or UTF-8 if it is unknown or cannot be decoded in linear time. For
-    example, decoding punycode takes quadratic time."""
+    """Return the charset that a header names. Returns UTF-8 if the charset is unknown, or if decoding it may take more
+    than linear time, as punycode does."""
     named = _CHARSET.search(content_type)
     try:
         name = codecs.lookup(named[1]).name if named else "utf-8"
@@ -166,20 +169,20 @@ def text_of(answer: Answer, resolved: Resolved) -> str | None:
         return None
     text = answer.content.decode(_charset(answer.headers.get("content-type", "")), "replace")
     if answer.truncated:
-        text = text.rstrip("\ufffd")  # half a character, which would keep the start of a secret from being seen
+        text = text.rstrip("\ufffd")  # half of a character at the end would hide an incomplete secret
     hidden: str = redact(clean(text), resolved.secrets, cut=answer.truncated)
     return hidden
 
 
 def body_of(answer: Answer, text: str | None, resolved: Resolved) -> Any:
-    """Return a JSON body as its value, if the body is complete and its value can be stored; else return its text."""
+    """Return the value of a JSON body. Returns `text` if the body is not JSON, was truncated, or cannot be stored."""
     media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not text or answer.truncated or not (media == "application/json" or media.endswith("+json")):
         return text
     try:
         value = orjson.loads(text)
-        to_json(value, "the body")  # deeper than can be written again, it stays text: the call itself has succeeded
-        return redact(value, resolved.secrets)  # once more: an escape may have hidden one from the first look
+        to_json(value, "the body")  # raises if the value is nested too deep to be stored: then the result is the text
+        return redact(value, resolved.secrets)  # again: a JSON escape may have hidden a secret in the text
     except (orjson.JSONDecodeError, OstinatoError, RecursionError):
         return text
 
@@ -192,8 +195,8 @@ def _failure(answer: Answer, message: str, retry_on: Sequence[int | str], now: M
 
 
 def read_retry_after(value: str | None, now: Micros) -> Micros | None:
-    """Return the pause that a `Retry-After` header requests, in seconds or as a date, but at most a day. Returns None
-    if the header cannot be read."""
+    """Return the pause that a `Retry-After` header requests, but at most a day. The header is a number of seconds or a
+    date. Returns None if the header cannot be read."""
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return _LONGEST_PAUSE if len(text) > 9 else min(int(text) * SECOND, _LONGEST_PAUSE)
@@ -241,7 +244,7 @@ def _check_url(url: object) -> None:
     if not isinstance(url, str) or not url:
         raise OstinatoError(f"url {short_repr(url)} is not a URL; write url='https://…'")
     if url.startswith(SCHEME):
-        return  # the whole of it is a secret; it is read when it is used
+        return  # the whole URL is a secret; it is checked when it is used
     try:
         read_url(url)
     except EgressRefused as problem:
@@ -328,7 +331,7 @@ def http_handler(egress: Egress) -> Handler:
 
     async def http(ctx: Context, **arguments: Any) -> dict[str, Any]:
         try:
-            check_http(arguments)  # once more: a node that does not know the job takes its starts unseen
+            check_http(arguments)  # again: a node that does not know the job accepts its runs without this check
         except OstinatoError as problem:
             raise Fatal(str(problem)) from None
         return await call(egress, ctx, **arguments)

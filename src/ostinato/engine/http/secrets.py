@@ -24,13 +24,13 @@ FOLDER = "OSTINATO_SECRETS"
 VARIABLE = "OSTINATO_SECRET_"
 HIDDEN = "[secret]"
 _LARGEST = 16 << 10  # bytes of a file; a key or a token is far less
-# No slash, and no dot but between other characters: a name cannot leave the folder, or be a hidden file.
+# A name has no slash, and dots only between other characters. So it cannot leave the folder or name a hidden file.
 _NAME = r"[A-Za-z0-9_-]{1,128}(?:\.[A-Za-z0-9_-]{1,128}){0,4}"
 _REFERENCE = re.compile(rf"{SCHEME}({_NAME})?")
 
 
 class SecretMissing(OstinatoError):
-    """Raised if a reference cannot be resolved to a value."""
+    """Raised if a reference is malformed, or if its secret does not exist or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ def is_reference(value: object) -> bool:
 
 
 def secret_reference(text: str) -> str | None:
-    """Return a reference whose name may be written with slashes, or None if the text is not a reference.
+    """Return a reference with the slashes of its name replaced by dots, or None if the text is not a reference.
 
-    Documents write `secret://oauth/clients/orders`. The name is stored with dots instead of slashes, so that it cannot
-    leave the folder of secrets.
+    Documents write `secret://oauth/clients/orders`. The name is stored with dots, so that it cannot name a file outside
+    the folder of secrets.
     """
     name = text.removeprefix(SCHEME)
     spelled = SCHEME + name.replace("/", ".")
@@ -72,7 +72,8 @@ def check_references(value: Any) -> None:
 
 def resolve(value: Any, environ: Mapping[str, str] | None = None) -> Resolved:
     """Replace the references in a text, and in the texts of mappings and lists at any depth. References inside the
-    value of a secret are not replaced. Raises `SecretMissing`."""
+    value of a secret are not replaced. Raises `SecretMissing` if a reference is malformed or its secret cannot be
+    read."""
     secrets: dict[str, str] = {}
     environment = os.environ if environ is None else environ
 
@@ -137,9 +138,9 @@ def _read(path: Path, name: str) -> str | None:
 
 
 def redact(value: Any, secrets: Iterable[str], *, cut: bool = False) -> Any:
-    """Return the value with every secret replaced by `[secret]`, in texts, mappings and lists, also where a secret
-    is encoded for a URL, JSON or HTML. With `cut`, a text that was truncated also loses an incomplete secret at its
-    end."""
+    """Return the value with every secret replaced by `[secret]`, in texts, mappings and lists. Secrets that are encoded
+    for a URL, JSON or HTML are replaced, too. With `cut=True`, the text was truncated, so an incomplete secret at its
+    end is removed."""
     forms = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
     if not forms:
         return value
@@ -166,11 +167,11 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-_Form: TypeAlias = tuple[tuple[str, ...], ...]  # how each character in turn may be spelled
+_Form: TypeAlias = tuple[tuple[str, ...], ...]  # an encoding of a secret: the possible spellings of each character
 
 
 def _in_url(character: str) -> tuple[str, ...]:
-    # Which characters are quoted differs between places and programs, so each may be or not.
+    # Programs differ in which characters they quote, so every character may be quoted or plain.
     spelled = (quote(character, safe=""), "+", " ") if character == " " else (quote(character, safe=""), character)
     return tuple(dict.fromkeys(spelled))
 
@@ -188,8 +189,8 @@ _URL_PARTS = re.compile(r"[/?#@:]")
 
 
 def _forms(secret: str) -> set[_Form]:
-    lines = {line for line in secret.splitlines() if len(line) >= 8}  # many programs show one line of what they got
-    # And of a URL, one of its parts: a secret that stands for a host ends there at its first slash.
+    lines = {line for line in secret.splitlines() if len(line) >= 8}  # many programs show one line of their input
+    # Programs also show one part of a URL. If a secret is used as the host, its first slash ends the host.
     pieces = {piece for piece in _URL_PARTS.split(secret) if len(piece) >= 5}
     parts = {secret, secret.removeprefix("whsec_"), *lines, *pieces} - {""}
     return {tuple(map(spelled, part)) for part in parts for spelled in _SPELLINGS}
@@ -213,7 +214,7 @@ def _whole_until(forms: Iterable[_Form], text: str) -> int:
 
 
 def _begins(form: _Form, text: str, at: int) -> bool:
-    """Return whether the text from `at` on is the beginning of a form, or the whole of it."""
+    """Return whether the rest of the text, from the index `at`, is the beginning of a form or a whole form."""
     places = {at}
     for spelled in form:
         near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that

@@ -32,7 +32,7 @@ def new_secret() -> str:
 
 
 def read_key(secret: str) -> bytes:
-    """Return the key in a secret of the form `whsec_<base64>`."""
+    """Return the key in a secret of the form `whsec_<base64>`. Raises `OstinatoError` for any other form."""
     try:
         key = b64decode(secret.removeprefix(PREFIX), validate=True) if secret.startswith(PREFIX) else b""
     except (binascii.Error, ValueError):
@@ -43,7 +43,8 @@ def read_key(secret: str) -> bytes:
 
 
 def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str, str]:
-    """Return the three headers that sign a body. They contain one signature per secret, in the order of the secrets."""
+    """Return a dict of the three headers that sign a body. They contain one signature per secret, in the order of the
+    secrets. Raises `OstinatoError` if there is no secret, or if the id cannot be signed."""
     if not secrets:
         raise OstinatoError("there is no secret to sign with")
     if not id or "." in id or not id.isascii() or not id.isprintable():
@@ -56,14 +57,14 @@ def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str,
 def verify(
     secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Micros, tolerance: Micros = TOLERANCE
 ) -> None:
-    """Raise `SignatureInvalid` unless one of the secrets signed these headers and this body, at most `tolerance` from
-    now."""
+    """Raise `SignatureInvalid` unless one of the secrets signed these headers and this body, and the timestamp of the
+    signature differs from `now` by at most `tolerance`."""
     values = {name.lower(): value for name, value in headers.items()}
     missing = [name for name in HEADERS if not values.get(name)]
     if missing:
         raise SignatureInvalid(f"the header {missing[0]} is missing")
     id, timestamp, signatures = (values[name] for name in HEADERS)
-    # An id with a dot could be read as a shorter id, and what is signed would be split elsewhere.
+    # The signed text is `id.timestamp.body`. With a dot in the id, it could be split in another place.
     if "." in id:
         raise SignatureInvalid("webhook-id has a dot in it")
     if not timestamp.isascii() or not timestamp.isdigit() or len(timestamp) > _LONGEST_NUMBER:
@@ -72,7 +73,7 @@ def verify(
         raise SignatureInvalid(f"webhook-timestamp {timestamp} is more than {tolerance // SECOND} s from now")
     received = [one.encode() for one in signatures.split() if one.startswith("v1,")]
     expected = [_signature(read_key(secret), id, timestamp, body).encode() for secret in secrets]
-    # All are compared, fit or not: how long it takes must not tell which of them was right.
+    # Compare all, even after a match: the time that this takes must not show which signature was right.
     fits = [hmac.compare_digest(one, other) for one in received for other in expected]
     if not any(fits):
         raise SignatureInvalid("webhook-signature is not by a known secret, or the request was changed")

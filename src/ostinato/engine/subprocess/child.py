@@ -29,9 +29,12 @@ _ORPHANED = 3  # exit code
 
 
 class Parent:
-    """Reads the lines that the parent sends. When the parent is gone, the child ends: another node takes over the run,
-    which must not be executed twice. On Linux the kernel kills the child at once; elsewhere the child ends when it sees
-    the end of the pipe, as soon as the function releases the interpreter."""
+    """Reads the lines that the parent sends, and ends the child when the parent is gone.
+
+    Then another node takes over the run, and the run must not be executed twice at the same time. On Linux the kernel
+    kills the child at once. On other systems a thread of the child sees the end of the pipe, as soon as the function
+    releases the interpreter lock.
+    """
 
     def __init__(self, pid: int) -> None:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -42,12 +45,12 @@ class Parent:
         threading.Thread(target=self._listen, name="ostinato-parent", daemon=True).start()
 
     def hear(self) -> Any:
-        """Wait for the next line, and return its value."""
+        """Wait for the next line of JSON, and return its value."""
         return json.loads(self._lines.get())
 
     def _listen(self) -> None:
-        """Read lines from the pipe. It bypasses `sys.stdin`, because a thread that waits there keeps the interpreter
-        from ending."""
+        """Read lines from the pipe. This does not use `sys.stdin`, because the interpreter cannot end while a thread
+        waits there."""
         rest = b""
         while said := os.read(0, 65_536):
             *lines, rest = (rest + said).split(b"\n")
@@ -120,9 +123,9 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
 
 
 def _leave_stopping_to_the_node() -> None:
-    """Do nothing on SIGINT and SIGTERM. A service manager that stops a node signals its children, too, but the node
-    gives them its grace to finish. The signals get an empty handler and are not ignored, because an ignored signal
-    stays ignored in programs that the function starts."""
+    """Do nothing on SIGINT and SIGTERM. A service manager that stops a node also sends the signal to the node's
+    children, but the node gives them a grace period to finish. The signals get an empty handler. They are not ignored,
+    because an ignored signal stays ignored in programs that the function starts."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: None)
 
@@ -132,7 +135,7 @@ def main() -> None:
     _leave_stopping_to_the_node()
     parent = Parent(int(parent_pid))
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what the function prints goes to standard error, not between the lines to the parent
+    os.dup2(2, 1)  # output of the function goes to standard error, so that it cannot mix with the lines to the parent
     start = parent.hear()
     try:
         context = ChildContext(out, parent, start["saved"], start["known"])

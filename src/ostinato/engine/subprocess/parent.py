@@ -29,12 +29,13 @@ class ChildDied(Exception):
 
 
 class ChildStopped(ChildDied):
-    """Raised if a signal ended the child, most likely together with its node. The function did not cause it."""
+    """Raised if SIGINT or SIGTERM ended the child, probably because the node is stopped, too. The function did not
+    cause this end."""
 
 
 class ChildFailed(Exception):
-    """Raised if the function raised an error in the child. `kind` is the type of that error, `trace` its traceback as
-    text."""
+    """Raised if the function raised an error in the child. `kind` is the type of that error, `trace` is its traceback
+    as text, and `seconds` is the pause before the next attempt if the error requests one."""
 
     def __init__(self, message: str, kind: str, trace: str, seconds: float | None, application: dict[str, Any]) -> None:
         super().__init__(message)
@@ -45,8 +46,9 @@ class ChildFailed(Exception):
 
 
 async def run_in_child(handler: Handler, context: Context, arguments: dict[str, Any]) -> Any:
-    """Call a job's function in a new child process, and return its result. Raises `ChildFailed`, `ChildStopped` and
-    `ChildDied`. When cancelled, it kills the child."""
+    """Call a job's function in a new child process, and return its result. If the task is cancelled, the child is
+    killed. Raises `ChildFailed` if the function raised an error, `ChildStopped` if a signal ended the child, and
+    `ChildDied` if the child ended without an answer."""
     module, name = handler.function.__module__, handler.function.__qualname__
     path = getattr(sys.modules.get("__main__"), "__file__", "") or "" if module == "__main__" else ""
     process = await asyncio.create_subprocess_exec(

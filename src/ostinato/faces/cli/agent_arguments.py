@@ -1,4 +1,4 @@
-"""Arguments and options that the commands about agents share: the agent, segments, and how a campaign is sent."""
+"""Arguments and options that the commands about agents share: the agent, segments, and the options of a campaign."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ OnActiveFlow = Annotated[
     str | None,
     typer.Option(help="If a flow waits for the user: skip, defer or replace.", autocompletion=on_active_flows),
 ]
-_NONE = "none"  # an option of the agent that is not to apply
+_NONE = "none"  # the value that overrides the agent's own option
 
 
 def read_segment(text: str) -> Json:
-    """Read a segment: JSON, or its type and its value, such as `tag:vip`."""
+    """Read a segment, and return it as JSON. The text is JSON, or a type and a value, such as `tag:vip`."""
     if text.lstrip().startswith("{"):
         return read_object(text, "the segment") or {}
     kind, colon, value = text.partition(":")
@@ -49,7 +49,7 @@ def read_segment(text: str) -> Json:
 
 @dataclass(frozen=True)
 class CampaignFlags:
-    """How a campaign is sent. An option that was not given is None; the agent's own settings apply."""
+    """The options of a campaign. An option that was not given is None; the agent's own setting then applies."""
 
     max_recipients: Annotated[
         int | None, typer.Option(help="Refuse a larger audience, unless --confirmed. [default: 10000]")
@@ -80,7 +80,7 @@ class CampaignFlags:
     on_active_flow: OnActiveFlow = None
 
     def as_options(self) -> Json:
-        """Return the given options as fields of a request."""
+        """Return the options that were given, as a dict of fields of a request."""
         options: Json = only_given(
             max_recipients=self.max_recipients,
             confirmed=self.confirmed,

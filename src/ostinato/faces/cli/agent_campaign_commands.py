@@ -141,7 +141,7 @@ async def _watch(session: Session, agent: str, id: str) -> None:
 
 
 async def _until_over(session: Session, agent: str, id: str) -> Json:
-    """Return a campaign when it is over. Meanwhile draw how many of its recipients are."""
+    """Wait until a campaign is over, and return it. Meanwhile draw how many recipients are done."""
     warned = False
     with session.out.progress("resolving") as draw:
         while True:
@@ -159,7 +159,10 @@ async def _until_over(session: Session, agent: str, id: str) -> Json:
 
 
 def count_words(campaign: Json) -> str:
-    """How many recipients ended how. A message of which nobody knows whether it arrived is counted as unknown."""
+    """Return a text of how many recipients had each outcome.
+
+    Messages for which it is not known whether they arrived are counted as unknown, not as failed.
+    """
     counts, unknown = campaign["counts"], campaign["reasons"].get("delivery_unknown", 0)
     words = [
         f"{counts.get('success', 0)} success",

@@ -1,4 +1,4 @@
-"""`ostinato agents …`: watch agents, talk with them, decide what they ask people."""
+"""`ostinato agents …`: watch agents, talk with them, and decide what they ask people to decide."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ agents.add_typer(campaigns, name="campaigns")
 User = Annotated[str, typer.Argument(help="The user's external id, such as a phone number.")]
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="The session's id.")]
 MessageId = Annotated[str | None, typer.Option(help="The same id is handled once, however often you ask.")]
-_WAIT = 20.0  # seconds of one look at a turn
+_WAIT = 20.0  # seconds that one call waits for the end of a turn
 
 
 @command(agents, "list")
@@ -345,7 +345,7 @@ def _check_said(text: str) -> None:
 
 
 async def _outcome(session: Session, agent: str, turn_id: str) -> Json:
-    """Return the outcome of a turn when it is over."""
+    """Wait until a turn is over, and return its outcome."""
     warned = False
     while True:
         try:

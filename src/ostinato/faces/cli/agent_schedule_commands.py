@@ -35,7 +35,7 @@ Note = Annotated[str, typer.Option(help="Why; kept with the schedule.")]
 
 @dataclass(frozen=True)
 class ScheduleFlags:
-    """When a schedule runs, for whom and how. An option that was not given is None."""
+    """The options of a schedule: when it runs, for which users, and how. An option that was not given is None."""
 
     cron: Annotated[str | None, typer.Option(help="Five fields in the agent's zone, such as '0 9 * * 1-5'.")] = None
     at: Annotated[str | None, typer.Option(help="Once, at a time; without an offset, in the agent's zone.")] = None
@@ -57,7 +57,10 @@ class ScheduleFlags:
     on_active_flow: OnActiveFlow = None
 
     def as_fields(self) -> Json:
-        """Return the given options as fields of a request. Raises if two of them contradict one another."""
+        """Return the options that were given, as a dict of fields of a request.
+
+        Raises `OstinatoError` if two options contradict one another, or if one needs another that is missing.
+        """
         return only_given(
             trigger=self._trigger(),
             target=self._target(),

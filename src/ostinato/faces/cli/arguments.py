@@ -1,4 +1,4 @@
-"""Read arguments and options as the API takes them: JSON, specs and actions."""
+"""Read arguments and options into the JSON that the API takes: JSON values, specs and actions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_number_or_object(text: str | None, option: str) -> int | Json | None:
 
 
 def read_when(text: str | None, tz: str) -> Json | None:
-    """Read a spec as `ostinato when` does. `manual` is an empty spec."""
+    """Read the text of a spec as `ostinato when` does, and return its JSON. `manual` is an empty spec."""
     if text is None:
         if tz:
             raise OstinatoError("--tz belongs to a spec; give the spec, too")
@@ -55,8 +55,10 @@ def read_when(text: str | None, tz: str) -> Json | None:
 
 
 def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
-    """Read a new spec for a schedule. The schedule keeps its zone, unless the spec or `tz` names another; `tz` alone
-    changes only the zone. Returns None if nothing is to change."""
+    """Read a new spec for an existing schedule, and return its JSON, or None if nothing is to change.
+
+    The schedule keeps its zone, unless the spec or `tz` names another. `tz` without a `text` changes only the zone.
+    """
     before: Json = schedule["spec"]
     if text is None:
         return read_spec({**_without_zone(before), "tz": tz}).to_json() if tz else None
@@ -78,7 +80,7 @@ def _names_zone(spec: Json) -> bool:
 
 
 def warnings_of(spec: Json | None) -> list[str]:
-    """Return a note for each part of a spec that is probably a mistake."""
+    """Return a list of notes, one for each part of a spec that is probably a mistake."""
     return [f"note: {warning}" for warning in read_spec(spec).check()] if spec else []
 
 
@@ -96,12 +98,18 @@ def zone_of(schedule: Json) -> Zone:
 
 
 async def schedule_zone(client: Client, name: str) -> Zone:
-    """Return the zone in which the times of a schedule, given by name, are read and shown. Raises `NotFound`."""
+    """Return the zone in which the times of the named schedule are read and shown.
+
+    Raises `NotFound` if there is no such schedule.
+    """
     return zone_of(await client.schedules.get(name, recent=0))
 
 
 def say_note(answer: Json) -> None:
-    """Print the note of an answer, such as a job that no node knows, to standard error."""
+    """Print the `note` of an answer to standard error, if it has one.
+
+    A note says, for example, that no node knows the job.
+    """
     if answer.get("note"):
         typer.echo(f"note: {answer['note']}", err=True)
 

@@ -1,5 +1,7 @@
-"""`ostinato backfills …`: progress of backfills, and pausing or cancelling them. `ostinato schedules backfill` starts
-one."""
+"""`ostinato backfills …`: show the progress of backfills, pause, resume and cancel them.
+
+`ostinato schedules backfill` starts a backfill.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Make the same change to one schedule, to several, or to all that match, with a progress bar and a list of
-failures."""
+"""Make the same change to one schedule, to several, or to all that match a filter.
+
+A progress bar shows how many are done, and a list at the end shows the failures.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ class Chosen:
 
     @property
     def single(self) -> str | None:
-        """Return the schedule if exactly one was named and no filter is given, else None."""
+        """Return the schedule's name if exactly one was named and no filter is given, else None."""
         return self.name[0] if self.name and len(self.name) == 1 and not self._filtered else None
 
     @property
@@ -63,7 +65,11 @@ class Chosen:
 
 
 async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: bool = True) -> None:
-    """Change all chosen schedules. Exit code 1 if any failed. Unless `sure`, ask before changing more than one."""
+    """Make a change to all chosen schedules. The exit code is 1 if any change failed.
+
+    `do` takes the name of a schedule, changes it and returns the answer of the server. `done` names the change in
+    messages, such as "paused". Unless `sure`, ask before changing schedules that were not chosen as a single name.
+    """
     client, out = session.client, session.out
     name = chosen.single
     if name is not None:
@@ -88,7 +94,7 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
 
 
 async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tuple[dict[str, str], dict[str, str]]:
-    """Change each schedule. Returns the errors by name, and the notes of the answers by name."""
+    """Change each schedule. Return a dict from name to error, and a dict from name to the note of the answer."""
     failed: dict[str, str] = {}
     notes: dict[str, str] = {}
     count = 0
@@ -112,7 +118,7 @@ async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tu
 
 
 def more(answer: Json) -> str:
-    """Describe the run, the backfill and the lateness in an answer, in brackets."""
+    """Return the run, the backfill and the lateness in an answer as a text in brackets, or "" if there are none."""
     parts = []
     run = answer.get("run")
     if run:

@@ -1,4 +1,4 @@
-"""Print a schedule after a command created or changed it: when it runs, its next times, what changed."""
+"""Print a schedule after a command created or changed it: when it runs, its next times, and what changed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ _SHOWN = 3  # next times
 
 
 def summary(schedule: Json) -> list[str]:
-    """Describe when a schedule runs, and its next times."""
+    """Return two lines: when a schedule runs, and its next times."""
     return [f"  when: {schedule['words']}", f"  next: {_next(schedule)}"]
 
 
 def differences(before: Json, after: Json) -> list[str]:
-    """Return one line for each difference, and a note if code or a file declares the schedule and will undo the
-    change."""
+    """Return one line for each difference between two states of a schedule.
+
+    If code or a file declares the schedule, the last line notes that the declaration will undo the change.
+    """
     old, new = dict(_facts(before)), dict(_facts(after))
     lines = [
         f"  {name}: {_text(old.get(name))} → {_text(new.get(name))}"

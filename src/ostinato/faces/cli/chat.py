@@ -1,4 +1,4 @@
-"""A console to talk with an agent: lines go in as messages of a user, and what is said to the user comes out."""
+"""A console to talk with an agent. Each input line is a message of a user; messages to the user are printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAGE = 50  # messages that one look reads
 
 
 class Chat:
-    """One conversation of a user in this terminal."""
+    """The conversation between one user and an agent in this terminal."""
 
     def __init__(self, session: Session, agent: str, user: str) -> None:
         self._agents = session.client.agents
@@ -33,7 +33,7 @@ class Chat:
         self._warned = False  # it has said that no node is at work
 
     async def run(self) -> None:
-        """Talk until the input ends, and what was said is answered."""
+        """Talk until the input ends and each message is answered."""
         self._seen = max((message["id"] for message in await self._newest()), default="")
         if sys.stdin.isatty():
             self._out.console.print(
@@ -46,7 +46,7 @@ class Chat:
                 await self._say(line.strip())
 
     async def _next_line(self, lines: asyncio.Queue[str | None]) -> str | None:
-        """The next line, or None at the end of the input. Meanwhile show what the agent says by itself."""
+        """Return the next line, or None at the end of the input. Meanwhile show what the agent says unasked."""
         while True:
             with suppress(TimeoutError):
                 return await asyncio.wait_for(lines.get(), _LOOK)
@@ -84,7 +84,7 @@ class Chat:
                 )
 
     async def _newest(self) -> list[Json]:
-        """The last messages of the user's newest session."""
+        """Return the last messages of the user's newest session."""
         try:
             sessions = await self._agents.sessions(self._agent, user=self._user, limit=1)
         except NotFound:  # the first message creates the user
@@ -93,7 +93,7 @@ class Chat:
 
 
 def _read_lines() -> asyncio.Queue[str | None]:
-    """Read standard input in a thread that does not keep the process alive."""
+    """Read lines of standard input into a queue; None marks the end. A daemon thread reads them."""
     lines: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     source = sys.stdin

@@ -1,5 +1,7 @@
-"""Shell completion of names from the store or the server, and of the choices of an option. Completion creates and
-migrates no store, prints nothing, and gives up after `_PATIENCE` seconds."""
+"""Shell completion of names from the store or the server, and of the choices of an option.
+
+Completion never creates or migrates a store, prints nothing, and gives up after `_PATIENCE` seconds.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _MOST = 200  # names
 
 
 def words(*choices: str) -> Callable[[str], list[str]]:
-    """Return a function that completes one of these words."""
+    """Return a completion function that offers those of the given words that begin with the input."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in choices if word.startswith(incomplete)]
@@ -24,14 +26,14 @@ def words(*choices: str) -> Callable[[str], list[str]]:
 
 
 def _names(find: Callable[[Any, str], Awaitable[Iterable[str]]]) -> Callable[[Any, str], list[str]]:
-    """Return a function that completes a name, which it looks up in the store or on the server of the command."""
+    """Return a completion function for names. It calls `find` on the store or the server that the command uses."""
 
     def complete(ctx: Any, incomplete: str) -> list[str]:
         before = logging.root.manager.disable
         logging.disable()
         try:
             return asyncio.run(asyncio.wait_for(_find_names(ctx.params, find, incomplete), _PATIENCE))
-        except Exception:  # the command itself will report it
+        except Exception:  # the command itself will report the error
             return []
         finally:
             logging.disable(before)

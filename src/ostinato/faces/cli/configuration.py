@@ -1,5 +1,7 @@
-"""The settings of `serve` and `worker`, from flags, the environment and a file. A flag wins over the environment, the
-environment over the file, the file over the default."""
+"""The settings of `serve` and `worker`, from flags, the environment and a file.
+
+A flag has precedence over the environment, the environment over the file, and the file over the default.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,11 @@ _SECRET = "SECRET_"
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings of a node that an operator gave. A setting that is None was not given: the app's own applies, else
-    the default. `of_ways` are the settings of ways."""
+    """The settings of a node that an operator gave.
+
+    A setting that is None was not given; then the setting in the app's code applies, else the default. `of_ways` are
+    the settings that ways define. A way is a use of the engine, such as journeys or workflows.
+    """
 
     store: str | None = None
     app: str | None = None
@@ -59,7 +64,7 @@ class Configuration:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return the settings of the node that were given."""
+        """Return a dict of the settings of the node that were given."""
         names = ("concurrency", "threads", "lease", "grace", "keep_runs", "keep_events")
         named = {name: getattr(self, name) for name in names}
         settings = {**named, "queues": self.queue, "egress": self._egress, **self.of_ways}
@@ -67,7 +72,7 @@ class Configuration:
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Return the egress policy if any of its settings was given; it then replaces the policy in the code."""
+        """Return the egress policy if any of its settings was given, else None. It replaces the policy in the code."""
         parts = {
             "allow": self.egress_allow,
             "allow_private": self.egress_allow_private,
@@ -84,7 +89,10 @@ KEYS = tuple(one.name for one in fields(Configuration) if one.name != "of_ways")
 def configuration(
     flags: Mapping[str, Any], file: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Combine flags, environment and file. A flag that is None was not given."""
+    """Combine flags, environment and file into a `Configuration`. A flag that is None was not given.
+
+    Raises `OstinatoError` for a setting that is unknown or wrong.
+    """
     environment = os.environ if environ is None else environ
     file = file or environment.get(f"{PREFIX}CONFIG") or None
     reader = _Reader(operator_settings())
@@ -104,12 +112,12 @@ def _flag(name: str) -> str:
 
 
 def operator_settings() -> dict[str, Setting]:
-    """Return the settings of ways that an operator can give."""
+    """Return a dict from name to setting, of the settings that ways define and that an operator can give."""
     return {name: setting for name, setting in ways_here().settings.items() if setting.read is not None}
 
 
 class _Reader:
-    """Reads settings: those of the node and those of the ways."""
+    """Reads and checks the settings of the node and the settings that ways define."""
 
     def __init__(self, of_ways: Mapping[str, Setting]) -> None:
         self._of_ways = of_ways
@@ -165,7 +173,7 @@ def _yes(value: Any, place: str) -> bool:
 
 
 def _words(value: Any, place: str) -> tuple[str, ...]:
-    """Read a list. In the environment, its words are separated by commas."""
+    """Read a list of texts. A single text, as in the environment, is split at commas."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(one, str) and one.strip() for one in parts):
         raise OstinatoError(f"{place} {short_repr(value)} is not a list of texts")

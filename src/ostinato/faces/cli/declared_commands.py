@@ -1,6 +1,8 @@
-"""`ostinato apply`, `export` and `import`: schedules as files, on a store or on a server.
+"""`ostinato apply`, `export` and `import`: schedules as files, for a store or a server.
 
-Exit codes: 0 done; 1 not done, or not completely (declared elsewhere, lines left out); 2 wrong input."""
+Exit codes: 0 if all was done; 1 if something was not done (a schedule is declared elsewhere, lines were left out); 2 if
+the input is wrong.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +130,7 @@ async def import_crontab(
 
 
 async def _apply(place: Place, out: Output, text: str, file: str, dry_run: bool, **options: Any) -> Json:
-    """Apply a file, or plan it, and return the plan. If the file has mistakes, print them and exit."""
+    """Apply a file, or only plan it with `dry_run`, and return the plan. If it is refused, print why and exit."""
     name_in_errors = _name_in_errors(file)
     try:
         if not dry_run and place.server is None and not store_exists(place.store):

@@ -1,6 +1,8 @@
-"""`ostinato serve --demo`: the engine and the API on a file, with a few schedules, journeys, the workflow of
-`examples/inbox` and the agent of `examples/buddy`, drawn live in the terminal. It may be stopped or killed at any time;
-started again, it continues where it was."""
+"""`ostinato serve --demo`: run the engine and the API on a store file, and draw the work live in the terminal.
+
+The demo has a few schedules, journeys, the workflow of `examples/inbox` and the agent of `examples/buddy`. It may be
+stopped or killed at any time. When it is started again, it continues where it was.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,10 @@ spec:
 
 
 def _example(example: str, name: str) -> ModuleType:
-    """A module of an example: of a folder beside this file in an installed package, else of that of the clone."""
+    """Load and return a module of an example.
+
+    The example's folder is beside this file in an installed package, and in `examples/` in a clone of the repository.
+    """
     here = Path(__file__)
     folders = (here.with_name(example), here.parents[4] / "examples" / example)
     file = next(folder for folder in folders if folder.is_dir()) / f"{name}.py"
@@ -64,13 +69,16 @@ def _example(example: str, name: str) -> ModuleType:
 
 
 def services() -> Any:
-    """A context manager for the mailbox and the sheet that the demo's workflow uses. They begin empty; the numbers of
-    mails continue from the last run of the demo."""
+    """Return a context manager for the mailbox and the sheet that the demo's workflow uses.
+
+    Both are empty at first. The number of the first mail is the current time in seconds, so that numbers increase over
+    all starts of the demo.
+    """
     return _example("inbox", "services").Services([], first=int(time.time()))
 
 
 def build(url: str, services: Any) -> Ostinato:
-    """The demo's jobs. One of them sends mails to the services."""
+    """Return the demo's app, with its jobs and its agent. One of the jobs sends mails to the services."""
     own_services = EgressPolicy(allow=("127.0.0.1/32",))
     app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h", egress=own_services)
     dice = random.Random()
@@ -109,8 +117,10 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def courier() -> str:
-        """Sign for orders, the oldest first. Leave the newest to a user who tries the command at the top of the
-        screen."""
+        """Sign for all waiting orders but the newest, the oldest first.
+
+        The newest is left to the user, who can try the command at the top of the screen.
+        """
         waiting = [one for one in await app.journeys.list(name="order", phase="RUNNING", limit=50) if one.steps]
         for order in reversed(waiting[1:]):
             await app.journeys.submit(order.id, "arrival", None)
@@ -120,10 +130,10 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def learner(ctx: Any) -> str:
-        """Talk with the buddy as a user, and decide as the teacher what it has asked."""
+        """Talk with the buddy agent as a user, and decide as the teacher the questions that it has asked."""
         teacher = app.within(app.namespace, "local").agents
         for question in await teacher.escalations("buddy"):
-            with suppress(Conflict):  # somebody was faster
+            with suppress(Conflict):  # another person has decided it meanwhile
                 await teacher.resolve("buddy", question.id, dice.random() < 0.7)
         said = dice.choice(("hello", "bread", "check in", "12"))
         turn = await app.agents.receive("buddy", "ada", said, id=ctx.run_id)
@@ -134,7 +144,7 @@ def build(url: str, services: Any) -> Ostinato:
 
 
 async def schedule(app: Ostinato, services: Any) -> None:
-    """Create the demo's schedules, each with another policy, or update them, and deploy its workflow."""
+    """Create or update the demo's schedules, each with another policy, and deploy its journey and its workflow."""
     put = app.schedules.upsert
     done, _ = await put("weather", every("5s"), "weather")
     await put("report", every("15s"), "report", overlap="skip")
@@ -177,7 +187,7 @@ async def _wait(stop: asyncio.Event, seconds: float) -> None:
 
 @contextmanager
 def _screen(console: Console) -> Iterator[Any]:
-    """Yield a function that draws a page: over the last page in a terminal, else below it."""
+    """Yield a function that draws a page. In a terminal it replaces the last page; elsewhere it prints below it."""
     if not console.is_terminal:
         yield console.print
         return
@@ -185,13 +195,16 @@ def _screen(console: Console) -> Iterator[Any]:
         yield lambda page: live.update(page, refresh=True)
 
 
-_SMALL = 24  # lines of the smallest terminal that it is drawn for
-_SCHEDULES = 9  # of the demo
+_SMALL = 24  # lines of the smallest terminal that the page fits
+_SCHEDULES = 9  # the number of schedules of the demo
 
 
 async def picture(app: Ostinato, address: str, height: int = _SMALL) -> RenderableType:
-    """The schedules with their latest occurrences, the newest runs, journeys, the workflow, the agent, and the next
-    times: as much of each as fits into `height` lines."""
+    """Return the page of the demo, with as many rows as fit into `height` lines.
+
+    It shows the schedules with their latest occurrences, the newest runs, journeys, the workflow, the agent, and the
+    next times.
+    """
     spare = max(0, height - _SMALL)
     counts = await app.counts()
     now = app.engine.clock.now()
@@ -215,7 +228,7 @@ async def picture(app: Ostinato, address: str, height: int = _SMALL) -> Renderab
 
 
 def _try_it(address: str, orders: list[JourneyStatus]) -> Text:
-    """Return a complete shell command: answer an order that waits, or trigger a schedule."""
+    """Return a complete shell command to try: it answers a waiting order, or triggers a schedule."""
     waiting = next((one for one in orders if one.steps), None)
     path = f"/journeys/{waiting.id}/steps/{waiting.steps[0]}" if waiting else "/schedules/report/trigger"
     return Text(f"try   curl -X POST \\\n  {address}/api/v1{path}", style="bold", overflow="fold")
@@ -253,7 +266,7 @@ def _journeys(orders: list[JourneyStatus]) -> Table:
 
 
 async def _workflow(app: Ostinato) -> Text:
-    """Show the state of the inbox workflow, and its last activity."""
+    """Return a line with the state of the inbox workflow and its last activity."""
     inbox = await app.workflows.get("inbox", recent=1)
     colour = {"Needs attention": "red", "Running": "blue"}.get(inbox.status, "green")
     words = (inbox.issue or " · ".join((*inbox.activity, inbox.timing))).replace("\n", " ")
@@ -262,7 +275,7 @@ async def _workflow(app: Ostinato) -> Text:
 
 
 async def _agent(app: Ostinato) -> Text:
-    """Show the last messages between the buddy and its user."""
+    """Return a line with the last messages between the buddy agent and its user."""
     sessions = await app.agents.sessions("buddy", limit=1)
     messages = await app.agents.messages(sessions[0].id, limit=2) if sessions else []
     words = " · ".join(f"{message.role}: {message.text}" for message in reversed(messages)).replace("\n", " ")

@@ -42,7 +42,7 @@ async def doctor(
 
 
 async def _store(url: str) -> list[Json]:
-    """Run the checks that come before the store is opened, because opening migrates it."""
+    """Check the store before it is opened, because opening migrates it. Return a list of check results."""
     from ostinato.store.version import read_version
 
     try:

@@ -1,4 +1,4 @@
-"""Read and write the files that commands name, with errors that name the file."""
+"""Read and write the files that a command is given. Errors name the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ostinato.errors import OstinatoError
 
 
 def read_text(file: str) -> str:
-    """Return the text of a file in UTF-8; `-` is standard input."""
+    """Return the text of a file in UTF-8; `-` is standard input. Raises `OstinatoError` if it cannot be read."""
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return content.decode("utf-8-sig")

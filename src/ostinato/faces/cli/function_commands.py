@@ -157,7 +157,7 @@ async def draw(
 
 
 async def _wait(session: Session, id: str) -> Json:
-    """Return the run when it is over."""
+    """Wait until a run is over, and return it."""
     warned = False
     with session.out.progress("waiting", None) as tell:
         while True:
@@ -222,7 +222,7 @@ def _page(run: Json) -> RenderableType:
 
 
 def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> RenderableType:
-    """The newest steps; a line says how many there are besides, and how they are seen."""
+    """Return a timeline of the newest `most` steps. A first line counts the earlier steps and tells how to see them."""
     newest = recorded[-most:]
     left_out = len(recorded) - len(newest)
     notes = [f"{counted(left_out, 'earlier step')}; {hint}"] if left_out else []
@@ -235,7 +235,7 @@ def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> Rend
 
 
 def _drain_words(code: Json) -> Text:
-    """Return a sentence about the code that runs began with, and whether it is deployed."""
+    """Return a sentence about a version of code: which unfinished runs began with it, and whether it is deployed."""
     by_status = ", ".join(f"{count} {word}" for word, count in sorted(code["by_status"].items()))
     words = Text.assemble(
         (code["name"], "bold"),

@@ -30,7 +30,7 @@ Key = Annotated[str | None, typer.Option(help="Idempotency key: the call takes e
 Headers = Annotated[
     list[str] | None, typer.Option("--header", help="A header that the journey sees, as 'Name: value'.")
 ]
-_REPEATED = 3  # places up to which the same problem is repeated
+_REPEATED = 3  # a problem at more places is printed once
 Wait = Annotated[
     float | None, typer.Option(min=0, help="Seconds to wait until it ends, or waits for something. [default: 20]")
 ]
@@ -53,7 +53,7 @@ async def check(place: Place, out: Output, path: Paths) -> None:
 
 
 def _problem_lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
-    """Yield one line for each problem. A problem that many places share is printed once, with the number of places."""
+    """Yield (line, severity) for each problem. A problem at many places is one line, with the number of the places."""
     groups: dict[tuple[str, str, str], list[Json]] = {}
     for problem in problems:
         groups.setdefault((problem["code"], problem["message"], problem["suggestion"]), []).append(problem)

@@ -19,7 +19,7 @@ from ostinato.journeys.tasks.standard import standard_plugins
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a definition, with the documents that it refers to."""
+    """The text of a definition in a file. `documents` is a dict from each reference in it to the text it refers to."""
 
     file: str
     text: str
@@ -31,13 +31,15 @@ def is_file(what: str) -> bool:
 
 
 def read_files(paths: Sequence[str]) -> list[Written]:
-    """Read every definition in files and folders. An invalid text is returned, too: the server refuses it with all
-    reasons."""
+    """Read every definition in files and folders.
+
+    Invalid texts are returned, too: the server refuses them with all reasons.
+    """
     return [_written(file) for path in paths for file in _files(Path(path))]
 
 
 def check_files(paths: Sequence[str]) -> list[Json]:
-    """Return each file with its errors and warnings."""
+    """Return for each file a dict with `file` and `problems`, a list of its errors and warnings."""
     plugins = standard_plugins()
     try:
         return [

@@ -1,7 +1,7 @@
 """The log of a serving process on standard error: text, or one JSON object per line.
 
-Everything that goes through standard `logging` is written the same way: lines of Ostinato, of jobs, of the web server
-and of asyncio, and warnings. So is an exception that nothing catches.
+All messages of standard `logging` are written in the same format: those of Ostinato, of jobs, of the web server and of
+asyncio, and Python warnings. An uncaught exception is written in this format, too.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ostinato.engine.log import log, pairs
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 FORMATS = ("text", "json")
 _COLOURS = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "31;1"}
-# Libraries that log every request or step: only their warnings are written, at any level.
+# Libraries that log every request or step. Only their warnings and errors are written, whatever the log level.
 _TALKATIVE = ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
 
 
 def configure_logs(form: str, level: str) -> None:
-    """Let every logger of this process write to standard error in this format, from this level on."""
+    """Make every logger of this process write to standard error in the format `form`, from `level` on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(colours=sys.stderr.isatty()))
     root = logging.getLogger()
@@ -41,8 +41,10 @@ def configure_logs(form: str, level: str) -> None:
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object per record: `timestamp`, `level`, `logger`, `event`, its values, and `exception` with a
-    traceback."""
+    """Formats a record as one JSON object.
+
+    It has `timestamp`, `level`, `logger`, `event`, the values of the record, and `exception` with a traceback.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         values = getattr(record, "values", None)
@@ -60,7 +62,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Time, level, message, and `name=value` for each value; a traceback on the lines below."""
+    """Formats a record as a line: time, level, message, and `name=value` for each value. A traceback follows below."""
 
     def __init__(self, *, colours: bool = False) -> None:
         super().__init__()
@@ -89,7 +91,7 @@ def _timestamp(record: logging.LogRecord) -> str:
 
 
 def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """Return the record's traceback as text. Standard formatting never shows the values of variables."""
+    """Return the record's traceback as text, or "". The text does not contain the values of variables."""
     if record.exc_info and not record.exc_text:
         record.exc_text = formatter.formatException(record.exc_info)
     parts = [record.exc_text or "", formatter.formatStack(record.stack_info) if record.stack_info else ""]

@@ -1,5 +1,7 @@
-"""`ostinato`: the command line. The module of a command is imported when the command is called, so that no command
-waits for the imports of others."""
+"""`ostinato`: the command line.
+
+The module of a command is imported only when the command is called, so that no command waits for the imports of others.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from ostinato.faces.cli.plain_values import read_plainly
 from ostinato.faces.cli.wording import in_words
 from ostinato.version import __version__
 
-# Name: module and function, and help. Ways add theirs.
+# From the name of a command to its module and function, and its help. Ways add commands of their own.
 _COMMANDS = {
     "serve": ("serve:serve", "Run the engine and the API in one process."),
     "worker": ("serve:worker", "Run the engine without the API."),
@@ -50,11 +52,11 @@ _COMMANDS = {
     "page": ("page:page", "Type a spec, and see its description and next times."),
     "version": ("when:version", "Show the version, and that of the time zone rules."),
 }
-_BEFORE = "jobs"  # the ways' commands come before this one
+_BEFORE = "jobs"  # the commands of ways are listed before this command
 
 
 def commands() -> dict[str, Command]:
-    """Return all commands, with those of the ways that the environment names."""
+    """Return a dict from name to command. It includes the commands of ways that the environment names."""
     by_name: dict[str, Command] = {}
     for name, (place, help) in _COMMANDS.items():
         if name == _BEFORE:
@@ -74,7 +76,11 @@ _FORMATS = (["-o", "json"], ["--output", "json"])
 
 
 def code_of(problem: OstinatoError) -> int:
-    """Return the exit code of an error. 1: refused or not found; 2: wrong input; 3: store or server unusable."""
+    """Return the exit code of an error.
+
+    It is 1 if the call was refused or something was not found, 2 if the input is wrong, and 3 if the store or the
+    server cannot be used.
+    """
     from ostinato.client import Denied, Unreachable
 
     match problem:
@@ -89,14 +95,14 @@ def code_of(problem: OstinatoError) -> int:
 
 
 class Later(TyperCommand):
-    """A command that loads only its name and help, until it is called."""
+    """A command that has only its name and help text. Its code is imported when it is called."""
 
     def __init__(self, name: str, place: str, help: str) -> None:
         super().__init__(name, help=help)
         self._place = place
 
     def load(self, args: Sequence[str] = ()) -> Any:
-        """Import the command. For a group, only the subcommand that `args` names is built."""
+        """Import and return the command. For a group, only the subcommand that `args` name is built."""
         target = load(self._place)
         if isinstance(target, typer.Typer):
             return _plain(typer.main.get_group(_only(target, args)))
@@ -116,8 +122,10 @@ class Later(TyperCommand):
 
 
 def _only(group: typer.Typer, args: Sequence[str]) -> typer.Typer:
-    """Return the group with the one command, or the one group of commands, that `args` name. Returns the whole group if
-    they name none of it."""
+    """Return the group with only the command, or the inner group, that `args` begin with.
+
+    Return the whole group if `args` name nothing in it.
+    """
     commands = [one for one in group.registered_commands if one.name in args[:1]]
     groups = [copy(one) for one in group.registered_groups if one.name in args[:1]]
     if not commands and not groups:
@@ -136,7 +144,7 @@ def _plain(command: Any) -> Any:
 
 
 class Careful(TyperGroup):
-    """Prints an error as one line on standard error, without a traceback, and sets the exit code."""
+    """A group that prints an error as one line on standard error, without a traceback, and sets the exit code."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -177,7 +185,7 @@ _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
 def spelled(args: list[str]) -> list[str]:
-    """Replace aliases by the commands' names, and `-o json` by `--json`."""
+    """Return the arguments with aliases replaced by the names of the commands, and `-o json` by `--json`."""
     if not args:
         return args
     first = ALIASES.get(("", args[0]), args[0])
@@ -187,7 +195,7 @@ def spelled(args: list[str]) -> list[str]:
             first, rest = second, rest[1:]
         else:
             rest = [second, *rest[1:]]
-    if first not in ("export", "import") and rest[:1] != ["draw"]:  # their -o is a file
+    if first not in ("export", "import") and rest[:1] != ["draw"]:  # for these, -o names a file
         for place in range(len(rest) - 1):
             if rest[place : place + 2] in _FORMATS:
                 rest = [*rest[:place], "--json", *rest[place + 2 :]]

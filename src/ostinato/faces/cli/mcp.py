@@ -1,4 +1,4 @@
-"""`ostinato mcp`: tools for operators, served to an MCP client over standard input and output or over HTTP."""
+"""`ostinato mcp`: serve tools for operators to an MCP client, over standard input and output or over HTTP."""
 
 from __future__ import annotations
 
@@ -78,8 +78,10 @@ async def mcp(
 
 
 async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
-    """Return a function that makes a client of the place for a token. A store is opened once, and reached through the
-    API in this process, so that tokens count there as on a server."""
+    """Return a function that takes a token and returns a client of the place.
+
+    A store is opened once. Its clients call the API in this process, so that tokens are checked as on a server.
+    """
     options: dict[str, Any] = {"namespace": place.namespace, "patience": PATIENCE}
     if place.server is not None:
         if place.ca is not None:

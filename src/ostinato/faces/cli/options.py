@@ -29,7 +29,7 @@ def _python_name(option: Option) -> str:
 
 
 def flag(name: str) -> Any:
-    """Return the flag of an option in the table, for typer."""
+    """Return the typer option for the named option in the table."""
     option = _TABLE[name]
     names = [option.flag] if option.flag else []
     return typer.Option(*names, help=option.help, autocompletion=words(*option.choices) if option.choices else None)
@@ -44,7 +44,7 @@ Unset = Annotated[
 
 
 def _with_flags(*options: Option) -> Callable[[type[T]], type[T]]:
-    """Give a dataclass a field for each of the options, with None as its default."""
+    """Return a class decorator that adds a field for each option, with None as its default."""
 
     def add(cls: type[T]) -> type[T]:
         cls.__annotations__ = {
@@ -62,7 +62,10 @@ class Flags:
     """The options of a command. An option that was not given is None."""
 
     def as_fields(self) -> Json:
-        """Return the given options as fields of a request. Raises `OstinatoError` if one is not JSON."""
+        """Return the options that were given, as a dict of fields of a request.
+
+        Raises `OstinatoError` if the value of an option must be JSON and is not.
+        """
         options = [option for option in _TABLE.values() if hasattr(self, _python_name(option))]
         return only_given(**{option.name: _read(option, getattr(self, _python_name(option))) for option in options})
 
@@ -91,8 +94,10 @@ def _read(option: Option, value: Any) -> Any:
 
 
 def changed_options(options: ScheduleOptions, unset: list[str] | None) -> Json:
-    """Return the options that an update changes: those with a value and, as null, those to reset to their defaults.
-    Raises for an option that does not exist, or that is both set and reset."""
+    """Return a dict of the options that an update changes. Options to reset to their defaults have the value None.
+
+    Raises `OstinatoError` for an option that does not exist, or that is both set and reset.
+    """
     changes = options.as_fields()
     names = {_python_name(option).replace("_", "-"): option.name for option in _TABLE.values()}
     for text in unset or ():

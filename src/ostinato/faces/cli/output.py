@@ -1,5 +1,7 @@
-"""Print the output of commands: JSON for programs, tables and sentences for people. Times of a schedule are shown in
-its zone with the offset, all others in UTC with `Z`."""
+"""Print the output of commands: JSON for programs, tables and sentences for people.
+
+Times of a schedule are shown in the schedule's zone with the offset. All other times are shown in UTC with `Z`.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ class Output:
         typer.echo(json.dumps(value, ensure_ascii=False))
 
     def say(self, value: Any, *words: str | Text) -> None:
-        """Print one answer: the value as JSON, or the lines."""
+        """Print one answer: `value` as JSON if JSON is wanted, else the lines in `words`."""
         if self.as_json:
             self.json(value)
             return
@@ -82,7 +84,10 @@ class Output:
         nothing: str = "none",
         **more: Any,
     ) -> None:
-        """Print many values: as `{"items": […]}`, or as a table."""
+        """Print many items: as `{"items": […]}` if JSON is wanted, else as a table.
+
+        `row` returns the cells of an item.
+        """
         if self.as_json:
             self.json({"items": list(items), **more})
         elif not items:
@@ -98,7 +103,7 @@ class Output:
 
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Any:
-        """Show a progress bar on standard error, if that is a terminal."""
+        """Show a progress bar on standard error, if that is a terminal. Yield a function that updates the bar."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         shown = Console(stderr=True)
@@ -126,7 +131,7 @@ def table(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> Table:
 
 
 def facts(pairs: Mapping[str, Any]) -> Table:
-    """Return a table with a line for each name and value. Empty values are left out."""
+    """Return a table with a row for each name and value. Empty values are left out."""
     grid = Table.grid(padding=(0, 2))
     for name, value in pairs.items():
         if value not in (None, "", [], {}):
@@ -139,8 +144,10 @@ def status(word: str) -> Text:
 
 
 def moment(text: str | None, zone: Zone | None = None) -> str:
-    """Format a time: in UTC with `Z`, or in a zone with its offset. The result contains no space, so that it can be
-    copied into another command."""
+    """Return the text of a time: in UTC with `Z`, or in a zone with its offset. Return "" for None.
+
+    The text contains no space, so that it can be copied into another command.
+    """
     if text is None:
         return ""
     at = datetime.fromisoformat(text).astimezone(UTC)
@@ -169,5 +176,5 @@ def short(value: Any, most: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace control characters, so that what a stranger wrote cannot steer the terminal."""
+    """Replace control characters, so that a text of a stranger cannot control the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)

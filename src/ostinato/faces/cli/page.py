@@ -41,7 +41,7 @@ Field = Literal["spec", "zone"]
 
 @dataclass(frozen=True)
 class State:
-    """The typed text, and the field with the cursor."""
+    """The typed texts, and which field has the cursor. `example` is the index of the next example."""
 
     spec: str
     zone: str
@@ -49,7 +49,7 @@ class State:
     example: int = 0
 
     def press(self, key: str) -> State:
-        """Return the state after one key."""
+        """Return the state after a key was pressed."""
         if key == "\t":
             return replace(self, field="zone" if self.field == "spec" else "spec")
         if key in ("\x7f", "\b"):
@@ -141,7 +141,7 @@ def _keys_one_by_one() -> Iterator[None]:
 
 
 def _keys() -> Iterator[str]:
-    """Yield each key when it is pressed, and an empty key at each tick, to redraw the page."""
+    """Yield each key when it is pressed. Every `_TICK` seconds without a key, yield "", so that the page is redrawn."""
     descriptor = sys.stdin.fileno()
     while True:
         ready, _, _ = select.select([descriptor], [], [], _TICK)

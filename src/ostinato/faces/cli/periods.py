@@ -16,7 +16,10 @@ UTC = load_zone("UTC")
 
 
 def read_time(text: str, option: str, zone: Zone = UTC) -> str:
-    """Read a time. Without an offset it is wall-clock time in the zone. A date is the beginning of the day."""
+    """Read a time, and return it in the API's format.
+
+    A text without an offset is wall-clock time in `zone`. A date is the beginning of that day.
+    """
     return format_instant(first_of(text, option, zone))
 
 
@@ -39,10 +42,10 @@ def _day(text: str) -> date | None:
     try:
         return date.fromisoformat(text.strip()) if _DAY.fullmatch(text.strip()) else None
     except ValueError:
-        return None  # no such day; reading it as a moment raises
+        return None  # there is no such day; `read_moment` raises the error
 
 
 def _begin(day: date, zone: Zone) -> Micros:
-    """Return the first moment of a day; if the clocks skip midnight, the first moment after the gap."""
+    """Return the first instant of a day. If the clocks skip midnight, it is the first instant after the gap."""
     wall = wall_micros(datetime.combine(day, time())) // SECOND
     return (zone.instants(wall) or [zone.first_at_or_past(wall)])[0] * SECOND

@@ -1,4 +1,4 @@
-"""Draw pictures for the terminal: times with the clock changes between them, and months with their days marked."""
+"""Draw pictures for the terminal: times with the clock changes between them, and months with days marked."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ostinato.when import Micros, Spec
 from ostinato.when.instants import SECOND, to_datetime
 
 _MONTHS_SHOWN = 3
-_CHANGES_SHOWN = 2  # one by one; more of them between two times are one line
+_CHANGES_SHOWN = 2  # clock changes shown one by one; if there are more between two times, a line counts them
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One time of a spec, and how daylight saving affected it."""
+    """One time of a spec. `note` says how daylight saving affected it, or is ""."""
 
     instant: Micros
     local: datetime
@@ -43,8 +43,10 @@ class ClockChange:
 
 
 def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
-    """Return each time with its note. Clock changes affect the parts of a spec that use wall-clock time, not
-    intervals."""
+    """Return each time with its note.
+
+    Clock changes affect the parts of a spec that use wall-clock time; they do not affect intervals.
+    """
     on_the_wall = spec.wall_sources
     literal = replace(on_the_wall, dst="wall")
     return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(on_the_wall, literal, t)) for t in times]
@@ -77,7 +79,7 @@ def changes_between(spec: Spec, first: Micros, last: Micros) -> list[ClockChange
 def times_table(
     spec: Spec, first: Micros, last: Micros, times: list[Shown], now: Micros | None = None
 ) -> RenderableType:
-    """Return a table with a row for each time, and a line between two of them where the clocks change."""
+    """Return a table with a row for each time, and a line where the clocks change between two times."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("local", no_wrap=True)
     table.add_column("offset", style="dim")
@@ -118,7 +120,7 @@ def distance(length: Micros) -> str:
 
 
 def month_pictures(spec: Spec, times: list[Shown]) -> RenderableType:
-    """Draw the first months with times. A day with one time is marked •, a day with several times :."""
+    """Draw the first months that have times. A day with one time is marked `•`, and a day with several times `:`."""
     days = Counter(t.local.date() for t in times)
     months = list(dict.fromkeys((d.year, d.month) for d in sorted(days)))[:_MONTHS_SHOWN]
     return Columns([_month_picture(year, month, days) for year, month in months], padding=(1, 4))

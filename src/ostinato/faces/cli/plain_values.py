@@ -1,6 +1,8 @@
-"""Read plain values of options and arguments (texts, whole numbers, flags) without pydantic. Typer reads all parameters
-through pydantic, and loading pydantic takes longer than most commands. Typer still reads all other values, and reports
-wrong ones."""
+"""Read plain values of options and arguments (texts, whole numbers, lists of texts) without pydantic.
+
+Typer reads all parameters through pydantic, and loading pydantic takes longer than most commands. Typer still reads all
+other values, and reports wrong ones.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 def read_plainly(command: Any) -> None:
     """Make a command, and its subcommands, read plain values without pydantic."""
-    join_with_or = command.get_params  # with those that are added later, such as --help
+    join_with_or = command.get_params  # also returns parameters that are added later, such as --help
 
     def get_params(ctx: Any) -> Any:
         parameters = join_with_or(ctx)
@@ -29,7 +31,7 @@ def read_plainly(command: Any) -> None:
 
 
 class _Plain:
-    """Replaces the converter with which Typer reads a parameter."""
+    """Replaces the converter with which Typer reads a parameter. It passes other values on to that converter."""
 
     def __init__(self, descriptor: Any) -> None:
         self._descriptor = descriptor

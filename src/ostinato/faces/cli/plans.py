@@ -20,14 +20,17 @@ _MOST = 200
 
 
 def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
-    """Print a plan. Exit code 1 if another origin declares one of its schedules."""
+    """Print a plan. The exit code is 1 if another origin declares one of its schedules."""
     out.draw({**plan, **(more or {})}, lambda: plan_page(plan))
     if plan["counts"]["taken"]:
         raise typer.Exit(1)
 
 
 def refused(out: Output, problem: OstinatoError) -> NoReturn:
-    """Print the mistakes of a file, or the schedules that another origin declares, and exit. Raises any other error."""
+    """Print why a file was refused, and exit: its mistakes, or the schedules that another origin declares.
+
+    Any other error is raised again.
+    """
     body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
     mistakes, plan = body.get("problems"), body.get("plan")
     if isinstance(problem, FileError):

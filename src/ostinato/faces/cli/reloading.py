@@ -1,5 +1,7 @@
-"""`--reload`, for development: run the command in a child process, and restart it when a Python file in the folder of
-the app changes."""
+"""`--reload`, for development: run the command in a child process, and restart it when a Python file changes.
+
+The files in the folder of the app are watched.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_reloading(app: str | None, grace: float) -> None:
-    """Run this command without `--reload` in a child process, again and again, until a signal. A child that is to be
-    replaced has `grace` seconds to stop; then it is ended at once."""
+    """Run this command without `--reload` in a child process, and restart it after changes, until a signal comes.
+
+    A child that is to be replaced has `grace` seconds to stop. Then it is stopped by force.
+    """
     if app is None:
         raise OstinatoError("--reload starts again with the code of your app; name it with --app module:name")
     folder = folder_of(app)
@@ -32,7 +36,7 @@ def run_reloading(app: str | None, grace: float) -> None:
 
 
 def folder_of(app: str) -> Path:
-    """Return the folder whose files are watched: the one that contains the app's package or module."""
+    """Return the folder whose files are watched: the folder that contains the app's package or module."""
     folder = Path.cwd()
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -44,8 +48,10 @@ def folder_of(app: str) -> Path:
 
 
 def snapshot(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return the modification time and the size of each Python file below a folder. Virtual environments and hidden
-    folders are left out."""
+    """Return a dict from each Python file below a folder to its modification time and size.
+
+    Virtual environments and hidden folders are left out.
+    """
     states: dict[Path, tuple[int, int]] = {}
     for path, folders, files in os.walk(folder):
         place = Path(path)
@@ -77,14 +83,14 @@ class _Reloader:
         self._stopping = threading.Event()
 
     def run(self) -> int:
-        """Run children until a signal. Returns the exit code of the last one."""
+        """Run child processes until a signal comes. Return the exit code of the last child."""
         for name in _SIGNALS:
             signal.signal(name, self._signalled)
         typer.echo(f"watching {self._folder} for changes of Python files")
         while True:
-            seen = snapshot(self._folder)  # before the child reads them: a change from now on is not missed
+            seen = snapshot(self._folder)  # taken before the child reads the files, so that no change is missed
             self._child = subprocess.Popen(self._command, start_new_session=True)
-            if self._stopping.is_set():  # the signal came before there was a child to tell
+            if self._stopping.is_set():  # the signal came before the child existed
                 self._child.terminate()
             code = self._until_change(seen)
             if code is not None:
@@ -97,7 +103,7 @@ class _Reloader:
             self._child.send_signal(number)
 
     def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
-        """Wait for a change and stop the child, or return its exit code if the command is to end."""
+        """Wait for a change, stop the child and return None. Return the child's exit code if this command is to end."""
         child = self._child
         assert child is not None
         ended = False
@@ -122,7 +128,7 @@ class _Reloader:
         typer.echo(f"changed: {named}{more}; starting again")
 
     def _stop(self, child: subprocess.Popen[bytes]) -> None:
-        """Stop the child: gracefully, then at once, then by kill."""
+        """Stop the child: by a signal to stop gracefully, then a second signal to stop at once, then by kill."""
         for end in (child.terminate, child.terminate, child.kill):
             if child.poll() is None:
                 end()

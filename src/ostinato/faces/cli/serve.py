@@ -1,8 +1,8 @@
 """`ostinato serve` and `ostinato worker`: the engine with the API, and the engine alone.
 
-A signal stops them gracefully: the process reports that it is not ready, streams end, requests finish, and the engine
-drains. A second signal ends the process at once, as a crash would; other nodes take over its runs when its lease has
-expired.
+A signal stops the process gracefully: it reports that it is not ready, streams end, requests finish, and the engine
+drains. A second signal ends the process at once, as a crash would. Other nodes then take over its runs when its lease
+has expired.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _RELOAD = Annotated[
 
 
 def takes_way_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Add an option to a command for each setting of a way that operators can give."""
+    """Decorate a command: add an option for each setting that a way defines and that an operator can give."""
     kind = inspect.Parameter.KEYWORD_ONLY
     declared = [
         parameter.replace(kind=kind)
@@ -243,7 +243,7 @@ async def _demonstrate(settings: Configuration, stop: asyncio.Event, seconds: fl
             nonlocal before
             before = sum((await app.counts()).values())
             await the_demo.schedule(app, services)
-            if seconds:  # counted from here, however long the start took
+            if seconds:  # counted from here, so that the time of the start is not included
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             await the_demo.show(app, stop, address)
 
@@ -262,7 +262,10 @@ async def _answer(
     any_port: bool = False,
     beside: Callable[[str], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
-    """Serve the app until `stop` is set. `beside` runs at the same time, and is awaited before the app is closed."""
+    """Serve the app until `stop` is set. `listening` is called with the address of the server.
+
+    `beside` is a coroutine function that runs at the same time; it is awaited before the app is closed.
+    """
     from ostinato.faces.auth import Door
     from ostinato.faces.http.server import Listening, bind, check_listening, serve
 
@@ -285,7 +288,7 @@ async def _answer(
             tasks.append(asyncio.create_task(beside(address)))
 
     beyond = [listener for listener in (where, wire_place(settings)) if listener is not None and not listener.loopback]
-    if beyond:  # before a node starts that would be stopped at once
+    if beyond:  # check before a node starts, because a refused address would stop it at once
         async with app.connected():
             for listener in beyond:
                 await check_listening(app, listener)
@@ -305,18 +308,21 @@ async def _answer(
                 if leaving is not None:
                     leaving.cancel()
             await asyncio.gather(*tasks)
-            if beside is not None:  # its picture has left the screen
+            if beside is not None:  # now the picture no longer covers the screen
                 _say_stopping(app, settings)
 
 
 def _settle() -> None:
-    """Exclude all objects so far from garbage collection, because they are kept until the process ends."""
+    """Exclude all existing objects from garbage collection, because they live until the process ends."""
     gc.collect()
     gc.freeze()
 
 
 def wire_place(settings: Configuration) -> Listening | None:
-    """Return the address for Temporal's clients, if one is configured."""
+    """Return the address to listen on for Temporal's clients, or None if none is configured.
+
+    Raises `OstinatoError` if the setting is not HOST:PORT.
+    """
     from ostinato.faces.http.server import Listening
 
     if settings.temporal is None:
@@ -357,7 +363,7 @@ def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
 
 
 def _list_names(kind: str, names: Sequence[str]) -> str:
-    """Begin a sentence about what there is: `workflows a, b, and `. Returns "" if there is nothing."""
+    """Return names as the beginning of a sentence, such as `workflows a, b, and `, or "" if there are no names."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{kind}{'s' * (len(names) > 1)} {', '.join(names[:5])}{more}, and " if names else ""
 
@@ -377,7 +383,7 @@ def _say_stopping(app: Ostinato, settings: Configuration) -> None:
 
 @contextmanager
 def _errors_as_lines(settings: Configuration) -> Iterator[None]:
-    """Log an error that prevents the start, if the log is JSON; else raise it."""
+    """If the log is JSON, log an error that prevents the start, and exit; else raise the error."""
     try:
         yield
     except OstinatoError as problem:

@@ -1,8 +1,8 @@
 """The store or server that a command works on, and the decorators that turn a function into a command.
 
-A command reaches both through one client, so it is written once, and its JSON is the API's answer either way. On a
-store, `store_reads` answers most reads quickly; all other calls use the API's own functions, in this process and
-without a web framework.
+A command reaches a store and a server through the same client, so it is written once, and its JSON is the API's answer
+in both cases. On a store, `store_reads` answers most reads quickly. All other calls use the API's own functions, in
+this process and without a web framework.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _POLL = 0.3  # seconds between two reads of a store whose events are followed
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A server, or a store."""
+    """The store or the server that a command works on. If `server` is given, the store is not used."""
 
     store: str
     server: str | None = None
@@ -43,7 +43,7 @@ class Place:
     ca: str | None = None
 
     def require_store(self, command: str) -> str:
-        """Return the store. Raises if the place is a server."""
+        """Return the URL of the store. Raises `OstinatoError` if the place is a server."""
         if self.server is not None:
             raise OstinatoError(f"{command} works on the store itself; run it where the store is, with --store")
         return self.store
@@ -52,7 +52,10 @@ class Place:
 def read_place(
     store: str | None, server: str | None, token: str | None, namespace: str | None, ca: str | None = None
 ) -> Place:
-    """Return the place that options and environment name; an option wins over its variable."""
+    """Return the place that options and environment name. An option has precedence over its environment variable.
+
+    Raises `OstinatoError` if both a store and a server are given as options.
+    """
     if store is not None and server is not None:
         raise OstinatoError("--store and --server are two places; name one")
     if store is None:
@@ -68,8 +71,10 @@ def read_place(
 
 @asynccontextmanager
 async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
-    """Open a client for the place. With `create`, a missing store is created and an older one migrated. A database with
-    tables of another application is refused: only a node and `migrate` create Ostinato's tables there."""
+    """Open a client for the place. With `create`, a missing store is created and an older one is migrated.
+
+    A database with tables of another application is refused. Only a node and `migrate` create Ostinato's tables there.
+    """
     if place.server is not None:
         verify: Any = True
         if place.ca is not None:
@@ -92,7 +97,10 @@ async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client
 
 
 def require_existing(store: str) -> None:
-    """Raise if the store is a file that does not exist, so that a mistyped name creates no empty store."""
+    """Raise `StoreUnavailable` if the store is a file that does not exist.
+
+    Without this check, a mistyped name would create an empty store.
+    """
     if not store_exists(store):
         raise StoreUnavailable(
             f"there is no store {store}; name one with --store or OSTINATO_STORE, or a server with --server"
@@ -100,14 +108,17 @@ def require_existing(store: str) -> None:
 
 
 def store_exists(store: str) -> bool:
-    """Return whether a file store exists. Returns True for any other store, because only opening it can tell."""
+    """Return whether a file store exists. For any other store return True, because only opening it can tell."""
     path = store.removeprefix("sqlite:///")
     return "://" in path or Path(path).exists()
 
 
 class _StoreCalls(Calling):
-    """Calls on a store in this process. `store_reads` answers reads, the API's own functions all other calls; each
-    module is imported when it is first needed."""
+    """Calls on a store in this process.
+
+    `store_reads` answers most reads; the API's own functions answer all other calls. Each of these modules is imported
+    when it is first needed.
+    """
 
     def __init__(self, place: Place, opened: AsyncExitStack) -> None:
         self.server = place.store
@@ -170,7 +181,7 @@ class _StoreCalls(Calling):
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """A response with the part of httpx's interface that `Calling` uses."""
+    """A response with the part of httpx's `Response` that `Calling` uses."""
 
     status_code: int
     content: bytes
@@ -219,7 +230,7 @@ _SHARED = {"store": _STORE, "server": _SERVER, "token": _TOKEN, "namespace": _NA
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The arguments of a command: a client, the output, and the place that the client is connected to."""
+    """What a command is called with: a client, the output, and the place that the client is connected to."""
 
     client: Client
     out: Output
@@ -231,7 +242,10 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield the place. For a plan on a store that does not exist yet, yield an empty temporary store instead."""
+    """Yield the place. If only a plan is made and the store does not exist yet, yield an empty temporary store instead.
+
+    `otherwise` is the part of the message that says how the store would be created.
+    """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place
         return
@@ -242,13 +256,16 @@ def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[
 
 @contextmanager
 def empty_store(place: Place) -> Iterator[Place]:
-    """Yield the place with an empty store that is removed afterwards."""
+    """Yield the place with an empty temporary store, which is removed afterwards."""
     with TemporaryDirectory() as folder:
         yield replace(place, store=f"sqlite:///{folder}/empty.db")
 
 
 def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
-    """Register an async function `(session, …)` as a command, with the options that name the place."""
+    """Register an async function `(session, …)` as a command. It gets options for the store or the server, too.
+
+    With `creates`, the command may create a missing store.
+    """
 
     async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
         async with connect(place, create=creates) as client:
@@ -258,8 +275,10 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
 
 
 def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
-    """Register an async function `(place, out, …)` as a command that connects to the place itself, or does not
-    connect."""
+    """Register an async function `(place, out, …)` as a command.
+
+    The function itself connects to the place, or does not connect at all.
+    """
 
     async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
         await function(place, out, **options)
@@ -268,8 +287,11 @@ def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Comm
 
 
 def _register(group: typer.Typer, name: str | None, function: Command, run: Any, *, skip: int) -> Command:
-    """Add a command to a group. Its parameters are those of the function, except the first `skip` ones, plus the
-    parameters that every command has. A parameter that is a dataclass becomes several options, one for each field."""
+    """Add a command to a group.
+
+    Its options are the parameters of the function without the first `skip`, and the options that every command has. A
+    parameter that is a dataclass becomes one option for each field.
+    """
     parameters = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
     groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
 
@@ -307,7 +329,7 @@ def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
 
 
 def run_quietly(work: Any) -> None:
-    """Run a coroutine without log lines, because a command prints its own answer. Ctrl-C exits with 130."""
+    """Run a coroutine without log lines, because a command prints its own answer. Ctrl-C exits with code 130."""
     logger = logging.getLogger("ostinato")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,5 +1,7 @@
-"""`ostinato simulate`: simulate a schedule over a period with the engine's decisions, and count the outcomes or draw
-them as SVG."""
+"""`ostinato simulate`: simulate a schedule over a period, and count the outcomes or draw them as SVG.
+
+The simulation uses the decisions of the engine.
+"""
 
 from __future__ import annotations
 

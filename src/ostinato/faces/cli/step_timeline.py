@@ -24,15 +24,17 @@ _STYLES = {
 _WAITS = ("sleep", "receive", "child")  # light bars: nothing is executed
 _VALUES = ("now", "random", "uuid", "version", "start")  # marks: they take no time
 _FULL, _LIGHT, _MARK, _OPEN = "█", "░", "•", "▸"
-_LEAST, _MOST = 12, 60  # columns of the bars
-_NAME, _POSITION = 20, 12  # the most columns of these
-_FAILURES = 5  # whose errors are shown below the rows
+_LEAST, _MOST = 12, 60  # the least and the most columns of the bars
+_NAME, _POSITION = 20, 12  # the most columns of a name and of a position
+_FAILURES = 5  # the most failed steps whose errors are shown below the rows
 
 
 @dataclass(frozen=True, slots=True)
 class StepTimeline:
-    """Draws steps, as the API shows them, in the width of the terminal. `function` is their run; `now` is where the
-    bars of steps that have not ended end."""
+    """Draws the steps of a run in the width of the terminal. `steps` and `function` (the run) are as in the API.
+
+    The bar of a step that has not ended extends to `now`.
+    """
 
     function: Json
     steps: Sequence[Json]
@@ -65,7 +67,7 @@ class StepTimeline:
         yield from self._errors(options.max_width)
 
     def _axis(self) -> tuple[datetime, float]:
-        """When the axis begins, and how many seconds it has."""
+        """Return the time at which the axis begins, and its length in seconds."""
         moments = [time for step in self.steps for time in (_time(step["begun"]), _time(step["finished"])) if time]
         first = min(moments)
         last = max(*moments, first, *([] if self.function["finished"] else [self.now]))
@@ -84,7 +86,7 @@ class StepTimeline:
         return " " * begin + sign * max(1, min(width, end) - begin)
 
     def _errors(self, width: int) -> Iterator[Text]:
-        """Yield what went wrong in the newest steps that failed."""
+        """Yield a line with the error of each failed step, for the newest `_FAILURES` of them."""
         failed = [step for step in self.steps if step["status"] == "failed" and step["error"]]
         for step in failed[-_FAILURES:]:
             words = " ".join(error_words(step["error"]).split())
@@ -96,7 +98,7 @@ class StepTimeline:
 
 
 def _cells(step: Json, first: datetime) -> tuple[str, ...]:
-    """Position, kind, name, status, attempts and when it began."""
+    """Return the cells of a step: position, kind, name, status, attempts, and the time since `first` when it began."""
     begun = _time(step["begun"])
     assert begun is not None
     position = "  " * min(3, step["position"].count(".") // 2) + step["position"]
@@ -113,7 +115,7 @@ def _cells(step: Json, first: datetime) -> tuple[str, ...]:
 
 
 def _name(step: Json) -> str:
-    """Its name; of a sleep, how long it is."""
+    """Return the name of a step, or the length of a sleep."""
     due, begun = _time(step["due"]), _time(step["begun"])
     if step["kind"] == "sleep" and due is not None and begun is not None:
         return length((due - begun).total_seconds())
@@ -121,14 +123,14 @@ def _name(step: Json) -> str:
 
 
 def _ruler(width: int, seconds: float) -> str:
-    """The axis: 0 at its left end, half of the time in the middle, all of it at its right end."""
+    """Return the axis as text: 0 at its left end, half of the time in the middle, all of the time at its right end."""
     middle, last = length(seconds / 2), length(seconds)
     line = "0".ljust(width // 2 - len(middle) // 2) + middle
     return line.ljust(width - len(last)) + last if width >= 24 else "0".ljust(width - len(last)) + last
 
 
 def length(seconds: float) -> str:
-    """A length of time in at most six letters: `20ms`, `1.5s`, `2m05s`, `3h20m`, `4d06h`, `120d`."""
+    """Return a length of time in at most six letters: `20ms`, `1.5s`, `2m05s`, `3h20m`, `4d06h`, `120d`."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f}ms"
     if seconds < 59.95:
@@ -143,7 +145,7 @@ def length(seconds: float) -> str:
 
 
 def span(function: Json, steps: Sequence[Json]) -> str:
-    """When the steps began and ended, in words."""
+    """Return the time from the first step to the end of the run, as text. Return "" if there are no steps."""
     if not steps:
         return ""
     first = moment(min(step["begun"] for step in steps))

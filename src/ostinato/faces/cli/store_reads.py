@@ -1,7 +1,8 @@
-"""Answer `GET` requests of the API from a store, without loading the API: most commands only read, and so start faster.
+"""Answer `GET` requests of the API from a store, without loading the API.
 
-Each answer is the same as that of `GET` of the same path, and is built from the same calls; `test_store_reads.py`
-compares the two. The API's own functions, called in this process, answer any other path.
+Most commands only read, so they start faster. Each answer equals the API's answer to `GET` of the same path, and is
+built from the same calls; `test_store_reads.py` compares the two. For any other path, the API's own functions are
+called in this process.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ _LIMIT = 100
 
 
 class NeedsApi(Exception):
-    """Raised if only the API's own functions can answer, because a journey's read guard must be asked."""
+    """Raised if only the API's own functions can answer, because the read guard of a journey must decide."""
 
 
 class StoreReader(AppQueries):
-    """A store that is opened to read one namespace."""
+    """A store that is open for reading one namespace."""
 
     def __init__(self, url: str, namespace: str | None) -> None:
         self.store = open_url(url)
@@ -49,7 +50,7 @@ class StoreReader(AppQueries):
         self.namespace = namespace or DEFAULT_NAMESPACE
         self.clock = SharedClock(SystemClock())
         self.computing = Computing(alone=True)
-        unused: Any = None  # only changes need it
+        unused: Any = None  # only changes need these arguments
         around = Surroundings(
             self.store,
             self.clock.now,
@@ -63,7 +64,7 @@ class StoreReader(AppQueries):
         self.schedules = ScheduleQueries(around)
 
     async def open(self) -> None:
-        """Open the store. Raises `NotFound` if it has no such namespace."""
+        """Open the store. Raises `NotFound` if it does not have the namespace."""
         await self.store.open()
         await Timekeeper(self.store, self.clock, lambda: None).measure(looking=True)
         if self.namespace != DEFAULT_NAMESPACE:
@@ -79,13 +80,16 @@ Answer: TypeAlias = Callable[..., Awaitable[Json]]
 
 
 def answer_for(path: str) -> tuple[Answer, list[str]] | None:
-    """Return the function that answers `GET` of a path, and the names in the path; None if only the API can answer."""
+    """Return the function that answers `GET` of a path, and the names in the path.
+
+    Return None if only the API can answer.
+    """
     parts = [unquote(part) for part in path.strip("/").split("/")]
     answer = ANSWERS.get("/".join("*" if at == 1 else part for at, part in enumerate(parts)))
     return None if answer is None else (answer, parts[1:2])
 
 
-# Schedules. Filters and cursors are those of the query, and go to the call as they are.
+# Schedules. Filters and cursors of the query are passed on unchanged.
 
 
 async def _schedules(reader: StoreReader, limit: int = _LIMIT, **filters: Any) -> Json:
@@ -157,8 +161,11 @@ async def _log(reader: StoreReader, id: str, after: int = 0, limit: int = 1000) 
 
 
 async def _check_no_journeys(reader: StoreReader) -> None:
-    """Raise `NeedsApi` if the store has any journey. For occurrences and deliveries, which do not say whether they are
-    about a job or a journey."""
+    """Raise `NeedsApi` if the store has any journey.
+
+    Occurrences and deliveries do not say whether they are about a job or a journey. So if there are journeys, the API
+    must answer.
+    """
 
     def any_journey(_: int) -> Operation[bool]:
         return bool((yield sql("any_journey")))
@@ -168,8 +175,10 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 
 
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
-    """Return the runs. Raises `NeedsApi` if one is a journey, or the delivery of an event about one: read guards may
-    hide those."""
+    """Return the runs. Raises `NeedsApi` if a run is not a job, or delivers an event about a run that may be a journey.
+
+    Read guards of journeys may hide such runs.
+    """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi
     if any(journeys_of_run(run.id, run.kind, run.name, run.input) for run in runs):
@@ -261,18 +270,17 @@ def as_json(value: Any) -> Any:
 
 
 def _with_times(value: Any, *names: str) -> Json:
-    """Return a value as JSON, with the microseconds in the fields of these names written as times; 0 becomes null."""
+    """Return a value as JSON. The named fields, in microseconds, are written as times; 0 becomes null."""
     times = {name: getattr(value, name) for name in names}
     return {**as_json(value), **{name: as_json(to_datetime(at)) if at else None for name, at in times.items()}}
 
 
 def _page(items: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
-    """Return a page of items that were read up to the limit, so more may follow."""
+    """Return a page of items that were read up to `limit`. If there are `limit` items, more may follow."""
     return {"items": as_json(items), "next": cursor(items[-1]) if items and len(items) == limit else None}
 
 
 def _first(items: Iterable[Json], key: str, after: Any, limit: int) -> Json:
-    """Return a page of items that were all read: those whose key is greater than `after`, in the order of their
-    keys."""
+    """Return a page of a complete list: the first `limit` items whose key is greater than `after`, ordered by key."""
     rest = sorted((one for one in items if after is None or one[key] > after), key=lambda one: one[key])
     return {"items": rest[:limit], "next": rest[limit - 1][key] if len(rest) > limit else None}

@@ -1,5 +1,7 @@
-"""`ostinato import temporal` and `ostinato export temporal`: copy schedules from and to a Temporal cluster, through its
-own API. The commands print a plan; `--apply` carries it out."""
+"""`ostinato import temporal` and `ostinato export temporal`: copy schedules from and to a Temporal cluster.
+
+The commands use the API of the cluster. They print a plan; `--apply` carries it out.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ Address = Annotated[str, typer.Argument(help="Where the cluster answers: HOST:PO
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The address of the cluster, and the credentials for it."""
+    """The namespace in the cluster, and the credentials for the cluster."""
 
     temporal_namespace: Annotated[str, typer.Option(help="The namespace there.")] = "default"
     tls: Annotated[bool, typer.Option("--tls", help="Use TLS.")] = False
@@ -86,7 +88,7 @@ def _import_export() -> Any:
 
 
 async def _move(place: Place, out: Output, address: str, access: Access, planned: Planned, apply_now: bool) -> None:
-    """Make a plan, print it, and with `apply_now` carry it out. Exit code 1 if a schedule cannot be copied."""
+    """Make a plan, print it, and with `apply_now` carry it out. The exit code is 1 if a schedule cannot be copied."""
     from ostinato.app import Ostinato
 
     place.require_store("moving schedules from and to a cluster")

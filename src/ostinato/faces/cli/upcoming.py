@@ -41,8 +41,11 @@ async def upcoming(
 
 
 def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) -> RenderableType:
-    """Draw a line for each schedule, by `next_times`, with a mark for each of `times`. The axis begins now and ends at
-    the last mark; a schedule whose next time is later has a line without marks."""
+    """Draw a line for each schedule in `next_times`, with a mark for each of its times in `times`.
+
+    The axis runs from now, or from the earliest late time, to the last mark. A schedule whose next time is later has no
+    mark.
+    """
     marked: dict[str, list[Json]] = {}
     for time in times:
         marks_of = marked.setdefault(time["schedule"], [])
@@ -76,7 +79,7 @@ def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) 
     return Group(table)
 
 
-_MARKS = 12  # for each schedule: more of them say no more
+_MARKS = 12  # the most marks for each schedule
 _STYLES = {"!": "bold red", "●": "green", "◉": "bold green"}
 
 

@@ -18,7 +18,7 @@ OPEN = ("running", "paused")
 
 
 async def wait_for_run(session: Session, id: str) -> Json:
-    """Return the run when it has ended. The progress of the job moves the bar."""
+    """Wait until a run has ended, and return it. The bar shows the progress that the job reports."""
     warned = False
     with session.out.progress("waiting", 1.0) as tell:
         while True:
@@ -33,7 +33,7 @@ async def wait_for_run(session: Session, id: str) -> Json:
 
 
 async def say_without_nodes(session: Session) -> bool:
-    """Warn that nothing will happen while no node is running. Returns whether that is so."""
+    """Print a warning if no node is running, because nothing will happen then. Return whether no node is running."""
     if any(node["alive"] for node in await session.client.nodes()):
         return False
     typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
@@ -41,8 +41,10 @@ async def say_without_nodes(session: Session) -> bool:
 
 
 async def wait_for_backfills(session: Session, wanted: Sequence[tuple[str, str]]) -> list[Json]:
-    """Wait until backfills, given by schedule and id, have processed all their times or were cancelled. Returns
-    them."""
+    """Wait until backfills have processed all their times or were cancelled, and return them.
+
+    `wanted` has the schedule name and the id of each backfill.
+    """
 
     async def look() -> list[Json]:
         return [await read_backfill(session, name, id) for name, id in wanted]
@@ -51,8 +53,10 @@ async def wait_for_backfills(session: Session, wanted: Sequence[tuple[str, str]]
 
 
 async def count_outcomes(session: Session, backfills: Sequence[tuple[str, Json]]) -> str:
-    """Describe how many times of backfills were processed, and how many of them were skipped. Beyond `_COUNTED`
-    records, skipped ones are not counted."""
+    """Return a text: how many times of the backfills were processed, and how many of them were skipped.
+
+    If a schedule has `_COUNTED` or more records in the period, skipped times are not counted.
+    """
     total, done = (
         sum(backfill["total"] for _, backfill in backfills),
         sum(backfill["made"] for _, backfill in backfills),

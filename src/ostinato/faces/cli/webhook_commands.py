@@ -1,4 +1,4 @@
-"""`ostinato webhooks …`: URLs that events are sent to, and their deliveries."""
+"""`ostinato webhooks …`: manage the URLs that events are sent to, and their deliveries."""
 
 from __future__ import annotations
 
@@ -151,7 +151,10 @@ async def redeliver(
 
 
 async def _find(session: Session, text: str) -> Json:
-    """Return a webhook by its id, or by its URL."""
+    """Return a webhook by its id or its URL.
+
+    Raises `NotFound` if there is none, and `OstinatoError` if several webhooks have the URL.
+    """
     calls = session.client.webhooks
     if "://" not in text:
         return await calls.get(text)

@@ -1,4 +1,4 @@
-"""`ostinato when`: describe a spec in words, list its times, and draw the days."""
+"""`ostinato when`: describe a spec in words, list its times, and mark the days in pictures of months."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def when(
 
 
 def _page(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> Group:
-    # Text, not markup: what was typed may hold brackets.
+    # Text, not markup, because the typed spec may contain brackets.
     head = [Text(spec.describe(), style="bold"), *(Text(f"note: {w}", style="yellow") for w in spec.check())]
     if not times:
         return Group(*head, Text("no times", style="dim"))

@@ -1,4 +1,4 @@
-"""Word errors for the command line: they name options instead of the fields of a request."""
+"""Word errors for the command line: the text names options of the command instead of fields of the request."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SPREAD = ("target", "trigger", "options")  # fields whose own fields are option
 
 
 def in_words(problem: OstinatoError) -> str:
-    """Return the text of an error, with options instead of fields."""
+    """Return the text of an error, with the names of options instead of fields."""
     body = getattr(problem.__cause__, "body", None)
     problems = body.get("problems") if isinstance(body, dict) else None
     if not problems or not all("field" in one and "message" in one for one in problems):
@@ -45,7 +45,10 @@ def in_words(problem: OstinatoError) -> str:
 
 
 def _words(problem: dict[str, Any]) -> str:
-    """Return the text of one problem. A message that begins with the name of its field needs no option before it."""
+    """Return the text of one problem, after the option it is about.
+
+    If the message itself begins with the name of the field, the option is left out.
+    """
     field, message = str(problem["field"]), str(problem["message"])
     name = field.rpartition(".")[2]
     if message.startswith((f"{name} ", f"{name}: ")):

@@ -1,1 +1,1 @@
-"""The HTTP API: everything that the Python API can do, for people and programs outside the process."""
+"""The HTTP API: it offers what the Python API can do to people and programs outside the process."""

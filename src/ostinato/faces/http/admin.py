@@ -1,4 +1,4 @@
-"""Namespaces, tokens and nodes over HTTP."""
+"""Namespaces, tokens, nodes and the diagnosis over HTTP."""
 
 from __future__ import annotations
 

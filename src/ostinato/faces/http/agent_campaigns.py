@@ -1,4 +1,4 @@
-"""Campaigns of agents over HTTP: send to many, watch, pause and stop, explain; and the suppression list."""
+"""Campaigns of agents over HTTP: send, watch, pause, stop and explain them. Also the suppression list."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ async def read_campaign(
     """Read a campaign: its status, and how many recipients ended how."""
     calls = _calls(who, agent)
     if wait:
-        with suppress(TimeoutError, RunFailed, RunCancelled):  # the answer says so
+        with suppress(TimeoutError, RunFailed, RunCancelled):  # the answer shows the status
             await calls.wait(id, wait)
     return CampaignShown.model_validate(await calls.get(id))
 

@@ -17,7 +17,7 @@ LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
 
 
 async def find_session(who: Who, agent: str, id: str) -> SessionInfo:
-    """Return a session of an agent. Raises `NotFound`."""
+    """Return a session of an agent. Raises `NotFound` if the agent has no such session."""
     info: SessionInfo = await who.app.agents.session(id)
     if info.agent != agent:
         raise NotFound(f"agent {agent!r} has no session {id!r}")

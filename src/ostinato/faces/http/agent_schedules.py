@@ -1,4 +1,7 @@
-"""Schedules of agents over HTTP. The version of a schedule is its ETag; `If-Match` makes an update depend on it."""
+"""Schedules of agents over HTTP.
+
+The version of a schedule is its ETag. An update with `If-Match` is refused if the schedule has another version.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +213,7 @@ async def list_agent_schedule_runs(
 async def _changed(
     who: Who, response: Response, key: str | None, what: str, change: Callable[[], Awaitable[ScheduleRecord]]
 ) -> AgentScheduleShown:
-    """Make a change, once for a key, and return the schedule after it."""
+    """Make a change, only once for each key, and return the schedule after the change."""
 
     async def work() -> AgentScheduleShown:
         return AgentScheduleShown.model_validate(await change())

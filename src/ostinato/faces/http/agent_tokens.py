@@ -1,4 +1,4 @@
-"""Tokens of sessions of agents over HTTP: mint them for the tools of an agent, list and revoke them."""
+"""Tokens of agent sessions over HTTP: create them for the tools of an agent, list and revoke them."""
 
 from __future__ import annotations
 

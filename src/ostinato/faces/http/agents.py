@@ -1,4 +1,4 @@
-"""Agents over HTTP: their users and conversations, messages that come in, and what people decide."""
+"""Agents over HTTP: their users, sessions and incoming messages, and the questions that people decide."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ async def read_outcome(
     """Read how a turn ended; a conflict while it is not over."""
     view = await _turn(who, agent, turn)
     if view.outcome is None and wait:
-        with suppress(TimeoutError):  # the answer says so
+        with suppress(TimeoutError):  # the turn is read again below
             await who.app.agents.outcome(turn, wait)
         view = await _turn(who, agent, turn)
     if view.outcome is None:
@@ -316,7 +316,7 @@ def _id(shown: dict[str, Any]) -> str:
 
 
 async def _named(who: Who, infos: Sequence[V]) -> Sequence[dict[str, Any]]:
-    """The values with the external ids of their users."""
+    """Return each value as a dict, with the external id of its user as `user`."""
     users = await who.app.agents.external_ids([info.user_id for info in infos])
     return [{**asdict(info), "user": users.get(info.user_id)} for info in infos]
 

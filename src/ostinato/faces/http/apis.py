@@ -1,5 +1,7 @@
-"""Call APIs over HTTP, by name or at the path in their definition. Calls of an API are not stored, so a repeated call
-is a new one."""
+"""Call APIs of the journey language over HTTP, by name or at the path in their definition.
+
+Calls of an API are not stored, so a repeated call is a new call.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ _KNOWN = 1000  # paths whose API is cached
 
 
 def install(app: FastAPI) -> None:
-    """Route a POST to an unknown path to the API whose definition names that path. The request becomes a call of
-    `/apis/…`, so that permissions are checked in one place."""
+    """Route a POST to an unknown path to the API whose definition names that path.
+
+    The request becomes a call of `/apis/…`, so that permissions are checked in one place.
+    """
     app.state.apis = {}
     otherwise = app.router.default
 
@@ -69,7 +73,10 @@ async def call_api(
 
 
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """Return the API of this name, else the one whose definition names this path."""
+    """Return the name of the API with the given name, or of the API whose definition names it as a path.
+
+    If there is neither, return the given name; the call itself then raises `NotFound`.
+    """
     if name.startswith("/"):
         return await _at(app, who, name)
     with suppress(NotFound):
@@ -77,11 +84,11 @@ async def _named(app: FastAPI, who: Who, name: str) -> str:
             return name
     with suppress(NotFound):
         return await _at(app, who, f"/apis/{name}")
-    return name  # the call itself then raises NotFound, with what there is instead
+    return name  # the call itself then raises NotFound, with a suggestion
 
 
 async def _at(app: FastAPI, who: Who, path: str) -> str:
-    """Return the API whose definition names a path. Raises `NotFound`."""
+    """Return the name of the API whose definition names a path. Raises `NotFound` if there is none."""
     remembered: dict[tuple[str, str], str] = getattr(app.state, "apis", {})  # only a server caches them
     place = who.namespace, path
     if place in remembered and await _asks_for(who, remembered[place], path):

@@ -1,7 +1,7 @@
 """Authentication over HTTP: the role that a call needs, and how the caller's token is read.
 
-A journey may require its own credentials in the Authorization header. On calls of journeys, a bearer token that is not
-an Ostinato token is left to the journey, and an Ostinato token may be sent as `Ostinato-Token` instead.
+A journey may require its own credentials in the Authorization header. So on calls of journeys, a bearer token that is
+not an Ostinato token is left to the journey. An Ostinato token may then be sent in the header `Ostinato-Token`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
 
 OWN_HEADER = "ostinato-token"
 _LONGEST = 63  # characters of a namespace
-# Parameters of every call that needs a role. They are read by hand below, because FastAPI would take longer than many
-# calls themselves.
+# Parameters of every call that needs a role. The functions below read them, because FastAPI would take longer than many
+# calls take in all.
 SCHEMES = {
     "HTTPBearer": {"type": "http", "scheme": "bearer", "description": "A token made with `ostinato token create`."}
 }
@@ -52,20 +52,23 @@ class Needs:
 
 
 async def authorize(request: Request, needs: Needs) -> Who:
-    """Return the caller, if the caller has the role that a call needs. Raises `Refused`."""
+    """Return the caller, if it has the role that a call needs. Raises `Refused` if it has not.
+
+    Raises `NotFound` for a namespace that the caller may not see.
+    """
     door: Door = request.app.state.door
     token = _token_for_us(request) if needs.shared else bearer_token(request.headers.get("authorization"))
     return await door.admit(token, _client(request), needs.role, _namespace(request))
 
 
 async def authenticate(request: HTTPConnection) -> None:
-    """Raise `Refused` for a caller without a valid token, before the body is read."""
+    """Raise `Refused` if the caller has no valid token. It is called before the body is read."""
     door: Door = request.app.state.door
     await door.identify(_token_for_us(request), _client(request))
 
 
 def _token_for_us(request: HTTPConnection) -> str | None:
-    """Return the token for this server, if the headers contain one."""
+    """Return the token for this server in the headers, or None."""
     token = bearer_token(request.headers.get("authorization"))
     return request.headers.get(OWN_HEADER) or (token if token is not None and is_ours(token) else None)
 
@@ -85,8 +88,10 @@ def _namespace(request: Request) -> str | None:
 
 
 def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
-    """Return the options of a route that needs a role, for the description of the API. `any_query` allows unknown
-    parameters, because a journey also reads the query."""
+    """Return the options of a route that needs a role. They appear in the OpenAPI description.
+
+    `any_query` allows unknown query parameters, because a journey also reads the query.
+    """
     extra: dict[str, Any] = {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}
     return {"openapi_extra": {**extra, ANY_QUERY: True} if any_query else extra}
 

@@ -1,4 +1,4 @@
-"""Backfills over HTTP, and one change to many schedules."""
+"""Backfills over HTTP, and calls that change many schedules at once."""
 
 from __future__ import annotations
 

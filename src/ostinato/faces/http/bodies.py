@@ -1,5 +1,8 @@
-"""Read request bodies strictly. A body that is not JSON, or that a store could not keep, is refused with line and
-column. Python's own reader would accept NaN, numbers of any size and halves of surrogate pairs."""
+"""Read request bodies strictly.
+
+A body that is not JSON, or that a store could not keep, is refused with line and column. Python's own reader would
+accept NaN, numbers of any size and halves of surrogate pairs.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from typing import Any
 from ostinato.engine.context import DEEPEST, deeper_than
 
 LARGEST = 2 << 20  # bytes of a request
-LARGEST_FILE = 4 << 20  # of one that brings a file of schedules
-LARGEST_SIGNED = 512 << 10  # of one that a caller without a token signs: the longest message, escaped
+LARGEST_FILE = 4 << 20  # bytes of a request with a file of schedules
+LARGEST_SIGNED = 512 << 10  # bytes of a signed request, which needs no token: the longest message, escaped
 _FILES = ("/schedules:apply", "/schedules:plan")
 _SIGNED = re.compile(r"/agents/[^/]+/inbound")
-SLASH = "\udc2f"  # a slash within a name, on its way through the router; no request can send this character itself
+SLASH = "\udc2f"  # replaces a slash within a name while the router matches; no request can contain it
 
-LEAST, MOST = -(1 << 63), (1 << 64) - 1  # of a whole number
-_AROUND = 5  # levels of a request around an input
+LEAST, MOST = -(1 << 63), (1 << 64) - 1  # the bounds of a whole number
+_AROUND = 5  # levels of a request body outside of its input
 _DEEPEST = DEEPEST + _AROUND
 _MOST_DIGITS = 20
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|-?(?:\d[-+.\deE]*+|NaN|Infinity)|[\[{]|[\]}]', re.DOTALL)
@@ -25,18 +28,18 @@ _ESCAPES = re.compile(r"\\(?:u([\da-fA-F]{4})|.)", re.DOTALL)
 
 
 class NotJson(Exception):
-    """Raised if a body cannot be read. The text says where and why."""
+    """Raised if a body cannot be read. The message says where and why."""
 
 
 def most_of(path: str) -> int:
-    """Return the maximum size of the body of a call in bytes, by the path within the API."""
+    """Return the maximum size in bytes of the body of a call. `path` is the path within the API."""
     if is_signed(path):
         return LARGEST_SIGNED
     return LARGEST_FILE if path in _FILES else LARGEST
 
 
 def is_signed(path: str) -> bool:
-    """Return whether the call at this path within the API needs no token, because its body is signed."""
+    """Return whether the call at a path within the API needs no token, because its body is signed."""
     return _SIGNED.fullmatch(path) is not None
 
 
@@ -45,11 +48,11 @@ def too_large(most: int) -> str:
 
 
 class _Odd(ValueError):
-    """Raised for a number that is out of range. `_find_error` finds its place afterwards."""
+    """Raised for a number that is out of range. `_find_error` then finds the place of the number."""
 
 
 def read_body(data: bytes) -> Any:
-    """Return the value of a body. Raises `NotJson`."""
+    """Return the value of a body. Raises `NotJson` if the body is refused."""
     try:
         text = data.decode()
     except UnicodeDecodeError as wrong:
@@ -74,7 +77,7 @@ def _at(text: str, position: int, why: str) -> NotJson:
 
 
 def _find_error(text: str) -> NotJson | None:
-    """Find the first value that is refused in a text that is otherwise valid JSON."""
+    """Find the first value that is refused, in a text that is otherwise valid JSON. Return its error, or None."""
     depth = 0
     for token in _TOKENS.finditer(text):
         word = token[0]
@@ -93,7 +96,7 @@ def _find_error(text: str) -> NotJson | None:
 
 
 def _half(word: str) -> int | None:
-    """Return the position of half a surrogate pair in a string, or None."""
+    """Return the position of half a surrogate pair in a JSON string, or None if there is none."""
     high: int | None = None
     for escape in _ESCAPES.finditer(word):
         code = int(escape[1] or "0", 16)

@@ -1,4 +1,4 @@
-"""A streaming response that counts against a limit per namespace."""
+"""A streaming response. The number of such responses that are open is limited for each namespace."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from ostinato.faces.auth import Refused
 
 
 class CountedStream(StreamingResponse):
-    """A stream that counts as open while it is sent. Raises `Refused` if its namespace has `most` open streams
-    already."""
+    """A stream that is counted as open while it is sent.
+
+    Sending raises `Refused` if its namespace already has `most` open streams.
+    """
 
     def __init__(
         self, open_streams: Counter[str], namespace: str, body: AsyncGenerator[bytes, None], most: int

@@ -54,8 +54,10 @@ async def apply_file(request: Request, who: Operator, body: File, key: Key = Non
 
 
 async def _write_plan(who: Who, plan: Plan, *, done: bool) -> bytes:
-    """Return a plan as JSON, as `PlanShown` describes it. It is written step by step, with pauses for other
-    requests."""
+    """Return a plan as JSON, in the form of `PlanShown`.
+
+    Steps are written one by one, with pauses for other requests.
+    """
     steps = await who.app.computing.each(who.namespace, (orjson.dumps(step.as_dict()) for step in plan.steps))
     rest = (orjson.dumps(part) for part in (done, plan.counts, plan.pruned, plan.notes))
     return b'{"steps":[%s],"done":%s,"counts":%s,"pruned":%s,"notes":%s}' % (b",".join(steps), *rest)
@@ -102,7 +104,10 @@ def read_file(
     most: int | None,
     kinds: ActionKinds,
 ) -> ScheduleFile:
-    """Parse a file, or the schedules that would be in it. Runs in a worker process."""
+    """Parse the text of a file, or else `schedules`, the content of a file as data. Runs in a worker process.
+
+    Raises `FileError` if there are mistakes, and `OstinatoError` if there are more than `most` schedules.
+    """
     written = text if text is not None else write_document(schedules or {}, form="json")
     document = parse_schedules(written, file, name=name, kinds=kinds)
     if most is not None and len(document.entries) > most:

@@ -1,5 +1,7 @@
-"""The documentation page at /docs, built from the OpenAPI description. It has no script and loads nothing from other
-servers."""
+"""The documentation page at /docs, built from the OpenAPI description.
+
+It has no script and loads nothing from other servers.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +61,10 @@ async def openapi(request: Request) -> JSONResponse:
 
 
 async def described(request: Request) -> dict[str, Any]:
-    """Return the description of the API. The first caller builds it, in a thread, because that takes half a second of
-    CPU."""
+    """Return the OpenAPI description.
+
+    The first caller builds it, in a thread, because that takes half a second of CPU time.
+    """
     state = request.app.state
     if state.description is None:
         state.description = asyncio.create_task(asyncio.to_thread(request.app.openapi))
@@ -90,7 +94,7 @@ def page(description: dict[str, Any]) -> str:
 
 
 def table(description: dict[str, Any]) -> str:
-    """Return every call with the role it needs, as a Markdown table."""
+    """Return a Markdown table of all calls, with the role that each needs."""
     rows = ["| call | role | what it does |", "|---|---|---|"]
     for path, methods in description["paths"].items():
         for method, call in methods.items():

@@ -1,4 +1,4 @@
-"""Turn errors into responses. `problem_details` builds their content."""
+"""Turn errors into HTTP responses. `problem_details` builds the bodies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def problem(status: int, title: str, detail: str, headers: dict[str, str] | None
 
 
 def of_error(error: OstinatoError, app: FastAPI) -> JSONResponse:
-    """Return an error as a response of this application."""
+    """Return the response of this application for an error."""
     return _response(fault_of(error, app.state.door.app.ways, inside=app.state.inside))
 
 
@@ -80,4 +80,4 @@ def install(app: FastAPI) -> None:
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
         log.exception("a request failed", action="request_failed", method=request.method, path=request.url.path)
         words = "something went wrong here; the server's log has the details"
-        return problem(500, "internal error", words, {"Connection": "close"})  # as the server will do
+        return problem(500, "internal error", words, {"Connection": "close"})  # the server will close the connection

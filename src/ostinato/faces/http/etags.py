@@ -1,4 +1,7 @@
-"""ETags: the conflict token of what a change depends on, in the headers `ETag` and `If-Match`."""
+"""ETags: conflict tokens in the headers `ETag` and `If-Match`.
+
+A change with `If-Match` is refused if the object has another conflict token.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ Match = Annotated[
 
 
 def token_of(match: str | None) -> int | None:
-    """Return the conflict token in an If-Match header."""
+    """Return the conflict token in an If-Match header, or None without a header or for `*`.
+
+    Raises `Refused` with status 412 if the header is not an ETag.
+    """
     if match is None or match.strip() == "*":
         return None
     text = match.strip().removeprefix("W/").strip('"')

@@ -104,8 +104,11 @@ async def stream_events(
 
 
 class Streams:
-    """The streams of one server: how many each namespace has open, and the lock that makes them read one after the
-    other."""
+    """The event streams of one server.
+
+    `open` counts the open streams of each namespace. `turns` has a lock for each namespace, so that its streams read
+    one after the other.
+    """
 
     def __init__(self) -> None:
         self.open: Counter[str] = Counter()
@@ -124,7 +127,7 @@ class _Reader:
     _limit: int = _PAGE
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the text of the next events that the caller may see, and whether more may be ready."""
+        """Return the text of the next events that the caller may see, and whether more events may be ready to read."""
         events = await self.who.app.events(after=self.after, subject=self.subject, limit=self._limit)
         wanted = [event for event in events if fnmatchcase(event.name, self.pattern)]
         visible = {event.seq for event in await visible_events(self.who, self.seen, wanted)}
@@ -152,8 +155,11 @@ async def _stream(
     closing: asyncio.Event,
     turn: asyncio.Lock,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield events until the server closes. An event wakes all streams of a namespace, so they read one after the
-    other: only one page at a time is in memory."""
+    """Yield events until the server closes.
+
+    An event wakes all streams of a namespace. They read one after the other, so that only one page at a time is in
+    memory.
+    """
     loop = asyncio.get_running_loop()
     said = checked = loop.time()
     reader = _Reader(who, seen, pattern, subject, after)
@@ -168,7 +174,7 @@ async def _stream(
                         return
                     checked = loop.time()
                 async with turn:
-                    last = await who.app.last_event()  # of all namespaces; a read after this has all events up to it
+                    last = await who.app.last_event()  # of all namespaces; a later read sees all events up to it
                     if last > reader.after:
                         text, more = await reader.read()
                         await asyncio.sleep(0)
@@ -189,7 +195,7 @@ async def _stream(
 
 
 async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of the events is set, at most `_LOOK` seconds. Leaves no task behind if it is cancelled."""
+    """Wait until one of the events is set, at most `_LOOK` seconds. If it is cancelled, it leaves no task behind."""
     waits = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
@@ -200,7 +206,7 @@ async def _first_of(*events: asyncio.Event) -> None:
 
 
 async def _token_is_valid(who: Who) -> bool:
-    """Return whether the token of a stream, which was checked when the stream began, is still valid."""
+    """Return whether the token of a stream is still valid. It was checked before when the stream began."""
     token, now = who.token, who.app.engine.clock.now()
     return token is None or await who.app.store.read(lambda _: still_good(token.id, now))
 

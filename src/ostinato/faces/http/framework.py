@@ -23,8 +23,10 @@ _NAMES = {"Request": Request, "Response": Response, "StreamingResponse": Streami
 
 
 class NotJsonResponse(HTTPException):
-    """Raised for a body that is not JSON. It is an HTTPException, because FastAPI would replace any other error by its
-    own message."""
+    """Raised for a body that is not JSON.
+
+    It is an HTTPException, because FastAPI would replace the message of any other error by its own.
+    """
 
 
 class _Request(Request):
@@ -38,7 +40,7 @@ class _Request(Request):
 
 
 class Route(APIRoute):
-    """A route that reads bodies with `read_body`, and restores the slashes in the names of a path."""
+    """A route that reads bodies with `read_body`, and restores slashes in the names within a path."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
@@ -64,7 +66,7 @@ def fastapi_router(router: Router) -> APIRouter:
 
 
 def _endpoint(call: Call) -> Callable[..., Any]:
-    """Return the function with FastAPI's own types in its signature."""
+    """Return the function of a call, with FastAPI's own types in its signature."""
     function = call.function
     hints = get_type_hints(function, localns=_NAMES, include_extras=True)
 
@@ -84,7 +86,7 @@ def _endpoint(call: Call) -> Callable[..., Any]:
 
 
 def _return_type(hint: Any) -> Any:
-    """Return the return type for FastAPI: `Response` for a call that writes its own answer."""
+    """Return the return type for FastAPI: `Response` for a call that returns an `Answer`, else the type itself."""
     parts = get_args(hint) or (hint,)
     if Answer in parts:
         return Response

@@ -110,7 +110,7 @@ async def read_function_result(
     functions = who.app.functions
     info = await functions.get(id)
     if not info.over and wait:
-        with suppress(RunEnded, TimeoutError):  # the answer says so
+        with suppress(RunEnded, TimeoutError):  # the answer shows the status
             await functions.result(info.id, wait)
         info = await functions.get(info.id)
     if not info.over:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
 
 router = Router(tags=["health"])
-_SECONDS = 2.0  # for the store to answer; the prober has its own deadline
+_SECONDS = 2.0  # that the store has to answer; the caller of the check has its own deadline
 ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
 
 

@@ -1,4 +1,4 @@
-"""The Idempotency-Key header, and changes of several transactions that are made once per key."""
+"""The Idempotency-Key header, and changes in several transactions that are made once for each key."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ Key = Annotated[
 async def answer_once(
     app: Ostinato, key: str | None, what: str, shape: type[Answer], work: Callable[[], Awaitable[Answer]]
 ) -> Answer:
-    """Do the work and store its answer under the key, or return the stored answer. After a crash in between, the work
-    is done again, so each of its parts must be idempotent."""
+    """Do the work and store its answer under the key, or return the stored answer.
+
+    If the process crashes before the answer is stored, a retry does the work again. So each part of the work must be
+    idempotent.
+    """
     if key is None:
         return await work()
     now = app.engine.clock.now()
@@ -41,6 +44,9 @@ async def answer_once(
 
 
 def change_id(verb: str, key: str | None) -> str | None:
-    """Return the request id of the change that `answer_once` makes under a key. The change stores it in its own
-    transaction, and so is made once also if this process ends before the answer is stored."""
+    """Return the request id of the change that `answer_once` makes under a key, or None without a key.
+
+    The change stores this id in its own transaction. So it is made only once, even if the process ends before the
+    answer is stored.
+    """
     return None if key is None else digest(verb, key)

@@ -1,5 +1,7 @@
-"""Call the API's functions in this process: the same checks, answers and errors as over HTTP, without a server and
-without a web framework. `test_direct.py` compares the two."""
+"""Call the API's functions in this process, without a server and without a web framework.
+
+Checks, answers and errors are the same as over HTTP; `test_direct.py` compares the two.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.routing import Answer, Call, Place
 from ostinato.faces.http.validation_errors import Mistaken, mistakes
 
-# The modules of the calls, by the first word of the path; a module is loaded when it is needed. Those of ways come
-# with the app.
+# From the first word of a path to the modules of its calls. A module is loaded when it is needed. The modules of ways
+# are found through the app.
 _MODULES = {
     "schedules": ("schedules", "backfills", "declared"),
     "upcoming": ("schedules",),
@@ -42,7 +44,7 @@ _PEER = "127.0.0.1"
 
 
 class Failed(Exception):
-    """Raised if a call failed. `fault` is the answer that the API would give."""
+    """Raised if a call failed. `fault` is the error response that the API would give."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.body["detail"])
@@ -50,7 +52,7 @@ class Failed(Exception):
 
 
 class _Headers(dict[str, str]):
-    """Headers by lower-case name, with the part of Starlette's interface that the calls use."""
+    """A dict from lower-case names to header values, with the part of Starlette's interface that the calls use."""
 
     def getlist(self, name: str) -> list[str]:
         return [self[name]] if name in self else []
@@ -58,7 +60,7 @@ class _Headers(dict[str, str]):
 
 @dataclass(frozen=True)
 class _Request:
-    """The part of a request that the calls use."""
+    """A request with the attributes that the calls use."""
 
     app: Any
     headers: _Headers
@@ -77,7 +79,7 @@ class _Response:
 
 
 class Direct:
-    """Calls on an open app, as the store's own user."""
+    """Calls of the API on an open app. They need no token, because the user of the store makes them."""
 
     def __init__(self, app: Ostinato, namespace: str | None) -> None:
         state = SimpleNamespace(door=Door(app, open_on_loopback=True), proxies=Proxies(), inside=True)
@@ -88,7 +90,7 @@ class Direct:
     async def ask(
         self, method: str, path: str, content: bytes | None, params: Mapping[str, Any], headers: Mapping[str, str]
     ) -> Answer:
-        """Make a call. Raises `Failed` with the answer that the API would give."""
+        """Make a call, and return its answer. Raises `Failed` with the error response that the API would give."""
         match = _find(method, path, self._ways)
         if match is None:
             raise Failed(fault(404, "not found", "Not Found"))
@@ -118,7 +120,7 @@ def _text(value: Any) -> Any:
 class _Parameter:
     name: str
     source: str  # path, query, header, body, request, response or who
-    key: str  # its name there
+    key: str  # the name of the parameter in the source
     required: bool = False
     default: Callable[[], Any] = lambda: None
     reader: TypeAdapter[Any] | None = None
@@ -127,7 +129,7 @@ class _Parameter:
 
 @dataclass(frozen=True)
 class _Bound:
-    """A call with the readers of its parameters."""
+    """A call with the parameters of its function."""
 
     call: Call
     parameters: tuple[_Parameter, ...]
@@ -166,7 +168,7 @@ async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: byt
 
 
 def _values(parameter: _Parameter, names: Mapping[str, str], request: _Request, body: list[Any]) -> Iterator[Any]:
-    """Yield the value of a parameter, if it has one."""
+    """Yield the value of a parameter, or nothing if the request does not have it."""
     sources: dict[str, Mapping[str, Any]] = {"path": names, "query": request.query_params, "header": request.headers}
     if parameter.source == "body":
         yield from body
@@ -189,7 +191,7 @@ def _read(parameter: _Parameter, values: list[Any], errors: list[Any]) -> Any:
 
 
 def _find(method: str, path: str, ways: Ways) -> tuple[_Bound, dict[str, str]] | None:
-    """Return the call of a path, and the names in the path; None if there is no such call."""
+    """Return the call at a path, and a dict of the names in the path. Return None if there is no such call."""
     parts = path.strip("/").split("/")
     word = parts[0].partition(":")[0].partition(".")[0]
     places = [f"ostinato.faces.http.{module}:router" for module in _MODULES.get(word, ())]
@@ -213,7 +215,7 @@ def _bound(call: Call) -> _Bound:
     hints = get_type_hints(call.function, localns=names, include_extras=True)
     signature = inspect.signature(call.function)
     parameters = tuple(_parameter(name, hints[name], one.default) for name, one in signature.parameters.items())
-    # In the order in which FastAPI reads them, which is the order of their mistakes.
+    # FastAPI reads parameters in this order, so mistakes are reported in this order.
     order = ("who", "request", "response", "path", "query", "header", "body")
     models = [_model(hints[one.name]) for one in parameters if one.source == "body"]
     return _Bound(call, tuple(sorted(parameters, key=lambda one: order.index(one.source))), *(models or [None]))

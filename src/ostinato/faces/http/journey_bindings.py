@@ -1,5 +1,7 @@
-"""Bindings over HTTP: the schedules that journeys have created. A binding's context may contain tokens, so no answer
-contains it."""
+"""Bindings over HTTP: the schedules that journeys have created.
+
+The context of a binding may contain tokens, so no answer contains it.
+"""
 
 from __future__ import annotations
 

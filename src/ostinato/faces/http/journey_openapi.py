@@ -1,4 +1,4 @@
-"""Build the OpenAPI 3.1 description of one journey's API from its definition. Pure."""
+"""Build the OpenAPI 3.1 description of one journey's API from its definition. The functions are pure."""
 
 from __future__ import annotations
 
@@ -157,8 +157,10 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
 
 
 def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of the answer to a step or a cancel: the status, or only id and name if the read guard refuses
-    the caller."""
+    """Return the schema of the answer to a step or a cancel.
+
+    The answer is the status, or only id and name if the read guard refuses the caller.
+    """
     if definition.spec.access.read is None:
         return status
     names = ("journeyId", "journeyName")
@@ -172,7 +174,7 @@ def _input(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Add a schema of the definition to `schemas`, and return a reference to it."""
+    """Add a schema of the definition to `schemas` under a name, and return a reference to it. Return {} for None."""
     if schema is None:
         return {}
     schemas[name] = _relocate(schema, name)
@@ -180,7 +182,7 @@ def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any])
 
 
 def _relocate(value: Any, name: str) -> Any:
-    """Change the references within a schema to its new place."""
+    """Return a schema whose references to itself fit its new place, `components/schemas` under a name."""
     if isinstance(value, Mapping):
         return {
             key: f"#/components/schemas/{name}{part[1:]}"

@@ -1,5 +1,7 @@
-"""The request that a journey sees: headers, query, cookies and the peer, without the token for this server. Headers
-with a client certificate are accepted only from trusted proxies."""
+"""The request that a journey can read: headers, query, cookies and the peer, without the token for this server.
+
+Headers with a client certificate are accepted only from trusted proxies.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def inbound(request: Request, settings: JourneySettings) -> Inbound:
 
 
 def give_cookies(answer: Answer, seen: Inbound) -> Answer:
-    """Add the cookies that the journey's calls have set."""
+    """Add the cookies that the journey's calls have set to the answer, and return it."""
     answer.cookies += seen.set_cookies.values()
     return answer
 
@@ -46,6 +48,6 @@ def _ours(value: str) -> bool:
 
 
 def _certificate(scope: Any) -> bytes | None:
-    """Return the client's certificate, if the server terminates TLS itself (the ASGI extension `tls`)."""
+    """Return the client's certificate if this server terminates TLS (the ASGI extension `tls`), else None."""
     chain = ((scope.get("extensions") or {}).get("tls") or {}).get("client_cert_chain")
     return ssl.PEM_cert_to_DER_cert(chain[0]) if chain else None

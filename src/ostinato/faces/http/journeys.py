@@ -1,4 +1,4 @@
-"""Journeys over HTTP: start, read, answer and cancel them. Knowing an id gives no permission."""
+"""Journeys over HTTP: start, read, answer and cancel them. Whoever knows an id still needs permission."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
 
 router = Router(tags=["journeys"])
 LIST, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-# A journey may read any name of the query: into its context, or as the key that its read guard asks for.
+# A journey may read any query parameter: into its context, or as the key that its read guard requires.
 READ_ONE, ANSWER = declared(Role.READER, any_query=True), declared(Role.OPERATOR, any_query=True)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
@@ -123,7 +123,7 @@ async def _started(request: Request, who: Who, status: JourneyStatus, at_once: b
 
 
 def _preferred(prefer: str | None) -> tuple[float, bool]:
-    """Read the Prefer header. Returns how long to wait, and whether to answer at once."""
+    """Read the Prefer header. Return how many seconds to wait, and whether to answer at once."""
     parts = [part.strip().lower() for part in (prefer or "").split(",")]
     wait = _WAIT
     for part in parts:
@@ -195,7 +195,7 @@ async def draw_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
 
 
 async def _entered_states(who: Who, instance: Instance) -> list[dict[str, Any]]:
-    """Return the events of the states that an instance has entered, as far as events are kept."""
+    """Return the data of the stored events about the states that an instance has entered."""
     states: list[dict[str, Any]] = []
     after = 0
     while len(states) < 5000:
@@ -244,8 +244,11 @@ async def submit_step(
 async def _answer_as_guarded(
     request: Request, who: Who, id: str, form: dict[str, Any], more: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the answer to a step or a cancel. If the read guard refuses the caller, the answer has only the journey's
-    id and name, and the fields that the step shows to its caller."""
+    """Return the answer to a step or a cancel.
+
+    If the read guard refuses the caller, the answer has only the journey's id and name, and the fields that the step
+    shows to its caller.
+    """
     if not await who.app.journeys.hidden([id], inbound(request, who.app.journeys.settings)):
         return form
     return {**(more or {}), **{key: form[key] for key in ("journeyId", "journeyName", "_note") if key in form}}

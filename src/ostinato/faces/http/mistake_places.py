@@ -1,6 +1,8 @@
-"""Find the place of a mistake in the body of a schedule, for mistakes that are found after the check of its form: in a
-spec, an action, or an input that its job refuses. The checks are those of a file of schedules, so both name the same
-places."""
+"""Find the place of a mistake in the body of a schedule.
+
+This is for mistakes that are found after the form of the body was checked: in a spec, in an action, or in an input that
+the job refuses. The checks are those of a file of schedules, so both name the same places.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,10 @@ from ostinato.schedules.declared.files import find_mistakes
 
 @asynccontextmanager
 async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> AsyncIterator[None]:
-    """Add places to the mistakes in the definition of a schedule that the block raises. Raises `BodyError`, or the
-    original error if no place is known."""
+    """Replace an error that the block raises about a schedule's definition by a `BodyError` that names the places.
+
+    The original error is raised if no place is known.
+    """
     try:
         yield
     except OstinatoError as problem:
@@ -34,7 +38,7 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 @contextmanager
 def naming_input_places(input: Mapping[str, Any]) -> Iterator[None]:
-    """Add the places of mistakes in the input of a start to its error. Raises `BodyError`."""
+    """Replace an `InputError` that the block raises by a `BodyError` that names the places of the mistakes."""
     try:
         yield
     except InputError as problem:

@@ -1,4 +1,7 @@
-"""Begin requests a few at a time: else all that arrive together take their first step in one pass of the event loop."""
+"""Begin requests a few at a time.
+
+Otherwise, all requests that arrive together would take their first step in one pass of the event loop.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ MOST_AT_ONCE = 10  # requests that begin in one pass of the event loop; each tak
 
 
 class Pacing:
-    """ASGI middleware. A request waits for a later pass of the event loop if `MOST_AT_ONCE` began in this one; those
-    that wait begin in the order of their arrival."""
+    """ASGI middleware that lets at most `MOST_AT_ONCE` requests begin in one pass of the event loop.
+
+    Other requests wait for a later pass, and begin in the order of their arrival.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

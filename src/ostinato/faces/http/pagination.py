@@ -1,5 +1,8 @@
-"""Pages. Each list has a maximum size and a cursor: `next` of one page is `after` or `before` of the next. A page that
-has become large ends early, and has a cursor nevertheless."""
+"""Pages of lists.
+
+Each page has a maximum number of items and a cursor: `next` of one page is `after` or `before` of the next page. A page
+that becomes too large ends early, and then has a cursor, too.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +42,11 @@ async def listing(
     show: Callable[[T], BaseModel],
     visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
 ) -> Answer:
-    """Return a page as JSON, `{"items": […], "next": …}`. It is read a few items at a time and written one by one, with
-    pauses for other requests. `fetch` returns a number of items after a cursor, `visible` those of them that the caller
-    may see."""
+    """Return a page as JSON, `{"items": […], "next": …}`.
+
+    `fetch` returns the given number of items after a cursor. `visible` returns those items that the caller may see.
+    Items are read a few at a time and written one by one, with pauses for other requests.
+    """
     items: list[bytes] = []
     size = count = 0
     while count < limit:
@@ -54,7 +59,7 @@ async def listing(
         written = await who.app.computing.each(who.namespace, _write_items(visible_items, show, room))
         items += written
         size += sum(map(len, written))
-        if len(written) < len(visible_items):  # it has become large
+        if len(written) < len(visible_items):  # the page has become too large
             cursor = key(visible_items[len(written) - 1])
             break
         if cursor is None or size > LARGEST_PAGE:
@@ -64,7 +69,7 @@ async def listing(
 
 
 def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) -> Iterator[bytes]:
-    """Yield items as JSON until there is no more room. The first item is always written."""
+    """Yield items as JSON until their size exceeds `room`. The first item is always written."""
     for item in items:
         text = show(item).model_dump_json().encode()
         yield text
@@ -74,6 +79,6 @@ def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) 
 
 
 def page(items: Iterable[T], key: Callable[[T], K], after: K | None, limit: int) -> tuple[list[T], K | None]:
-    """Return a page of a short list, in the order of its keys, and the cursor of the next page."""
+    """Return a page of a short list, ordered by key, and the cursor of the next page or None."""
     rest = sorted((one for one in items if after is None or key(one) > after), key=key)
     return rest[:limit], key(rest[limit - 1]) if len(rest) > limit else None

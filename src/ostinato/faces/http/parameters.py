@@ -1,4 +1,4 @@
-"""Refuse unknown query parameters, and suggest the ones that were probably meant."""
+"""Refuse unknown query parameters, and suggest the parameters that were probably meant."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _ELSEWHERE = {("/api/v1/events", "pattern"): "/api/v1/events/stream"}  # paramet
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Refuse unknown query parameters. Every route depends on this: ignoring a misspelt filter would return
-    everything."""
+    """Raise `Mistaken` for unknown query parameters. Every route depends on this.
+
+    If a misspelt filter were ignored, the call would return everything.
+    """
     if not request.scope.get("query_string"):
         return
     route: APIRoute = request.scope["route"]

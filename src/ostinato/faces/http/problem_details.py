@@ -1,5 +1,8 @@
-"""Describe errors as problem details (RFC 9457): what went wrong, in which field, with which value, and what would be
-right. This module loads no web framework."""
+"""Describe errors as problem details (RFC 9457).
+
+A problem says what is wrong, in which field, with which value, and what would be right. This module loads no web
+framework.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def not_json(error: NotJson) -> Fault:
 
 
 def invalid(mistakes: list[Mistake]) -> Fault:
-    """Return the problem of an invalid request, with all its mistakes."""
+    """Return the error response for an invalid request, with all its mistakes."""
     return fault(
         422,
         "invalid",
@@ -52,8 +55,11 @@ def invalid(mistakes: list[Mistake]) -> Fault:
 
 
 def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault:
-    """Return the problem for an error. Only a caller `inside` this process sees the text of store errors, because it
-    contains the address of the store."""
+    """Return the error response for an error.
+
+    Only a caller `inside` this process sees the text of a store error, because that text contains the address of the
+    store.
+    """
     problem = ways.problem_of(error)
     if problem is not None:
         return fault(problem.status, problem.title, str(error), **_members(error))
@@ -94,7 +100,7 @@ def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault
 
 
 def _members(error: OstinatoError) -> dict[str, Any]:
-    """Return the fields that an error of a way adds to the body, with long values shortened."""
+    """Return the fields that a way's error adds to the body, with long values shortened."""
     members: dict[str, Any] = getattr(error, "problem_members", dict)()
     if "problems" not in members:
         return members
@@ -109,7 +115,7 @@ _last_said = -float("inf")
 
 
 def _store_trouble(error: StoreError) -> str:
-    """Return the text for callers, and log the error itself, at most every `_SAY_AGAIN` seconds."""
+    """Return the text for callers. Log the error itself, at most every `_SAY_AGAIN` seconds."""
     global _last_said
     now = time.monotonic()
     if now - _last_said > _SAY_AGAIN:

@@ -1,11 +1,14 @@
-"""HTTP/1.1 by uvicorn and httptools, a parser in C: reading a request in Python takes as long as answering it. This
-module adds the limits that uvicorn lacks on what a client may send, and for how long, before it is authenticated:
+"""HTTP/1.1 by uvicorn and httptools, with limits on what a client may send before it is authenticated.
 
-- the first line and the headers have at most `LARGEST_HEAD` bytes and `MOST_HEADERS` headers, and so have trailers,
-  which are dropped: a proxy that filters headers may let trailers pass
-- a head arrives within `HEAD_SECONDS`, each `PROGRESS` bytes of a body within `BODY_SECONDS`
-- a client that does not read its answer for `WRITE_SECONDS` is disconnected
-- at most `most_connections` are open. When that many are, the one that has kept the server waiting longest is closed
+httptools is a parser in C: reading a request in Python would take as long as answering it. uvicorn lacks these limits:
+
+- The first line and the headers have at most `LARGEST_HEAD` bytes and `MOST_HEADERS` headers. Trailers have the same
+  limits. They are dropped, because a proxy that filters headers may let trailers pass.
+- The first line and the headers arrive within `HEAD_SECONDS`. Each `PROGRESS` bytes of a body arrive within
+  `BODY_SECONDS`.
+- A client that does not read its answer for `WRITE_SECONDS` is disconnected.
+- At most `most_connections` connections are open. When there are more, the connection that has kept the server waiting
+  longest for a request is closed.
 """
 
 from __future__ import annotations
@@ -16,14 +19,14 @@ from typing import Any
 from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-LARGEST_HEAD = 64 << 10  # bytes of the first line and the headers, and again of trailers
+LARGEST_HEAD = 64 << 10  # bytes of the first line and the headers; the same limit applies to trailers
 MOST_HEADERS = 256
-MOST_PIPELINED = 32  # requests that wait for the answers to those before them, on one connection
+MOST_PIPELINED = 32  # requests on one connection that wait for the answers to earlier ones
 HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
 WRITE_SECONDS = 60.0
 PROGRESS = 64 << 10  # bytes
-_OPEN_FILES = 1024  # where the system does not say how many a process may have
+_OPEN_FILES = 1024  # the assumed limit, if the system does not tell it
 _MOST = 1000
 
 _LONG = f"The first line and the headers have at most {LARGEST_HEAD:,} bytes and {MOST_HEADERS} headers."
@@ -31,23 +34,22 @@ _TRAILERS = f"Trailers have at most {LARGEST_HEAD:,} bytes and {MOST_HEADERS} fi
 
 
 class _Refused(Exception):
-    """Raised inside the parser to end the connection with this answer."""
+    """Raised inside the parser to end the connection. Its message is the answer."""
 
 
 def _is_elsewhere(target: bytes, host: bytes) -> bool:
-    """Return whether a target that names its server (`GET http://server/path`) names another server than the Host
-    header."""
+    """Return whether a request target with a server name (`GET http://server/path`) differs from the Host header."""
     authority = target.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
     return bool(authority) and authority.lower() != host.strip().lower()
 
 
 def most_connections() -> int:
-    """Return how many connections may be open: half of the files that this process may open, and at most 1,000."""
+    """Return how many connections may be open: half of the process's limit of open files, from 16 to 1,000."""
     try:
         import resource
 
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    except ImportError:  # not on this system
+    except ImportError:  # the system does not have this module
         files = _OPEN_FILES
     return min(_MOST, max(16, files // 2)) if files > 0 else _MOST
 
@@ -58,14 +60,14 @@ class Protocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._in_head = True
-        self._progress = False  # by what came last a head, a chunk's first line, a body or a request was complete
-        self._raw = 0  # bytes that have come since there was progress
+        self._progress = False  # the last data completed a head, a chunk's first line, a part of a body or a request
+        self._raw = 0  # bytes received since the last progress
         self._held = 0  # bytes of a head or of trailers that the parser has read
         self._fields = 0
         self._arrived = 0  # bytes of the body since the deadline was set
         self._deadline: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
-        self._since = 0.0  # when the server began to wait for this client; the order in which they are closed
+        self._since = 0.0  # when the server began to wait for this client; the earliest is closed first
 
     # Connections
 
@@ -81,8 +83,10 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> bool:
-        """Close the connection that has kept the server waiting longest for a request. Returns whether there was
-        one."""
+        """Close the connection that has kept the server waiting longest for a request.
+
+        Return False if there is no such connection.
+        """
         waiting = [one for one in self.connections if one is not self and isinstance(one, Protocol) and one.idle]
         if not waiting:
             return False
@@ -112,7 +116,7 @@ class Protocol(HttpToolsProtocol):
             self._answer(400, str(refused) if isinstance(refused, _Refused) else "Invalid HTTP request received.")
             return
         except HttpParserUpgrade:
-            return  # the request is answered as it is: there is no other protocol here
+            return  # answer the request without an upgrade: there is no other protocol here
         self._raw = 0 if self._progress else self._raw + len(data)
         if self._raw > LARGEST_HEAD:  # of a head, of a line of the trailers, or of a chunk's first line
             self._answer(400, _LONG if self._in_head else _TRAILERS)
@@ -177,13 +181,13 @@ class Protocol(HttpToolsProtocol):
 
     def _too_slow(self, words: str) -> None:
         self._deadline = None
-        if self.flow is not None and self.flow.read_paused:  # it is we who do not read
+        if self.flow is not None and self.flow.read_paused:  # the server itself has paused reading
             self._await_body()
             return
         self._answer(408, words)
 
     def _answer(self, status: int, words: str, headers: str = "") -> None:
-        """Answer a request that could not be read, unless an answer has begun, and close the connection."""
+        """Answer a request that could not be read, and close the connection. If an answer has begun, only close."""
         self._stop_waiting()
         if self.transport.is_closing():
             return

@@ -1,7 +1,7 @@
-"""Find the address of a client: the peer of the connection or, if the peer is a listed proxy, the address that the
-proxy names.
+"""Find the address of a client.
 
-Proxies on this machine must be listed, too: any local process could claim to be one.
+It is the peer of the connection or, if the peer is a listed proxy, the address that the proxy names. Proxies on this
+machine must be listed, too, because any local process could claim to be one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ class Proxies:
         self._networks = [_network(one) for one in networks]
 
     def client_of(self, peer: str | None, forwarded: Sequence[str]) -> str:
-        """Return the address of the client: the last one in the `X-Forwarded-For` headers that is not a listed proxy.
-        Anything before it was written by the client itself."""
+        """Return the address of the client, or "?" if it is unknown.
+
+        If the peer is a listed proxy, it is the last address in the `X-Forwarded-For` headers that is not a listed
+        proxy. The client itself may have written the addresses before that one.
+        """
         if not self._networks or not self._lists(peer):
             return peer or UNKNOWN
         named = [part.strip() for header in forwarded for part in header.split(",")]

@@ -1,5 +1,4 @@
-"""Leave out everything that a journey's read guard hides from the caller: runs, deliveries, events, schedules,
-bindings."""
+"""Hide what a journey's read guard does not allow the caller to see: runs, deliveries, events, schedules, bindings."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ _NEVER_RAN = ("skipped", "missed")
 
 
 def seen_by(request: Request, who: Who) -> Inbound:
-    """Return the request as a guard sees it."""
+    """Return the request in the form that a read guard checks."""
     return inbound(request, who.app.journeys.settings)
 
 
 async def visible_runs(request: Request, who: Who, runs: Sequence[RunInfo]) -> list[RunInfo]:
-    """Return the runs that the caller may see: no hidden journey, and no delivery of an event about one."""
+    """Return the runs that the caller may see: neither hidden journeys nor deliveries of events about them."""
     about = [journeys_of_run(run.id, run.kind, run.name, run.input) for run in runs]
     names = {id: name for run_names in about for id, name in run_names.items()}
     if not names:
@@ -49,7 +48,10 @@ async def visible_run(request: Request, who: Who, id: str) -> RunInfo:
 
 
 async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -> list[StepInfo]:
-    """Return the steps of a function, without the outcomes of child journeys that the caller may not read."""
+    """Return the steps of a function.
+
+    A step of a child journey that the caller may not read is returned without child id, result and error.
+    """
     hidden = await _hidden(request, who, {step.child_id for step in steps if step.child_id is not None})
     return [
         replace(step, child_id=None, result=None, error=None) if step.child_id in hidden else step for step in steps
@@ -57,7 +59,7 @@ async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -
 
 
 async def visible_bindings(request: Request, who: Who, bindings: Sequence[BindingInfo]) -> list[BindingInfo]:
-    """Return the bindings that the caller may see. A binding names a subject, which is a value of its context."""
+    """Return the bindings that the caller may see. They are guarded because a binding shows its subject."""
     hidden = await who.app.journeys.hidden_bindings(bindings, seen_by(request, who))
     return [one for one in bindings if one.id not in hidden]
 
@@ -78,8 +80,10 @@ async def _hidden(request: Request, who: Who, ids: Iterable[str]) -> set[str]:
 async def visible_occurrences(
     request: Request, who: Who, occurrences: Sequence[OccurrenceInfo]
 ) -> list[OccurrenceInfo]:
-    """Return the occurrences that the caller may see. An occurrence that never ran is always visible, but without the
-    id of a hidden run that blocked it."""
+    """Return the occurrences that the caller may see.
+
+    An occurrence that never ran is always visible. If a hidden run blocked it, the id of that run is left out.
+    """
     ran = {occurrence.run_id for occurrence in occurrences if occurrence.status not in _NEVER_RAN}
     hidden = await _hidden(
         request, who, ran | {occurrence.blocked_by for occurrence in occurrences if occurrence.blocked_by is not None}
@@ -113,13 +117,15 @@ async def visible_schedules(request: Request, who: Who, schedules: Sequence[Sche
 
 
 def _failed(schedule: ScheduleInfo) -> list[str]:
-    """Return the id of the run of the last failure in a list, which is empty if there was none."""
+    """Return a list with the run id of the last failure, or an empty list if there was no failure."""
     return [] if schedule.last_failure is None else [schedule.last_failure["run_id"]]
 
 
 async def visible_events(who: Who, seen: Inbound, events: Sequence[Event]) -> list[Event]:
-    """Return the events that the caller may see. Events about a hidden run are left out, whether their subject is the
-    run or its schedule."""
+    """Return the events that the caller may see.
+
+    Events about a hidden run are left out, whether their subject is the run or its schedule.
+    """
     about = [runs_of_event(event.name, event.subject, event.data) for event in events]
     names: dict[str, str] = {}
     for run_names in about:

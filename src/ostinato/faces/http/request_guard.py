@@ -1,5 +1,7 @@
-"""Checks of every request before any other code sees it: the Host and Origin headers, the size and the type of the
-body. They stop pages of other sites from writing here, and DNS rebinding from reading here."""
+"""Check every request before any other code sees it: the Host and Origin headers, the size and the type of the body.
+
+The checks prevent pages of other sites from writing here, and DNS rebinding from reading here.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def host_of(value: str) -> str:
-    """Return the host of a Host header, without its port; an empty text if it cannot be read."""
+    """Return the host in a Host header, without its port, or "" if it cannot be read."""
     try:
         return (urlsplit(f"//{value}").hostname or "").lower()
     except ValueError:
@@ -38,13 +40,15 @@ def _netloc(origin: str) -> str:
 
 
 def segments(raw: bytes) -> str:
-    """Return a path for the router. An escaped slash is part of a name: `team%2Freport` is one name."""
+    """Return the path that the router matches. An escaped slash stays part of a name: `team%2Freport` is one name."""
     return "/".join(unquote(part).replace("/", SLASH) for part in raw.decode("ascii", "replace").split("/"))
 
 
 class Guard:
-    """ASGI middleware that makes the checks. `hosts` are the names of this server; if it is empty, any name is
-    accepted, and every caller needs a token."""
+    """ASGI middleware that makes the checks.
+
+    `hosts` are the names of this server. If it is empty, any name is accepted, because then every caller needs a token.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = _LOOPBACK, origins: Sequence[str] = ()) -> None:
         self._app = app

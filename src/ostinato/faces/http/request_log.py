@@ -1,5 +1,7 @@
-"""Log a debug line for each request: method, path, status and time, but never the query or the headers, which may
-contain tokens."""
+"""Log a debug line for each request: method, path, status and time.
+
+The query and the headers are never logged, because they may contain tokens.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from ostinato.engine.log import log
 
 
 class RequestLog:
-    """ASGI middleware that logs requests. It does nothing unless debug lines are written."""
+    """ASGI middleware that logs requests. It does nothing unless the log level is debug."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

@@ -1,6 +1,8 @@
-"""Declare calls of the API: a path, a function, and where each parameter comes from. This module loads no web
-framework: `framework` builds FastAPI routes from the declarations, and `direct` calls the functions in this process,
-for commands on a store."""
+"""Declare calls of the API: a path, a function, and where each parameter comes from.
+
+This module loads no web framework. `framework` builds FastAPI routes from the declarations. `in_process` calls the
+functions in this process, for commands on a store.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ Source = Literal["path", "query", "header", "body"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The source of a parameter, with bounds and description under the names of FastAPI and pydantic."""
+    """Where a parameter comes from.
+
+    `options` are its bounds and description, under the names of FastAPI and pydantic.
+    """
 
     source: Source
     options: dict[str, Any]
@@ -39,7 +44,7 @@ def Body(**options: Any) -> Place:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer that a call writes itself. `cookies` are `Set-Cookie` lines."""
+    """An answer whose body the call has already written. `cookies` are `Set-Cookie` lines."""
 
     body: bytes
     status: int = 200
@@ -55,7 +60,7 @@ def json_answer(value: Any, status: int = 200, media_type: str = "application/js
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A declared call. `options` are those of `fastapi.APIRouter`, with the response class by its name."""
+    """A declared call. `options` are those of a FastAPI route, but `response_class` is the name of the class."""
 
     method: str
     path: str
@@ -64,8 +69,11 @@ class Call:
 
 
 class Router:
-    """Collects calls. `tags` group them in the description of the API. `install` is called with each application that
-    serves them."""
+    """Collects calls.
+
+    `tags` group the calls in the OpenAPI description. `install`, if given, is called with each application that serves
+    the calls.
+    """
 
     def __init__(self, *, tags: list[str] | None = None, install: Callable[[Any], None] | None = None) -> None:
         self.tags = tags
@@ -73,7 +81,10 @@ class Router:
         self.calls: list[Call] = []
 
     def include(self, *routers: Router) -> None:
-        """Add the calls of other routers after its own: a way has one router for each first word of a path."""
+        """Add the calls of other routers after those of this one.
+
+        A way has one router for each first word of a path.
+        """
         for router in routers:
             self.calls += router.calls
 

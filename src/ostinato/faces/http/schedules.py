@@ -1,4 +1,7 @@
-"""Schedules over HTTP. A schedule's conflict token is its ETag; `If-Match` makes a change depend on it."""
+"""Schedules over HTTP.
+
+The conflict token of a schedule is its ETag. A change with `If-Match` is refused if the schedule has another token.
+"""
 
 from __future__ import annotations
 

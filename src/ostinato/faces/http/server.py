@@ -68,8 +68,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """The address to listen on, and the peers to trust. `hosts` are further names of this server. `trusted_proxies` are
-    addresses and networks whose `X-Forwarded-For` is used."""
+    """The address to listen on, and what to trust.
+
+    `hosts` are further names of this server. `origins` are sites whose pages may write here. `trusted_proxies` are
+    addresses and networks whose `X-Forwarded-For` is used.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8471
@@ -98,8 +101,11 @@ class Listening:
 def api(
     app: Ostinato, listening: Listening | None = None, entry: Door | None = None, *, inside: bool = False
 ) -> FastAPI:
-    """Return the ASGI application for a running app. `entry` is a `Door` that another face shares. `inside` means that
-    only this process calls the application, for the store's own user, who may see errors of the store."""
+    """Return the ASGI application for an open app.
+
+    `entry` is a `Door` that is shared with another interface. `inside` means that only this process calls the
+    application, for the user of the store, who may see errors of the store.
+    """
     where = listening or Listening()
     application = FastAPI(
         title="Ostinato",
@@ -112,7 +118,7 @@ def api(
     application.state.inside = inside
     application.state.streams = events.Streams()
     application.state.closing = asyncio.Event()
-    application.state.description = None  # a task, once somebody wants it
+    application.state.description = None  # a task, after the first request for the description
     routers = routers_of(app.ways)
     application.router.routes += _routes(routers)
     error_responses.install(application)
@@ -128,14 +134,16 @@ def api(
 
 
 def routers_of(ways: Ways) -> tuple[Router, ...]:
-    """Return the routers of an application: Ostinato's own and those of its ways."""
+    """Return the routers of an application: Ostinato's own, and those of the ways."""
     return *_WORK, *map(load, ways.routers.values()), *_OPERATION
 
 
 @cache
 def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
-    """Return the routes of these routers. They are built once per process: everything that differs between two
-    applications is in their `state`."""
+    """Return the routes of the routers.
+
+    They are built once for each process. Everything that differs between two applications is in their `state`.
+    """
     routes, strict = APIRouter(), [Depends(refuse_unknown_parameters)]
     for router in routers:
         routes.include_router(fastapi_router(router), prefix="/api/v1", responses=_ERRORS, dependencies=strict)
@@ -144,22 +152,25 @@ def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
 
 
 def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the description of the API, with the ways to authenticate."""
+    """Return the OpenAPI description, with the security schemes added."""
     description = describe()
     description["components"]["securitySchemes"] = SCHEMES
     return description
 
 
 def build_routes(application: FastAPI) -> None:
-    """Build the parameters of every route now, which takes half a second of CPU. FastAPI would do it for the first
-    request. It does so when a router is asked for a path, so this asks for a path that does not exist."""
+    """Build the parameters of every route now. This takes half a second of CPU time.
+
+    FastAPI would build them at the first request, when a router matches a path. So this matches a path that does not
+    exist.
+    """
     scope = {"type": "http", "method": "GET", "path": "//", "root_path": "", "headers": []}
     for route in application.routes:
         route.matches(scope)
 
 
 async def check_listening(app: Ostinato, where: Listening) -> None:
-    """Raise `OstinatoError` if other machines can reach the address and no token exists."""
+    """Raise `OstinatoError` if the address is reachable from other machines and there is no token yet."""
     if where.loopback:
         return
     now = app.engine.clock.now()
@@ -175,9 +186,11 @@ async def check_listening(app: Ostinato, where: Listening) -> None:
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that ends streams before it stops, and has no signal handlers. uvicorn's handlers would raise
-    the signal again after the stop, and so end the process before the engine has drained. The caller stops the
-    server."""
+    """A uvicorn server that ends streams before it stops, and has no signal handlers.
+
+    uvicorn's handlers would raise the signal again after the stop, and so end the process before the engine has
+    drained. Here the caller stops the server.
+    """
 
     def __init__(self, config: uvicorn.Config, application: FastAPI) -> None:
         super().__init__(config)
@@ -185,8 +198,11 @@ class Server(uvicorn.Server):
         self._closing: asyncio.Event = application.state.closing
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does, with a limit on the time for a client's TLS handshake. Before that, build everything
-        that the first request would build, in a thread, because the engine is already running."""
+        """Start as uvicorn does, but limit the time for a client's TLS handshake.
+
+        Before that, build what the first request would build. This runs in a thread, because the engine is already
+        running.
+        """
         config, loop = self.config, asyncio.get_running_loop()
         await asyncio.to_thread(build_routes, self._application)
         patience = None if config.ssl is None else HEAD_SECONDS
@@ -209,8 +225,11 @@ class Server(uvicorn.Server):
 
 
 def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
-    """Return a bound socket that does not listen yet. Call this before the engine starts, so that a port in use is
-    noticed before any work begins. With `any_port`, a port in use is replaced by a free one."""
+    """Return a bound socket that does not listen yet. With `any_port`, a port in use is replaced by a free one.
+
+    Call this before the engine starts, so that a port in use is noticed before any work begins. Raises `OstinatoError`
+    if the address cannot be bound.
+    """
     try:
         family, _, _, _, address = socket.getaddrinfo(
             where.host, where.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -232,7 +251,7 @@ def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
 
 
 def address_of(door: socket.socket, where: Listening) -> str:
-    """Return the URL of the server on this socket."""
+    """Return the URL of the server on a socket."""
     host = f"[{where.host}]" if ":" in where.host else where.host
     scheme = "http" if where.tls_certificate is None else "https"
     return f"{scheme}://{host}:{door.getsockname()[1]}"
@@ -248,7 +267,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         log_level="warning",
         access_log=False,
         ws="none",
-        proxy_headers=False,  # which would believe anything that runs on this machine
+        proxy_headers=False,  # uvicorn would trust every process on this machine
         lifespan="off",
         timeout_graceful_shutdown=10,
         ssl_certfile=where.tls_certificate,
@@ -257,7 +276,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
     )
     try:
         config.load()
-    except OSError as problem:  # ssl.SSLError is one
+    except OSError as problem:  # ssl.SSLError is a subclass
         raise OstinatoError(f"the TLS certificate {where.tls_certificate} cannot be used: {problem}") from None
     return Server(config, application)
 
@@ -272,9 +291,11 @@ async def serve(
     linger: float = 0.0,
     entry: Door | None = None,
 ) -> None:
-    """Answer requests until `stop` is set. Then report that the server is not ready, and end the streams. For `linger`
-    seconds requests are still answered, so that load balancers can notice. Then close the socket and finish the
-    requests in progress."""
+    """Answer requests until `stop` is set, then close.
+
+    First the server reports that it is not ready, and ends the streams. For `linger` seconds it still answers requests,
+    so that load balancers notice. Then it closes the socket and finishes the requests in progress.
+    """
     await check_listening(app, where)
     application = api(app, where, entry)
     server = make_server(application, where)

@@ -1,4 +1,7 @@
-"""Write a simulation as JSON or SVG, in the worker process that made it: 100,000 occurrences take a while."""
+"""Write a simulation as JSON or SVG.
+
+This runs in the worker process that made the simulation, because writing 100,000 occurrences takes a while.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ostinato.when.instants import Micros, to_datetime
 
 
 def as_json(simulation: Simulation) -> bytes:
-    """Return a simulation as JSON, as `shapes.simulation.SimulationShown` describes it."""
+    """Return a simulation as JSON, in the form of `shapes.simulation.SimulationShown`."""
     items = [
         {
             "nominal": _moment(occurrence.nominal),

@@ -1,6 +1,6 @@
-"""Add notes to answers about jobs that no node knows: the change was made, and may be a mistake.
+"""Write notes for answers about jobs that no node knows: the change is made, but may be a mistake.
 
-Call these before the change: after it, nothing may fail any more.
+Call these functions before the change, because an error after the change would hide that it was made.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ostinato.errors import NotFound, did_you_mean
 
 
 async def note_unknown_job(app: Ostinato, job: str) -> str | None:
-    """Return a note for a job that no node knows: it may be declared later, or misspelt. None for a known job."""
+    """Return a note if no node knows a job, else None. The job may be declared later, or its name may be misspelt."""
     engine = app.engine
     if engine.find_job(job) is None:
         await engine.read_declared()
@@ -23,13 +23,13 @@ async def note_unknown_job(app: Ostinato, job: str) -> str | None:
 
 
 async def note_action(app: Ostinato, action: str | dict[str, Any] | None) -> str | None:
-    """Return the note for the action of a schedule; None if it starts no job."""
+    """Return the note for the job that an action starts. Return None if the job is known or there is none."""
     job = action.get("job") if isinstance(action, dict) else action
     return await note_unknown_job(app, job) if isinstance(job, str) else None
 
 
 async def note_schedule(app: Ostinato, name: str) -> str | None:
-    """Return the note for the job of a schedule; None if there is no such schedule."""
+    """Return the note for the job of a schedule. Return None if the job is known or there is no such schedule."""
     try:
         info = await app.schedules.get(name, recent=0)
     except NotFound:

@@ -1,4 +1,4 @@
-"""Collect all mistakes of a request: each with its field, its value as JSON, and what would be right."""
+"""Collect all mistakes of a request. Each has its field, its value as JSON, and a message that says what is right."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pydantic import BaseModel
 from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, short_repr
 from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 
-ANY_QUERY = "x-any-query"  # on a route that hands the query to a journey, which may read any name of it
+ANY_QUERY = "x-any-query"  # marks a route that passes the query to a journey, which may read any parameter
 LARGEST_LIMIT = 1000  # items of a page
 _LONGEST_VALUE = 200  # characters of a value that an error repeats
-_BLANK_OFFSET = re.compile(r" \d\d:?\d\d$")  # of a time whose `+` was read as a blank
+_BLANK_OFFSET = re.compile(r" \d\d:?\d\d$")  # the offset of a time whose `+` was read as a blank
 _ENUMERATED = re.compile(r"'([^']*)'")
 
 
@@ -36,7 +36,7 @@ class Mistake:
 
 
 class Mistaken(Exception):
-    """Raised for a request with mistakes, listed as pydantic lists errors."""
+    """Raised for a request with mistakes. `errors` has the form of pydantic's errors."""
 
     def __init__(self, errors: Sequence[Mapping[str, Any]]) -> None:
         super().__init__(f"{len(errors)} mistakes")
@@ -44,7 +44,7 @@ class Mistaken(Exception):
 
 
 class BodyError(OstinatoError):
-    """Raised for a body that has the right form and a wrong content. Each mistake has its place."""
+    """Raised for a body that has the right form but wrong content. Each mistake names its place in the body."""
 
     def __init__(self, title: str, message: str, mistakes: Sequence[Mistake]) -> None:
         super().__init__(message)
@@ -53,13 +53,15 @@ class BodyError(OstinatoError):
 
 
 def place_in_body(path: Sequence[str | int]) -> str:
-    """Return a path as text: `body.spec.cron[2]`."""
+    """Return a path in the body as text, such as `body.spec.cron[2]`."""
     return "body" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
 def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mistake:
-    """Return a mistake at a place of a body, with the value there, if there is one. A place inside a text is reported
-    at the text."""
+    """Return a mistake at a path in a body, with the value at that path if there is one.
+
+    If the path leads into a text, the mistake is reported at the text.
+    """
     value = body
     for number, step in enumerate(path):
         if isinstance(value, str):
@@ -73,12 +75,12 @@ def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mista
 
 
 def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:
-    """Turn pydantic's errors into mistakes; `body` is the model of the body."""
+    """Return pydantic's errors as a list of mistakes. `body` is the model of the body."""
     return list(_one_per_field(_mistake(one, body) for one in errors))
 
 
 def _one_per_field(mistakes: Iterable[Mistake]) -> Iterator[Mistake]:
-    """Keep the first mistake of each field: pydantic lists one for every type that the field could have."""
+    """Yield the first mistake of each field. pydantic reports one error for each type that a field could have."""
     seen: set[str] = set()
     for mistake in mistakes:
         if mistake.field not in seen:
@@ -118,8 +120,10 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
 
 
 def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:
-    """Return the place of a mistake, without the type that pydantic adds for a field of several types:
-    `body.retry.int`."""
+    """Return the place of a mistake without the type that pydantic adds for a field of several types.
+
+    For example, `body.retry.int` becomes `body.retry`.
+    """
     if len(place) > 2 and _is_model(body) and (field := body.model_fields.get(place[1])) is not None:
         kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
         if len(kinds) > 1 and isinstance(place[2], str):
@@ -128,7 +132,7 @@ def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:
 
 
 def _fields(model: Any, place: Sequence[Any]) -> list[str]:
-    """Return the names of the fields at a place of the body, if a model describes it."""
+    """Return the names of the fields at a place of the body, or [] if no model describes the place."""
     for part in place:
         if not _is_model(model) or part not in model.model_fields:
             return []

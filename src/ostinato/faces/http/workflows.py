@@ -1,4 +1,4 @@
-"""Workflows over HTTP: watch them, and resolve their problems. Workflows are code, so none is deployed here."""
+"""Workflows over HTTP: watch them, and resolve their problems. Workflows are code, so they cannot be deployed here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """MCP servers: tools for operators (`ostinato mcp`), and the tools of an agent for one user at a time.
 
-They need the extra `mcp`. `operators.py` has the operators' tools, `agent_tools.py` those of an agent; `serving.py`
-serves either over standard input and output, or over streamable HTTP.
+They need the extra `mcp`. `operators.py` has the operators' tools, and `agent_tools.py` has an agent's tools.
+`serving.py` serves both kinds over standard input and output, or over streamable HTTP.
 """
 
 from importlib import import_module

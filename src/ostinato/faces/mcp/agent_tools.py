@@ -1,7 +1,7 @@
 """The tools of an agent as an MCP server, for one user at a time.
 
-For whom a tool acts is in the caller's token, which the app has minted for a session; no argument says it. The tools
-are those that the agent has when it is asked. What is denied is an event.
+The caller's token, which the app has created for a session, determines the user for whom a tool acts. No argument can
+change this. Each request for the list of tools gets the agent's current tools. A denied call is recorded as an event.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CALLED, _DENIED = "flow:tool_called", "flow:tool_denied"
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """For whom a call acts."""
+    """The caller of a tool, and the session and the turn for which the tool acts."""
 
     who: Who
     session: SessionInfo
@@ -49,11 +49,11 @@ class _Scope:
 
 
 class _Denied(OstinatoError):
-    """Raised if a caller with a valid token may not do this."""
+    """Raised if a caller with a valid token may not make this call."""
 
 
 class AgentToolsServer:
-    """The MCP server of an agent's tools. `server` is the SDK's. Create it with `agent_tools_server`."""
+    """The MCP server of an agent's tools. Create it with `agent_tools_server`. `server` is the MCP SDK's own server."""
 
     def __init__(self, app: Ostinato, agent: Agent, token: str | None) -> None:
         self._app = app
@@ -69,7 +69,7 @@ class AgentToolsServer:
         )
 
     def http_app(self, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
-        """Return the ASGI application that serves the tools at `/mcp`. Every request needs a token of a session."""
+        """Return the ASGI application that serves the tools at `/mcp`. Every request needs a session token."""
         return http_app(self.server, self._check, host=host, hosts=hosts)
 
     async def serve_stdio(self) -> None:
@@ -107,7 +107,11 @@ class AgentToolsServer:
         return success(result)
 
     async def _scope(self, request: Any, tool: str = "") -> _Scope:
-        """Return for whom the caller's token is. Raises `Refused`, or `_Denied` with an event."""
+        """Return the session and the turn that the caller's token is bound to.
+
+        Raises `Refused` if the token is not a valid session token. Raises `_Denied`, and records an event, if it is for
+        another agent or if its session has ended.
+        """
         token = self._token if request is None else token_of(request)
         client = "stdio" if request is None or request.client is None else request.client.host
         who = await self._door.admit(token, client, Role.AGENT, None)
@@ -135,14 +139,14 @@ class AgentToolsServer:
         try:
             checked = read_arguments(tool.arguments, arguments)
         except WrongArguments as problem:
-            if problem.unknown:  # such as a user that the caller would like to act for
+            if problem.unknown:  # an example is the id of another user, for whom the caller tries to act
                 reason = f"unknown arguments: {', '.join(problem.unknown)}"[:300]
                 await self._note(scope, _DENIED, name, reason=reason)
             raise
         return tool, {field: getattr(checked, field) for field in type(checked).model_fields}
 
     async def _run(self, scope: _Scope, tool: Tool, arguments: dict[str, Any]) -> Any:
-        """Call the tool, once. Returns its result as JSON."""
+        """Call the tool once, without retries. Return its result as JSON data."""
         if tool.context:
             arguments["ctx"] = await self._context(scope)
         async with asyncio.timeout(tool.timeout / SECOND):
@@ -182,8 +186,11 @@ class AgentToolsServer:
 
 
 def agent_tools_server(app: Ostinato, agent: str, *, token: str | None = None) -> AgentToolsServer:
-    """Return the MCP server of an agent's tools. The app must be open, and have the agent. `token` is for a server over
-    standard input and output, which has no requests that could bring one."""
+    """Return the MCP server of an agent's tools. The app must be open.
+
+    `token` is for a server over standard input and output, because there no request brings a token. Raises `NotFound`
+    if the app does not have the agent.
+    """
     code = app.agents.codes.get(agent)
     if code is None:
         hint = did_you_mean(agent, app.agents.codes.by_name) or "declare it with app.agent(…)"

@@ -1,4 +1,4 @@
-"""Results of tools as text of bounded size, and errors in the words of the HTTP API."""
+"""Results of tools as text of limited size, and errors with the messages of the HTTP API."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ostinato.faces.http.validation_errors import Mistake, mistakes
 
 MOST = 32 << 10  # bytes of a result: about 10,000 tokens
 _LONG_TEXT = 2_000  # characters of a text in a result that has become too large
-_LONG_LIST = 50  # items of a list in it
-_DEEP = 8  # levels of it
+_LONG_LIST = 50  # items of a list in such a result
+_DEEP = 8  # levels of such a result
 A = TypeVar("A", bound=BaseModel)
 
 
 class WrongArguments(OstinatoError):
-    """Raised for arguments that a tool does not take. `unknown` are names that it does not have."""
+    """Raised for arguments that a tool does not accept. `unknown` are the names of arguments that it does not have."""
 
     def __init__(self, mistakes: list[Mistake], unknown: list[str]) -> None:
         super().__init__("; ".join(map(str, mistakes)))
@@ -28,7 +28,7 @@ class WrongArguments(OstinatoError):
 
 
 def read_arguments(model: type[A], arguments: Mapping[str, Any] | None) -> A:
-    """Return the checked arguments. Raises `WrongArguments`, which names each field that is wrong or unknown."""
+    """Return the checked arguments. Raises `WrongArguments`, whose message names each wrong or unknown argument."""
     try:
         return model.model_validate(dict(arguments or {}))
     except ValidationError as problem:
@@ -48,7 +48,7 @@ def failure(words: str) -> CallToolResult:
 
 
 def bounded(value: Any) -> str:
-    """Return a value as JSON of at most `MOST` bytes. What does not fit is left out, and the result says so."""
+    """Return a value as JSON of at most `MOST` bytes. If it does not fit, parts are left out and the JSON says so."""
     text = _dump(value)
     if _size(text) <= MOST:
         return text

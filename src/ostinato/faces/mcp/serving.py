@@ -1,7 +1,7 @@
 """Serve an MCP server over standard input and output, or over streamable HTTP.
 
-Over HTTP every request is a connection of its own, with its own token: there are no sessions that another caller could
-continue.
+Over HTTP every request brings its own token, and there are no MCP sessions. So no caller can continue the session of
+another.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ Check = Callable[[str | None, str], Awaitable[None]]
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Answer the client at the other end of standard input and output, until it closes them."""
+    """Answer an MCP client over standard input and output, until the client closes them."""
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
-    """Return the ASGI application that serves an MCP server at `/mcp`. Run its lifespan.
+    """Return the ASGI application that serves an MCP server at `/mcp`. It needs ASGI lifespan events.
 
-    `check` is awaited with the token and the address of every caller, and raises `Refused`. On loopback, only requests
-    to a name of loopback or one of `hosts` are answered, so that no page of another site can reach it.
+    `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller. On
+    loopback, only requests to a loopback name or to one of `hosts` are answered, so that pages of other sites cannot
+    reach the server.
     """
     names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())]
     security = TransportSecuritySettings(
@@ -75,7 +76,7 @@ async def _refuse(send: Send, problem: Refused) -> None:
 
 
 def token_of(request: Any) -> str | None:
-    """Return the token of the HTTP request that an MCP request came in."""
+    """Return the bearer token of the HTTP request that carried an MCP request, or None."""
     return None if request is None else bearer_token(request.headers.get("authorization"))
 
 
@@ -89,7 +90,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_address(text: str) -> tuple[str, int]:
-    """Read `HOST:PORT`. Raises `OstinatoError`."""
+    """Read `HOST:PORT`, and return host and port. Raises `OstinatoError` if the text has another form."""
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
         raise OstinatoError(f"--http {text!r} is not HOST:PORT; write 127.0.0.1:8472")
@@ -99,7 +100,7 @@ def read_address(text: str) -> tuple[str, int]:
 async def serve_http(
     application: ASGIApp, host: str, port: int, stop: asyncio.Event, listening: Callable[[str], None]
 ) -> None:
-    """Serve until `stop` is set. Then finish the requests in progress."""
+    """Serve until `stop` is set, and then finish the requests in progress. `listening` is called with the URL."""
     config = uvicorn.Config(
         application,
         host=host,

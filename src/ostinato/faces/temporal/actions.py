@@ -1,4 +1,4 @@
-"""Read the start of a workflow as that of a job or a function, and write such a start as that of a workflow."""
+"""Convert between the start of a workflow in Temporal's messages and the start of a job or a function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ostinato.schedules.actions import INPUT
 from ostinato.schedules.model import JOB, Action, run_name
 from ostinato.when.instants import SECOND, Micros
 
-_UNLIMITED = MOST  # attempts
+_UNLIMITED = MOST  # the number of attempts that means no limit
 _DEFAULT_PRIORITY = 3  # from 1, the highest, to 5
 _REUSE = (
     WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_UNSPECIFIED,
@@ -36,7 +36,7 @@ _REUSE = (
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a job or a function: its name, its input, and options that replace those it declares."""
+    """The start of a job or a function: its name, its input, and options that replace the declared ones."""
 
     name: str
     input: dict[str, Any]
@@ -45,10 +45,11 @@ class Start:
 
 
 def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, str], place: str) -> Start:
-    """Read a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields. Raises Wrong.
+    """Read a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields.
 
-    `workflow_type` is what the message starts; `types` are those of search attributes; errors name fields below
-    `place`."""
+    `workflow_type` is the job or function that the message starts. `types` is a dict from search attribute to its type.
+    Raises `Wrong` for an invalid field; its message names the field below `place`.
+    """
 
     def at(name: str) -> str:
         return f"{place}.{name}" if place else name
@@ -80,7 +81,11 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
 
 
 def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """The options of a function. It has one attempt, so that both timeouts mean the same, and the shorter applies."""
+    """Return the options for a function.
+
+    A function has only one attempt. So both timeouts mean the same, and the shorter one applies. Raises `Wrong` if more
+    attempts are asked for.
+    """
     if options.get("retry", {}).get("attempts", 1) != 1:
         raise Wrong(place, "a function is not tried again as a whole; give its steps a retry: @step(retry=3)")
     lengths = [options[name] for name in ("deadline", "timeout") if name in options]
@@ -91,7 +96,7 @@ def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, An
 def read_scheduled(
     message: NewWorkflowExecutionInfo, workflow_type: WorkflowType, types: Mapping[str, str], place: str
 ) -> Start:
-    """Read the action of a schedule. Raises Wrong."""
+    """Read the action of a schedule. Raises `Wrong` if a field is invalid."""
     if message.workflow_id_reuse_policy not in _REUSE:
         raise Wrong(f"{place}.workflow_id_reuse_policy", "only ALLOW_DUPLICATE is possible for a schedule")
     return read_start(message, workflow_type, types, place)
@@ -131,7 +136,10 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 
 
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
-    """Write the action of a schedule that did not come over the wire, or was changed elsewhere since."""
+    """Write the action of a schedule for which there is no stored message.
+
+    This is a schedule that no Temporal client has created, or that was changed by another interface since.
+    """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(
         workflow_id=id,

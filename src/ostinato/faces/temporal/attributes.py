@@ -1,4 +1,4 @@
-"""Read search attributes and check their types, and write them with their types."""
+"""Read search attributes and check their types, and write search attributes with their types."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OF_SCHEDULES = {
 
 
 async def registered(app: Ostinato) -> dict[str, str]:
-    """Read the search attributes that are registered in the app's namespace, with their types."""
+    """Return a dict from name to type of the search attributes that are registered in the app's namespace."""
 
     def read(_: int) -> Operation[dict[str, str]]:
         return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
@@ -58,7 +58,7 @@ async def registered(app: Ostinato) -> dict[str, str]:
 
 
 def reserved(name: str) -> bool:
-    """Return whether a name is one of Temporal's own, or may become one."""
+    """Return whether a name belongs to Temporal's own attributes, or may do so in the future."""
     return name in OF_RUNS or name in OF_SCHEDULES or name.startswith("Temporal")
 
 
@@ -89,13 +89,16 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 
 
 def _single(value: Any, kind: str) -> Any:
-    """Return a single value from its list: older clients put each value in a list."""
+    """Return a value without the list around it. Older clients put each value in a list of one."""
     return value[0] if isinstance(value, list) and len(value) == 1 and kind != "KeywordList" else value
 
 
 def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: str) -> dict[str, Any]:
-    """Read the values of search attributes, without those that are null. `types` are the types of the registered
-    attributes. Raises Wrong."""
+    """Return a dict of the values of search attributes. Values that are null are left out.
+
+    `types` is a dict from registered attribute to type. Raises `Wrong` if an attribute is not registered or its value
+    has another type; its message names the attribute below `field`.
+    """
     values: dict[str, Any] = {}
     for name, payload in message.indexed_fields.items():
         place = f"{field}.{name}"
@@ -118,7 +121,7 @@ def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: 
 
 
 def typed(attributes: SearchAttributes, types: Mapping[str, str]) -> SearchAttributes:
-    """Return a copy of search attributes, with a type for each that has none."""
+    """Return a copy of search attributes. A registered attribute without a type gets its registered type."""
     message = SearchAttributes()
     for name, payload in attributes.indexed_fields.items():
         message.indexed_fields[name].CopyFrom(payload)
@@ -128,7 +131,7 @@ def typed(attributes: SearchAttributes, types: Mapping[str, str]) -> SearchAttri
 
 
 def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> SearchAttributes:
-    """Write the values of attributes that are registered and have the right type. Leave out the others."""
+    """Write the attributes that are registered and whose values have the right type. The others are left out."""
     message = SearchAttributes()
     for name, value in values.items():
         kind = types.get(name) or OF_RUNS.get(name)
@@ -139,8 +142,11 @@ def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> Sea
 
 
 def attribute_value(values: Mapping[str, Any], name: str, types: Mapping[str, str]) -> Any:
-    """Return the value of an attribute as a query compares it, with a time in microseconds. Returns None if it does not
-    have the type that is registered now: it was set under another type, or through another face."""
+    """Return the value of an attribute in the form that a query compares. A time is in microseconds.
+
+    Return None if the value does not have the type that is registered now. Then it was set under another type, or
+    through another interface.
+    """
     kind = types[name]
     value = _single(values.get(name), kind)
     if not _FITS[kind](value):

@@ -1,4 +1,4 @@
-"""Shared code of all calls: authenticate the caller, check the request, and turn errors into gRPC statuses."""
+"""Code that all Temporal calls share: authenticate the caller, check the request, turn errors into gRPC statuses."""
 
 from __future__ import annotations
 
@@ -30,15 +30,20 @@ _LONGEST_ID = 1000  # bytes of an id or a request id
 
 
 class Wire:
-    """The objects that the services share. `closing` is set when the server begins to stop; calls that wait then
-    return."""
+    """The objects that the gRPC services share.
+
+    `closing` is set when the server begins to stop. Calls that wait then return.
+    """
 
     def __init__(self, door: Door) -> None:
         self.door = door
         self.closing = asyncio.Event()
 
     async def admit(self, context: Any, role: Role, namespace: str | None) -> Who:
-        """Authenticate the caller of a call that needs this role. Raises Refused or NoNamespace."""
+        """Return the caller, if it has the role that the call needs. Raises `Refused` if not.
+
+        Raises `NoNamespace` if there is no such namespace, or if the caller may not see it.
+        """
         secret = None
         for key, value in context.invocation_metadata() or ():
             if key == "authorization":
@@ -67,13 +72,15 @@ class Call:
         return WireSchedules.of(self.app.schedules)
 
     async def attribute_types(self) -> dict[str, str]:
-        """Return the search attributes that are registered in the namespace, with their types."""
+        """Return a dict from name to type of the search attributes that are registered in the namespace."""
         return await registered(self.app)
 
     async def find_hidden_runs(self, runs: Iterable[Run]) -> set[str]:
-        """Return the ids of runs that the caller may not see: journeys that their read guard hides, and deliveries of
-        events about such journeys."""
-        journeys = {}  # that a run is about, by its id
+        """Return the ids of the runs that the caller may not see.
+
+        These are journeys that their read guard hides, and deliveries of events about such journeys.
+        """
+        journeys = {}  # from the id of a run to the journeys that it is about
         for run in runs:
             input = orjson.loads(run.input) if run.name == DELIVERY and run.input is not None else None
             journeys[run.root_id] = journeys_of_run(run.root_id, run.kind, run.name, input)
@@ -82,8 +89,11 @@ class Call:
         return {id for id, journeys_of_one in journeys.items() if hidden.intersection(journeys_of_one)}
 
     async def find_hidden_journeys(self, ids: Iterable[str], names: Mapping[str, str] | None = None) -> set[str]:
-        """Return the ids of journeys that their read guard hides from the caller. The guard gets the call's metadata as
-        headers, except a token of Ostinato."""
+        """Return the ids of the journeys that their read guard hides from the caller.
+
+        The guard gets the call's metadata as headers, without Ostinato's own token. `names` is a dict from id to the
+        journey's name, if it is known.
+        """
         run_ids = list(ids)
         if not run_ids:
             return set()
@@ -98,18 +108,20 @@ class Call:
         return await self.app.journeys.hidden(run_ids, Request(headers, peer=_host(self.context.peer())), names)
 
     async def each(self, items: Iterable[T]) -> list[T]:
-        """Compute these items, with pauses in which other callers' calls proceed."""
+        """Compute the items, and return them as a list. In pauses between the items, calls of other callers proceed."""
         return await self.app.computing.each(self.who.namespace, items)
 
     def limit_wait(self, longest: float) -> float:
-        """Return how many seconds the call may wait: at most `longest`, and short enough that the answer arrives before
-        its deadline."""
+        """Return how many seconds the call may wait.
+
+        It is at most `longest`, and short enough that the answer arrives before the deadline of the call.
+        """
         left = self.context.time_remaining()
         return longest if left is None else max(0.0, min(longest, left - 1.0))
 
 
 class Calls:
-    """The base of classes that implement some of a service's calls."""
+    """The base class of classes that implement some of a service's calls."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
@@ -119,8 +131,10 @@ Method = Callable[[Any, Any, Call], Awaitable[Any]]
 
 
 def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any, Any, Any], Awaitable[Any]]]:
-    """Turn a method `(self, request, call)` into a servicer's `(self, request, context)`, for callers with this role.
-    With `within=False`, the call does not work in the namespace that the request names."""
+    """Turn a method `(self, request, call)` into a servicer's `(self, request, context)`, for callers with a role.
+
+    With `within=False`, the namespace that the request names is ignored.
+    """
 
     def wrap(method: Method) -> Callable[[Any, Any, Any], Awaitable[Any]]:
         @wraps(method)
@@ -141,7 +155,7 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
 
 
 def _check_size(request: Message) -> None:
-    """Raise Wrong if a request is too large. gRPC itself would answer with a status that makes clients retry."""
+    """Raise `Wrong` if a request is too large. gRPC's own limit would answer with a status that makes clients retry."""
     size = request.ByteSize()
     if size > LARGEST:
         parts = [(field.name, len(str(value))) for field, value in request.ListFields()]
@@ -150,7 +164,7 @@ def _check_size(request: Message) -> None:
 
 
 def _check_texts(request: Message) -> None:
-    """Raise Wrong if a text contains NUL: PostgreSQL cannot store it, and clients would retry in vain."""
+    """Raise `Wrong` if a text contains NUL. PostgreSQL cannot store it, and clients would retry in vain."""
     if b"\x00" in request.SerializeToString():
         for place, text in _texts(request, ""):
             if "\x00" in text:
@@ -173,7 +187,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """Return a servicer's method for a call that Ostinato does not have. It raises Absent, with the reason."""
+    """Return a servicer's method for a call that Ostinato does not have. It raises `Absent` with the reason `why`."""
 
     @call(Role.READER)
     async def method(self: Any, request: Any, call: Call) -> Any:
@@ -191,11 +205,14 @@ def read_id(value: str, field: str, *, most: int = _LONGEST_ID) -> str:
 
 
 def read_request_id(value: str) -> str | None:
-    """Read a request id. Returns None if the request has none; then it repeats no other request."""
+    """Return a request id, or None if the request has none. Raises `Wrong` if it is too long.
+
+    A request without an id is never treated as a repetition of another request.
+    """
     return read_id(value, "request_id") if value else None
 
 
 def _host(peer: str) -> str:
-    """Read the host of a peer: `ipv4:127.0.0.1:5000` → `127.0.0.1`."""
+    """Return the host of a gRPC peer: `127.0.0.1` for `ipv4:127.0.0.1:5000`."""
     kind, _, rest = unquote(peer).partition(":")
     return rest.rpartition(":")[0] if kind in ("ipv4", "ipv6") else kind

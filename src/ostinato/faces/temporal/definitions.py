@@ -1,4 +1,4 @@
-"""Read schedules from Temporal's messages and write them into messages: their definition, state and runs."""
+"""Read schedules from Temporal's messages, and write schedules as messages: their definition, state and runs."""
 
 from __future__ import annotations
 
@@ -64,9 +64,12 @@ def status_of(run: Run) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A schedule as a message defines it, checked. `memo` and `attributes` are None if the message has none; `values`
-    are those of `attributes`. `form` is the message of the action, `start` what it starts; `keep`: its `workflow_id` is
-    used as it is."""
+    """A schedule as a message defines it, after checks.
+
+    `memo` and `attributes` are None if the message has none. `values` are the values of `attributes`. `form` is the
+    message of the action, and `start` is what the action starts. If `keep` is true, runs get the `workflow_id` of the
+    action unchanged.
+    """
 
     spec: Spec
     action: Mapping[str, Any]
@@ -84,7 +87,7 @@ class Definition:
     start: Start
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a new schedule."""
+        """Return a dict of the fields of a new schedule."""
         return {
             "spec": self.spec,
             "action": self.action,
@@ -98,8 +101,10 @@ class Definition:
         }
 
     def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
-        """Return the fields to change in a stored schedule. A value of the schedule is kept if it is equal to the value
-        in the message, as far as the protocol can express it."""
+        """Return a dict of the fields to change in a stored schedule.
+
+        A value of the stored schedule is kept if the protocol cannot distinguish it from the value in the message.
+        """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
             del fields["action"]
@@ -116,14 +121,17 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Whether an action is meant that is neither a job nor a function, as a description shows it."""
+        """Return whether the message describes this stored action, which is neither a job nor a function.
+
+        A client that reads such a schedule and sends it back must not change its action.
+        """
         if action.kind in (JOB, FUNCTION):
             return False
         message = write_action(action, self.form.workflow_id)
         return read_start(message, WorkflowType(self.start.name), {}, "") == self.start
 
     def make_form(self, before: Form | None = None) -> Form:
-        """Return the form to store. Parts that the message leaves out are copied from the form `before`."""
+        """Return the `Form` to store. Parts that the message leaves out are copied from `before`."""
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
             unpack(before.about, about)
@@ -142,8 +150,11 @@ def _same_spec(spec: Spec, from_message: Spec) -> bool:
 
 
 def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[str, str], *, new: bool) -> Definition:
-    """Read a `CreateScheduleRequest` or, if not `new`, an `UpdateScheduleRequest`. `workflow_type` is that of its
-    action. Raises Wrong."""
+    """Read a `CreateScheduleRequest` or, if not `new`, an `UpdateScheduleRequest`.
+
+    `workflow_type` is the type that the action starts. `types` is a dict from search attribute to type. Raises `Wrong`
+    if a field is invalid.
+    """
     if not request.HasField("schedule"):
         raise Wrong("schedule", "is missing")
     schedule: Schedule = request.schedule
@@ -156,7 +167,7 @@ def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[st
         raise Wrong("schedule.state.remaining_actions", f"{state.remaining_actions} is negative")
     about = SearchAttributes()
     for name, payload in request.search_attributes.indexed_fields.items():
-        if new or not reserved(name):  # a client may send back what it got
+        if new or not reserved(name):  # a client may send back the attributes that it has read
             about.indexed_fields[name].CopyFrom(payload)
     return Definition(
         spec=read_spec(schedule.spec, "schedule.spec"),
@@ -195,12 +206,12 @@ def _read_window(policies: SchedulePolicies) -> Micros:
 
 
 def _window(catchup: CatchUp) -> Micros:
-    """Return how late a time may be and still run. The protocol can express no other part of the catch-up policy."""
+    """Return how late a due time may be and still run. It is the only part of a catch-up policy that Temporal has."""
     return LEAST if catchup.mode == "skip" else YEAR if catchup.window is None else catchup.window
 
 
 def read_patch(message: SchedulePatch, place: str) -> Patch:
-    """Read a patch; errors name fields below `place`. Raises Wrong."""
+    """Read a patch. Raises `Wrong` for an invalid field; its message names the field below `place`."""
     triggers: tuple[Overlap | None, ...] = ()
     if message.HasField("trigger_immediately"):
         field = f"{place}.trigger_immediately.overlap_policy"
@@ -225,8 +236,10 @@ def read_patch(message: SchedulePatch, place: str) -> Patch:
 
 
 def write_schedule(wire_schedule: WireSchedule, types: Mapping[str, str]) -> Schedule:
-    """Write a schedule as a message. `types` are the types of search attributes. Raises Conflict if the protocol cannot
-    express the spec."""
+    """Write a schedule as a message. `types` is a dict from search attribute to type.
+
+    Raises `Conflict` if the protocol cannot express the spec.
+    """
     schedule, policies = wire_schedule.schedule, wire_schedule.schedule.policies
     message = Schedule(
         policies=SchedulePolicies(
@@ -264,8 +277,10 @@ def _write_action(wire_schedule: WireSchedule, types: Mapping[str, str]) -> NewW
 
 
 def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
-    """Write a schedule's memo and search attributes. If those of its form still describe it, they are written byte for
-    byte."""
+    """Write a schedule's memo and search attributes. Each is None if there is none.
+
+    If the stored form still describes the schedule, its memo and attributes are returned as the client sent them.
+    """
     schedule, form = wire_schedule.schedule, wire_schedule.form
     if form is None or form.about is None:
         memo, search = memo_for(schedule.memo), write_attributes(schedule.attributes, types)
@@ -278,7 +293,7 @@ def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[
 
 
 def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
-    """Write the history of a schedule, and its next times."""
+    """Write the counts, the runs and the next times of a schedule."""
     schedule, counts = wire_schedule.schedule, wire_schedule.schedule.memory.counts
     info = ScheduleInfo(
         action_count=counts.get("actions", 0),
@@ -302,7 +317,7 @@ def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
 
 
 def future(schedule: model.Schedule, now: Micros) -> list[Micros]:
-    """Return the next times of a schedule. For a paused one, return the times at which it would run."""
+    """Return the next times of a schedule. For a paused schedule, these are the times at which it would run."""
     if schedule.state is not State.RUNNING:
         return []
     return [one.actual for one in upcoming(schedule, now)]
@@ -313,8 +328,11 @@ def _execution(wire_schedule: WireSchedule, root: str) -> WorkflowExecution:
 
 
 def _result(wire_schedule: WireSchedule, run: Run) -> ScheduleActionResult:
-    """Write a run of a schedule. `run.due` is its time with jitter. `run.created` is when it became ready or, if it had
-    to wait, when it was buffered."""
+    """Write a run of a schedule.
+
+    `run.due` is its due time with jitter. `run.created` is the time when the run became ready or, if it had to wait,
+    the time when it was buffered.
+    """
     return ScheduleActionResult(
         schedule_time=write_timestamp(run.due),
         actual_time=write_timestamp(run.started or run.created),
@@ -345,7 +363,7 @@ def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micr
 
 
 def scheduled_by(run: Run) -> dict[str, Any]:
-    """Return the values of the system attributes that name the schedule which started a run; empty if none did."""
+    """Return a dict of the system attributes that name the schedule which started a run. It is empty if none did."""
     detail = read_detail(run.detail)
     if not detail.get("schedule"):
         return {}

@@ -1,7 +1,7 @@
-"""Turn Ostinato's errors into gRPC statuses, with the details that Temporal's clients look for.
+"""Turn Ostinato's errors into gRPC statuses, with the details that Temporal's clients expect.
 
 Clients retry some statuses by themselves (UNAVAILABLE, INTERNAL, RESOURCE_EXHAUSTED and a few more). Only errors that
-may be retried have such a status. A retried change is done once, because it carries a request id.
+may be retried get such a status. A retried change is made only once, because it has a request id.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Wrong(OstinatoError):
 
 
 class Absent(OstinatoError):
-    """Raised for a call that Temporal has and Ostinato does not."""
+    """Raised for a call that Temporal has but Ostinato does not have."""
 
 
 class QueryFailed(OstinatoError):
-    """A query cannot be answered."""
+    """Raised if a query cannot be answered."""
 
 
 class NoNamespace(NotFound):
@@ -56,7 +56,7 @@ class NoNamespace(NotFound):
 
 
 class AlreadyStarted(Conflict):
-    """Raised if an execution has this workflow id, and the policies of the start do not allow another one."""
+    """Raised if an execution has this workflow id, and the id policies of the start do not allow another one."""
 
     def __init__(self, words: str, run_id: str, request_id: str = "") -> None:
         super().__init__(words)
@@ -65,7 +65,7 @@ class AlreadyStarted(Conflict):
 
 
 def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
-    """Return the status of an error, its message, and its detail if the protocol has one for it."""
+    """Return the gRPC status of an error, its message, and a detail message if the protocol has one for it."""
     code = grpc.StatusCode
     match error:
         case Refused():
@@ -109,7 +109,7 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
 
 
 async def refuse(context: Any, error: Exception) -> None:
-    """End a call with the status of an error. Raises gRPC's own exception."""
+    """End a call with the gRPC status of an error. This raises gRPC's own exception."""
     code, words, detail = status_of(error)
     words = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
     status = GrpcStatus(code=code.value[0], message=words)

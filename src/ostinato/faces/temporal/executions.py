@@ -1,6 +1,7 @@
-"""Workflow executions: find, start and stop chains of attempts by the ids that Temporal clients use.
+"""Workflow executions: find, start and stop runs by the ids that Temporal clients use.
 
-A run that no Temporal client started has the id that it was started with as its workflow id, or else its own.
+An execution is a chain of attempts: a run with its retries. If no Temporal client started the run, its workflow id is
+the id that it was started with, or else its own id.
 """
 
 from __future__ import annotations
@@ -41,8 +42,11 @@ _REPLACED = "terminated by the start of another workflow with its id"
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A chain as Temporal sees it. `id` is its workflow id, `first` its first attempt, `run` its newest, `form` the
-    message that started it."""
+    """A chain of attempts as a Temporal execution.
+
+    `id` is the workflow id. `first` is the first attempt and `run` the newest. `form` is the message that started the
+    execution, if there was one.
+    """
 
     id: str
     first: Run
@@ -60,14 +64,16 @@ class Execution:
 
 
 def is_execution(run: Run) -> bool:
-    """Return whether Temporal would have an execution for the run. It would not if the run never started, or waits for
-    earlier runs of its schedule."""
+    """Return whether Temporal would have an execution for a run.
+
+    It would have none if the run never started, or if it waits for earlier runs of its schedule.
+    """
     waits = run.status is Status.BUFFERED and run.hold == "overlap"
     return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
 
 
 def executions_of(runs: Sequence[Run]) -> Operation[list[Execution]]:
-    """Return the executions of these runs, each of which is the newest attempt of its chain."""
+    """Return the executions of the runs. Each run must be the newest attempt of its chain."""
     roots = [(run.root_id,) for run in runs]
     rows: dict[str, Row] = {row[0]: row for row in (yield sql("temporal_executions_of", roots))} if roots else {}
     retried = [(run.root_id,) for run in runs if run.number > 1]
@@ -84,7 +90,7 @@ def _execution(run: Run, first: Run, row: Row | None) -> Execution:
 
 
 def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execution]:
-    """Return the newest execution with a workflow id, or the one with this run id. Raises NotFound."""
+    """Return the newest execution with a workflow id, or the one with `run_id`. Raises `NotFound` if there is none."""
     root = run_id
     if not root:
         rows = yield sql("temporal_execution_by_id", namespace=namespace, id=workflow_id)
@@ -99,7 +105,7 @@ def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execut
 
 
 def find_all(namespace: str, workflow_id: str) -> Operation[list[Execution]]:
-    """Return all executions with a workflow id, newest first."""
+    """Return all executions with a workflow id, the newest first."""
     rows = yield sql("temporal_executions_by_id", namespace=namespace, id=workflow_id, limit=_OF_ONE_ID)
     if not rows:
         execution = yield from _newest(namespace, workflow_id)
@@ -122,15 +128,18 @@ def not_found(workflow_id: str, run_id: str) -> NotFound:
 
 
 async def read_execution(app: Ostinato, workflow_id: str, run_id: str = "") -> Execution:
-    """Read the newest execution with a workflow id, or the one with this run id. Raises NotFound."""
+    """Return the newest execution with a workflow id, or the one with `run_id`. Raises `NotFound` if there is none."""
     execution = await app.store.read(lambda _: find(app.namespace, workflow_id, run_id))
     return replace(execution, run=await with_output(app, execution.run))
 
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """A start by a workflow id. It is done once for each `request_id`; `summary` identifies its arguments. `reuse` and
-    `conflict` are the policies for ids, `form` is the packed message."""
+    """A start of an execution under a workflow id.
+
+    It is carried out once for each `request_id`; `summary` identifies its arguments. `reuse` and `conflict` are
+    Temporal's policies for a workflow id that was used before. `form` is the packed message.
+    """
 
     workflow_id: str
     request_id: str
@@ -143,9 +152,12 @@ class StartRequest:
 async def start_by_id(
     app: Ostinato, request: StartRequest, run: Run, deadline: Timer | None, message: Message | None = None
 ) -> tuple[str, bool]:
-    """Start an execution, in one transaction. Returns its run id, and whether it is new: the policies may choose an
-    execution that is running. A `message` goes to the function that is started, or to the one that is running. Raises
-    AlreadyStarted if the policies refuse."""
+    """Start an execution in one transaction. Return its run id, and whether it is new.
+
+    It is not new if the policies choose an execution that is already running. A `message` is sent to the function that
+    is started, or to the running one. Raises `AlreadyStarted` if the policies refuse the start. Raises `Conflict` if
+    the running execution cannot receive the message.
+    """
     now = app.engine.clock.now()
     stopped: list[Run] = []
 
@@ -160,7 +172,7 @@ async def start_by_id(
         ):
             if message is None or (yield from _send(app.namespace, before, message, now)):
                 return [before.run_id, False]
-            before = yield from _newest(app.namespace, request.workflow_id)  # it has ended before it was locked
+            before = yield from _newest(app.namespace, request.workflow_id)  # the execution ended before it was locked
         if before is not None:
             _check_policies(request, before)
             if not before.over:
@@ -183,7 +195,10 @@ async def start_by_id(
 
 
 def _send(namespace: str, execution: Execution, message: Message, now: Micros) -> Operation[bool]:
-    """Send a message to a running execution. Returns False if it is over. Raises Conflict."""
+    """Send a message to a running execution. Return False if the execution has ended.
+
+    Raises `Conflict` if the execution is not a function, or refuses the message.
+    """
     run = execution.run
     if run.kind != FUNCTION:
         raise takes_no_signals(run, message.name)
@@ -201,9 +216,11 @@ def takes_no_signals(run: Run, signal: str) -> Conflict:
 
 
 def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Execution | None) -> tuple[Run, Timer | None]:
-    """Give the run and its deadline a new id if its id does not sort after the id of the previous execution. The newest
-    execution is found by that order, and ids that were made in the same millisecond, or by different clocks, may sort
-    otherwise."""
+    """Return the run and its deadline. The run gets a new id if its id does not sort after that of `before`.
+
+    The newest execution is found by the order of ids. But ids that were made in the same millisecond, or by different
+    clocks, may sort in another order.
+    """
     if before is None or run.id > before.run_id:
         return run, deadline
     id = app._ids.new(max(run.created, creation_time(before.run_id) + 1000))
@@ -211,7 +228,7 @@ def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Executi
 
 
 def _check_policies(request: StartRequest, before: Execution) -> None:
-    """Raise AlreadyStarted if the policies do not allow a start after the execution `before`."""
+    """Raise `AlreadyStarted` if the policies do not allow a start after the execution `before`."""
     if not before.over:
         terminates = (
             request.conflict == _CONFLICT.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
@@ -234,8 +251,10 @@ def _check_policies(request: StartRequest, before: Execution) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The execution that a call stops: the newest with a workflow id, or the one with `run_id`. If `first_run_id` is
-    given, it must be the run id of that execution."""
+    """The execution that a call stops: the newest one with a workflow id, or the one with `run_id`.
+
+    If `first_run_id` is given, it must be the run id of that execution.
+    """
 
     workflow_id: str
     run_id: str = ""
@@ -251,10 +270,10 @@ async def stop_by_id(
     *,
     details: str | None = None,
 ) -> None:
-    """Cancel or terminate an execution, once for each request id. Raises NotFound if it has ended.
+    """Cancel or terminate an execution, once for each request id. Raises `NotFound` if there is none or it has ended.
 
-    The execution is looked up in the transaction that stops it, so that no other can take its id in between. `details`
-    are stored with a terminated execution.
+    The execution is looked up in the transaction that stops it, so that no other execution can take its id in between.
+    `details` are stored with a terminated execution.
     """
     now, force = app.engine.clock.now(), status is Status.TERMINATED
 

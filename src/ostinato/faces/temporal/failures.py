@@ -1,4 +1,4 @@
-"""Errors of runs and steps as failures; the client raises them as ApplicationError."""
+"""Write errors of runs and steps as Temporal failures. Temporal's clients raise them as ApplicationError."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ostinato.faces.temporal.payloads import payload_of
 
 
 def write_failure(error: Mapping[str, Any], reason: str | None, status: str) -> Failure:
-    """Write a stored error. Its message is the reason, or else the status, if it has none itself."""
+    """Write a stored error as a failure. If the error has no message, the reason is used, or else the status."""
     failure = Failure(
         message=str(error.get("message") or reason or status),
         source="Ostinato",

@@ -1,5 +1,8 @@
-"""Write the record of a function as Temporal's events: messages as signals, steps as activities, waits as timers,
-children as child workflows, and recorded values as markers."""
+"""Write the history of a function as Temporal's events.
+
+Messages become signals, steps become activities, waits become timers, children become child workflows, and recorded
+values become markers.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from ostinato.functions.model import Message, StepKind, StepRecord, StepStatus
 from ostinato.functions.views import in_order
 from ostinato.when.instants import Micros
 
-_ENDS = {  # of children, by their status
+_ENDS = {  # from the status of a child to the name of its end event
     "failed": "failed",
     "crashed": "failed",
     "cancelled": "canceled",
@@ -30,7 +33,10 @@ _ENDS = {  # of children, by their status
 
 @dataclass(slots=True)
 class _Event:
-    """An event without its number. `refers`: the fields of its attributes that hold the number of another event."""
+    """An event that has no event id yet. `refers` is a dict from a field of its attributes to another event.
+
+    These fields get the event id of that other event.
+    """
 
     at: Micros
     message: HistoryEvent
@@ -39,7 +45,7 @@ class _Event:
 
 
 def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
-    """Write the events between the start and the end of a function's run, by their time. Numbers begin with 2."""
+    """Write the events between the start and the end of a function's run, ordered by time. Event ids begin with 2."""
     function = history.function
     events: list[_Event] = []
     if function is not None and function.cancel is not None:
@@ -67,7 +73,7 @@ def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
 
 
 def _event(name: str, at: Micros, **refers: _Event) -> _Event:
-    """Make an event of a type that is named as its attributes are."""
+    """Return an event of the type `name`. Its attributes are in the field `<name>_event_attributes`."""
     message = HistoryEvent(event_time=write_timestamp(at))
     message.event_type = EventType.Value(f"EVENT_TYPE_{name.upper()}")
     attributes = getattr(message, f"{name}_event_attributes")
@@ -85,7 +91,10 @@ def _signaled(message: Message) -> _Event:
 
 
 def _events_of(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """The events of one step. `children` are the events of the starts of children, by the child's id."""
+    """Return the events of one step.
+
+    `children` is a dict from a child's id to the two events of its start. This function adds to it.
+    """
     match step.kind:
         case StepKind.STEP:
             return _activity(step)
@@ -120,7 +129,7 @@ def _activity(step: StepRecord) -> list[_Event]:
 
 
 def _timer(step: StepRecord) -> list[_Event]:
-    """The timer of a sleep, or of the timeout of a receive."""
+    """Return the events of the timer of a sleep, or of the timeout of a receive."""
     if step.due is None:
         return []
     started = _event("timer_started", step.begun)
@@ -146,7 +155,7 @@ def _child_start(step: StepRecord, history: FunctionHistory) -> list[_Event]:
 
 
 def _child_end(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """Return the end of a child, if the function has received it."""
+    """Return the event of the end of a child, or [] if the function has not received it."""
     if step.finished is None or step.status not in (StepStatus.DONE, StepStatus.FAILED):
         return []
     problem = (_value(step.error) or {}) if step.status is StepStatus.FAILED else {}

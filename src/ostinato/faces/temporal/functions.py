@@ -1,7 +1,7 @@
 """Durable functions as Temporal's clients see them.
 
-A signal is a message that `ctx.receive` returns. A query reads what `ctx.set_state` was called with: `state` is all of
-it, and if it is an object, each of its keys is a query type, too.
+A signal is a message that `ctx.receive` returns. A query reads the state that was passed to `ctx.set_state`. The query
+type `state` returns all of it. If the state is an object, each of its keys is a query type, too.
 """
 
 from __future__ import annotations
@@ -30,18 +30,23 @@ from ostinato.store.contract import Operation, sql
 
 STATE = "state"  # the query type that returns all of the state
 _LONGEST_ID = 200  # characters of a message's id
-_MESSAGES = 100_000  # that a history shows
+_MESSAGES = 100_000  # the most messages that a history shows
 _REJECT = QueryRejectCondition
 
 
 def message_id(request_id: str | None) -> str | None:
-    """The id of the message that a request sends, so that the run receives it once. None: it has no request id."""
+    """Return the id of the message that a request sends, so that the run receives it once.
+
+    Return None if the request has no request id.
+    """
     return digest(request_id) if request_id is not None and len(request_id) > _LONGEST_ID else request_id
 
 
 def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str | None, field: str) -> Message:
-    """Make the message of a signal, for a run that is not known yet. Raises Wrong if the arguments are not JSON, or too
-    large."""
+    """Make the message of a signal. The run that gets it is set later.
+
+    Raises `Wrong` if the arguments are not JSON, or too large.
+    """
     value = values_of(arguments, field)
     try:
         payload = None if value is None else to_json(value, "the signal")
@@ -52,8 +57,10 @@ def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str 
 
 @dataclass(frozen=True, slots=True)
 class FunctionHistory:
-    """The record of a function's run. `function` is None until the run has begun. `workflow_ids` are those of its
-    children, by run id."""
+    """The stored history of a function's run.
+
+    `function` is None until the run has begun. `workflow_ids` is a dict from run id to workflow id of its children.
+    """
 
     function: FunctionRecord | None
     steps: list[StepRecord]
@@ -62,7 +69,10 @@ class FunctionHistory:
 
 
 async def read_record(app: Ostinato, execution: Execution) -> FunctionRecord | None:
-    """Read the record of a function's run without its steps. Returns None for any other run, and until it has begun."""
+    """Return the record of a function's run, without its steps.
+
+    Return None if the run is not a function or has not begun.
+    """
     if execution.run.kind != FUNCTION:
         return None
 
@@ -74,7 +84,7 @@ async def read_record(app: Ostinato, execution: Execution) -> FunctionRecord | N
 
 
 async def read_function_history(app: Ostinato, execution: Execution) -> FunctionHistory | None:
-    """Read the record of a function's run. Returns None for any other run."""
+    """Return the history of a function's run. Return None if the run is not a function."""
     if execution.run.kind != FUNCTION:
         return None
     id = execution.run.id
@@ -93,7 +103,10 @@ async def read_function_history(app: Ostinato, execution: Execution) -> Function
 
 
 def is_rejected(execution: Execution, condition: int) -> bool:
-    """Whether the caller wants no answer to a query of an execution in this status."""
+    """Return whether a query is to be rejected because of the execution's status, as the caller's `condition` demands.
+
+    Raises `Wrong` for an unknown condition.
+    """
     if condition not in _REJECT.values():
         raise Wrong("query_reject_condition", f"{condition} is not one of the conditions")
     if condition == _REJECT.QUERY_REJECT_CONDITION_NOT_OPEN:
@@ -103,7 +116,7 @@ def is_rejected(execution: Execution, condition: int) -> bool:
 
 
 def answer_query(execution: Execution, function: FunctionRecord | None, query: str) -> Any:
-    """Return what a query asks for. Raises QueryFailed, with the query types that there are."""
+    """Return the answer to a query. Raises `QueryFailed`, which lists the known query types, for an unknown type."""
     state = None if function is None or function.state is None else orjson.loads(function.state)
     if query == STATE:
         return state

@@ -1,4 +1,4 @@
-"""Write executions as Temporal's messages: their description, and their history."""
+"""Write executions as Temporal's messages: their descriptions and their histories."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ostinato.model import Run, Status
 from ostinato.when.instants import format_instant
 
 _TYPE = EventType
-_COPIED: Final = (  # from the form to the first event
+_COPIED: Final = (  # fields that are copied from the form to the first event
     "header",
     "memo",
     "retry_policy",
@@ -74,7 +74,7 @@ def _memo(execution: Execution) -> Memo | None:
 
 
 def write_search_attributes(execution: Execution, types: Mapping[str, str]) -> SearchAttributes:
-    """Write the attributes that an execution was started with, and those that name the schedule which started it."""
+    """Write the attributes that an execution was started with. Add those that name the schedule which started it."""
     form = execution.form
     message = SearchAttributes() if form is None else typed(form.search_attributes, types)
     values = scheduled_by(execution.run)
@@ -96,7 +96,7 @@ def write_config(execution: Execution) -> WorkflowExecutionConfig:
 
 
 def write_extended(execution: Execution, history: FunctionHistory | None = None) -> WorkflowExecutionExtendedInfo:
-    """Write which request has started it, and whether it was asked to cancel."""
+    """Write which request started the execution, and whether its cancellation was requested."""
     function = None if history is None else history.function
     requested = execution.run.cancel_requested if function is None else function.cancel
     info = WorkflowExecutionExtendedInfo(cancel_requested=requested is not None)
@@ -107,7 +107,7 @@ def write_extended(execution: Execution, history: FunctionHistory | None = None)
 
 
 def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityInfo]:
-    """Write the current attempt as an activity, with what it waits for. Returns nothing if the execution has ended."""
+    """Write the current attempt as a pending activity, with what it waits for. Return [] if the execution has ended."""
     if execution.over:
         return []
     run = execution.run
@@ -130,7 +130,7 @@ def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityI
 def write_history(
     execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
 ) -> list[HistoryEvent]:
-    """Write the event of the start, the record of a function and, if the run has ended, the event of the end."""
+    """Write the start event, the events of a function and, if the run has ended, the end event."""
     events = [_write_start(execution, types), *([] if history is None else write_function_events(history))]
     return [*events, write_end(execution, len(events) + 1)] if execution.over else events
 
@@ -163,7 +163,7 @@ def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent
 
 
 def _input(execution: Execution) -> Payloads:
-    """Return the arguments as the client sent them, if they are still those of the run."""
+    """Return the arguments of the execution, as the client sent them if they still equal the input of the run."""
     values = None if execution.first.input is None else orjson.loads(execution.first.input)
     if execution.form is not None and same_arguments(execution.form.input, values):
         return execution.form.input
@@ -171,7 +171,7 @@ def _input(execution: Execution) -> Payloads:
 
 
 def write_end(execution: Execution, number: int = 2) -> HistoryEvent:
-    """Write the event of its end, the last of this many."""
+    """Write the event of the end of an execution. `number` is its event id."""
     run = execution.run
     event = HistoryEvent(event_id=number, event_time=write_timestamp(run.finished or run.created))
     match run.status:

@@ -1,6 +1,6 @@
 """Import schedules from a Temporal cluster and export them to one, through the cluster's own API.
 
-Both begin with a plan for all schedules; nothing is changed before it is complete.
+Both first make a plan for all schedules. Nothing is changed before the plan is complete.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ostinato.store.contract import Operation, sql
 
 @contextmanager
 def cluster_errors(address: str) -> Iterator[None]:
-    """Raise errors of the cluster as OstinatoError."""
+    """Raise errors of the cluster in this block as `OstinatoError`."""
     try:
         yield
     except RPCError as problem:
@@ -52,7 +52,10 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step for one schedule. `verb` is `create`, `update`, `unchanged`, or `refuse` with the reason in `words`."""
+    """What a plan does with one schedule: `verb` is `create`, `update`, `unchanged` or `refuse`.
+
+    `words` describe the change, or give the reason of a refusal. `do` carries it out.
+    """
 
     name: str
     verb: str
@@ -65,7 +68,10 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """A plan of an import or export. `first` runs before the steps; `notes` are for the user to read before."""
+    """A plan of an import or export. `notes` are for the user to read before the plan is carried out.
+
+    `first`, if given, is carried out before the steps.
+    """
 
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -80,7 +86,7 @@ class Plan:
         return any(step.do is not None for step in self.steps)
 
     def count(self, *, done: bool) -> str:
-        """Summarize the steps: `2 to create, 1 unchanged`."""
+        """Return the numbers of steps as text, such as `2 to create, 1 unchanged`."""
         counts = Counter(step.verb for step in self.steps)
         words = {"create": "to create", "update": "to update", "unchanged": "unchanged", "refuse": "cannot be moved"}
         if done:
@@ -89,7 +95,7 @@ class Plan:
         return ", ".join(parts) or "nothing to move"
 
     async def apply(self, progress: Callable[[int, int], None] = lambda done, of: None) -> dict[str, str]:
-        """Carry out all steps, even if some fail. Returns the errors, by the schedule's name."""
+        """Carry out all steps, even if some fail. Return a dict from schedule name to error."""
         problems: dict[str, str] = {}
         if self.first is not None:
             await self.first()
@@ -114,7 +120,10 @@ class Cluster:
     async def connect(
         cls, address: str, namespace: str, *, tls: bool = False, ca: bytes | None = None, key: str | None = None
     ) -> Cluster:
-        """Connect to a cluster. `ca` are certificates to trust; `key` is sent with every call. Raises Unreachable."""
+        """Connect to a cluster. Raises `Unreachable` if it does not answer.
+
+        `ca` are certificates to trust. `key` is an API key that is sent with every call.
+        """
         security: bool | TLSConfig = TLSConfig(server_root_ca_cert=ca) if ca is not None else tls
         try:
             client = await Client.connect(address, namespace=namespace, api_key=key, tls=security)
@@ -123,12 +132,12 @@ class Cluster:
         return cls(client, namespace)
 
     async def namespace_id(self) -> str:
-        """Return the id that the cluster gave the namespace. The jitter of its schedules depends on it."""
+        """Return the id that the cluster gave the namespace. The jitter of the cluster's schedules depends on it."""
         request = DescribeNamespaceRequest(namespace=self.namespace)
         return (await self.client.workflow_service.describe_namespace(request)).namespace_info.id
 
     async def attributes(self) -> dict[str, str]:
-        """Return the registered search attributes, with their types."""
+        """Return a dict from name to type of the search attributes that are registered in the cluster."""
         request = ListSearchAttributesRequest(namespace=self.namespace)
         answer = await self.client.operator_service.list_search_attributes(request)
         return {name: TYPES[number] for name, number in answer.custom_attributes.items() if number in TYPES}
@@ -154,7 +163,7 @@ class Cluster:
                 return
 
     async def describe(self, name: str) -> DescribeScheduleResponse | None:
-        """Read a schedule. Returns None if the cluster has none with this id."""
+        """Return the description of a schedule, or None if the cluster has no schedule with this id."""
         request = DescribeScheduleRequest(namespace=self.namespace, schedule_id=name)
         try:
             return await self.client.workflow_service.describe_schedule(request)
@@ -167,7 +176,7 @@ class Cluster:
 async def plan_import(
     cluster: Cluster, app: Ostinato, *, query: str = "", match: str = "*", paused: bool = False
 ) -> Plan:
-    """Plan to copy schedules from the cluster. With `paused`, the copies are paused."""
+    """Return a plan to copy schedules from the cluster. With `paused`, the copies are paused."""
     ours = await registered(app)
     theirs = await cluster.attributes()
     types = {**theirs, **ours}
@@ -198,7 +207,7 @@ async def plan_import(
 async def _plan_import(
     app: Ostinato, name: str, described: DescribeScheduleResponse, types: Mapping[str, str], seed: str, paused: bool
 ) -> tuple[Step, set[str]]:
-    """Return the step of one schedule, and the search attributes that it needs."""
+    """Return the step for one schedule, and the names of the search attributes that the schedule needs."""
     request = CreateScheduleRequest(schedule_id=name, schedule=described.schedule)
     if described.memo.fields:
         request.memo.CopyFrom(described.memo)
@@ -261,7 +270,7 @@ async def _replace(schedules: WireSchedules, name: str, definition: Definition, 
 
 
 async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> Plan:
-    """Plan to copy schedules to the cluster. With `paused`, the copies are paused."""
+    """Return a plan to copy schedules to the cluster. With `paused`, the copies are paused."""
     ours = await registered(app)
     theirs = await cluster.attributes()
     namespace_id = await cluster.namespace_id()
@@ -295,7 +304,10 @@ async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paus
 async def _plan_export(
     cluster: Cluster, wire_schedule: WireSchedule, types: Mapping[str, str], paused: bool
 ) -> tuple[Step, set[str]]:
-    """Return the step of one schedule, and the search attributes that it needs."""
+    """Return the step for one schedule, and the names of the search attributes that the schedule needs.
+
+    Raises `Conflict` if Temporal's messages cannot express the schedule.
+    """
     schedule = wire_schedule.schedule
     name = schedule.name
     message = write_schedule(wire_schedule, types)
@@ -307,7 +319,7 @@ async def _plan_export(
     fields: dict[str, Any] = {"namespace": cluster.namespace, "schedule_id": name, "schedule": message, "memo": memo}
     fields["search_attributes"] = search
     service = cluster.client.workflow_service
-    request_id = call_id()  # one for all retries of the client, so that none is refused because of an earlier one
+    request_id = call_id()  # the same for all retries, so that no retry is refused because an earlier try succeeded
     if described is None:
         create = CreateScheduleRequest(request_id=request_id, identity="ostinato export", **fields)
         words = f"{schedule.spec.describe()} → {target_words(schedule.action)}"

@@ -1,7 +1,7 @@
 """Let Temporal's clients use journeys.
 
-A workflow type that is not the name of a job is the name of a journey. A signal submits the step with its name, and the
-workflow's result is the journey's output.
+A workflow type that is not the name of a job or a function is the name of a journey. A signal submits the step with its
+name, and the workflow's result is the journey's output.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from ostinato.schedules.model import Action
 
 
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
-    """Check the start of a journey and make its run, due at `at` or now, without storing it. Returns None if there is
-    no such journey; raises Wrong."""
+    """Check the start of a journey and make its run, due at `at` or now, without storing it.
+
+    Return None if there is no such journey. Raises `Wrong` if the name is that of an API, or if there are several
+    arguments.
+    """
     if app.engine.find_job(start.name) is not None:
         return None
     try:
@@ -48,8 +51,10 @@ async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> R
 
 
 async def send_signal(call: Call, run: Run, request: Any) -> None:
-    """Submit the step that a signal names. The signal's argument is the step's input; without an argument, the input is
-    an empty object."""
+    """Submit the step that a signal names. Raises `Wrong` if the signal has several arguments.
+
+    The argument of the signal is the input of the step. Without an argument, the input is an empty object.
+    """
     values = [value_of(payload, f"input[{n}]") for n, payload in enumerate(request.input.payloads)]
     if len(values) > 1:
         raise Wrong("input", f"has {len(values)} arguments; a step takes one")
@@ -58,7 +63,10 @@ async def send_signal(call: Call, run: Run, request: Any) -> None:
 
 
 async def with_output(app: Ostinato, run: Run) -> Run:
-    """Return the run of a journey that has succeeded with its output; return any other run unchanged."""
+    """Return the run with the journey's output as its result, if it is a journey that has succeeded.
+
+    Return any other run unchanged.
+    """
     if run.kind != JOURNEY or run.status is not Status.SUCCEEDED:
         return run
     return replace(run, result=orjson.dumps((await app.journeys.result(run.root_id)).output).decode())

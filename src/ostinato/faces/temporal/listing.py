@@ -1,4 +1,4 @@
-"""Find executions by a query, newest first, and count them."""
+"""Find executions by a query, the newest first, and count executions."""
 
 from __future__ import annotations
 
@@ -25,15 +25,18 @@ STATUS_NAMES: dict[int, str] = {
 
 
 def count_all(namespace: str) -> Operation[list[Row]]:
-    """Count executions. Returns rows of a status and a number."""
+    """Count the executions of a namespace. Return rows of a status and a count."""
     return (yield sql("count_temporal_executions", namespace=namespace))
 
 
 async def find_executions(
     call: Call, query: Query, types: Mapping[str, str], before: str | None
 ) -> AsyncIterator[Execution]:
-    """Yield executions that the caller may see, newest first. `types` are the types of search attributes. With
-    `before`, yield only runs with smaller ids."""
+    """Yield executions that match a query and that the caller may see, the newest first.
+
+    `types` is a dict from search attribute to type. With `before`, yield only executions whose newest attempt has a
+    smaller id.
+    """
     app = call.app
     workflow_id = query.exactly.get("WorkflowId")
     if workflow_id is not None:
@@ -60,13 +63,13 @@ async def find_executions(
 
 
 async def _visible(call: Call, executions: Sequence[Execution]) -> list[Execution]:
-    """Return the executions without those that a read guard hides from the caller."""
+    """Return the executions that no read guard hides from the caller."""
     hidden = await call.find_hidden_runs(execution.run for execution in executions)
     return [execution for execution in executions if execution.run_id not in hidden]
 
 
 def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that returns the value of an attribute of an execution, for a query."""
+    """Return a function from the name of an attribute to its value in an execution. A query calls it."""
     first, run = execution.first, execution.run
 
     def value(name: str) -> Any:
@@ -98,8 +101,10 @@ def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str],
 
 
 def _started_with(execution: Execution, name: str) -> dict[str, Any]:
-    """Return a search attribute that an execution was started with, as `{name: value}`; empty if it has none. The start
-    has checked that the value is JSON."""
+    """Return a search attribute that an execution was started with, as `{name: value}`, or {} if it has none.
+
+    The value is JSON, because the start has checked it.
+    """
     form = execution.form
     if form is None or name not in form.search_attributes.indexed_fields:
         return {}

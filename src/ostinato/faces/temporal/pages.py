@@ -1,5 +1,8 @@
-"""Tokens of pages. A token is valid only for the call and the namespace that it was made for: as a cursor of another
-list it would silently leave out a part."""
+"""Tokens of pages.
+
+A token is valid only for the call and the namespace that it was made for. In another list its cursor would silently
+leave out items.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,7 @@ class Page:
         return self._check(cursor.encode()) + cursor.encode()
 
     def read(self, token: bytes) -> str:
-        """Return the cursor in a token; an empty one for the first page. Raises Wrong if the token is not of this
-        call."""
+        """Return the cursor in a token, or "" for the first page. Raises `Wrong` if the token is not of this call."""
         check, cursor = token[:_CHECK], token[_CHECK:]
         if token and check != self._check(cursor):
             raise Wrong("next_page_token", "is not one that was given out here")

@@ -1,4 +1,4 @@
-"""Read payloads as JSON values and as arguments of jobs, and write them."""
+"""Read payloads as JSON values and as arguments of jobs, and write payloads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NULL = b"binary/null"
 
 
 def value_of(payload: Payload, field: str) -> Any:
-    """Return the JSON value of a payload. Raises Wrong if it is not JSON."""
+    """Return the JSON value of a payload. Raises `Wrong` if the payload is not JSON."""
     encoding = payload.metadata.get("encoding", b"")
     if encoding == _NULL:
         return None
@@ -42,8 +42,11 @@ def payload_of(value: Any) -> Payload:
 
 
 def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
-    """Read the input of a workflow type: by name if this process has its code, else by position, until it runs. Raises
-    Wrong if it does not take the input."""
+    """Return the input of a workflow type, as a dict from parameter names to values.
+
+    If this process does not have the code, the dict has the list of values under `BY_POSITION`; the parameter names are
+    filled in when the run begins. Raises `Wrong` if the workflow type does not accept the input.
+    """
     definition = workflow_type.definition
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
     if not values:
@@ -59,13 +62,19 @@ def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> di
 
 
 def values_of(payloads: Payloads, field: str) -> Any:
-    """Read arguments that are one value: none is null, several are a list. Raises Wrong."""
+    """Return arguments as one value: None without arguments, a list for several arguments.
+
+    Raises `Wrong` if an argument is not JSON.
+    """
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
     return values if len(values) > 1 else values[0] if values else None
 
 
 def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
-    """Write an input that no Temporal client sent: as one argument, an object, unless the input is by position."""
+    """Write an input that no Temporal client sent. It becomes one argument, an object.
+
+    An input by position becomes one argument for each position.
+    """
     if not input:
         return Payloads()
     values: Iterable[Any] = input[BY_POSITION] if BY_POSITION in input else [dict(input)]
@@ -73,7 +82,7 @@ def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
 
 
 def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
-    """Return whether the payloads contain the input of a run."""
+    """Return whether the payloads have the same values as the input of a run."""
     try:
         values = [value_of(payload, "input") for payload in payloads.payloads]
     except Wrong:
@@ -83,7 +92,10 @@ def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
 
 
 def memo_of(memo: Memo, field: str) -> dict[str, Any] | None:
-    """Return the fields of a memo that are JSON. Only the form contains the others."""
+    """Return a dict of the fields of a memo that are JSON, or None if there are none.
+
+    The other fields are kept only in the stored form.
+    """
     values: dict[str, Any] = {}
     for name, payload in memo.fields.items():
         try:

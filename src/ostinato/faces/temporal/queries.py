@@ -1,7 +1,7 @@
-"""The query language of lists: `TaskQueue = 'mail' AND StartTime > '2026-01-01T00:00:00Z'`.
+"""The query language of Temporal's lists: `TaskQueue = 'mail' AND StartTime > '2026-01-01T00:00:00Z'`.
 
-A query is compiled to a tree of functions of an object's attributes. Names and types are checked at that time, so that
-a wrong query is an error and not an empty list.
+A query is compiled to functions that test the attributes of an object. Names and types are checked when it is compiled,
+so that a wrong query is an error and not an empty list.
 """
 
 from __future__ import annotations
@@ -48,8 +48,11 @@ class QueryError(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A compiled query. `names` are the attributes that it uses. `exactly` maps attributes to the one value that they
-    must have. `group` is the attribute by which a count is split."""
+    """A compiled query.
+
+    `names` are the attributes that it uses. `exactly` is a dict from an attribute to the only value that it may have.
+    `group` is the attribute by which counts are grouped.
+    """
 
     test: Test
     names: frozenset[str]
@@ -61,7 +64,10 @@ class Query:
 
 
 def read_query(text: str, types: Mapping[str, str], *, grouping: bool = False) -> Query:
-    """Compile a query. `types` are the types of all attributes. `grouping` allows GROUP BY. Raises QueryError."""
+    """Compile a query. `types` is a dict from attribute to type. `grouping` allows GROUP BY.
+
+    Raises `QueryError` if the query is wrong, and `OstinatoError` if it uses an unknown attribute.
+    """
     if len(text) > _LONGEST:
         raise QueryError(f"it has {len(text):,} characters; at most {_LONGEST:,} are allowed")
     return _Reader(text, types, grouping).query()
@@ -99,7 +105,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Reader:
-    """A recursive descent parser. Its methods return a test, and the attributes that must have one certain value."""
+    """A recursive descent parser.
+
+    Its methods return a test, and a dict of the attributes that must have a certain value for the test to be true.
+    """
 
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:
         self._tokens = list(_tokens(text))
@@ -243,7 +252,7 @@ class _Reader:
 
 
 def _as(kind: str, value: Any, name: str) -> Any:
-    """Convert a value in a query to the type of the attribute. Raises QueryError."""
+    """Return a value of a query, converted to the type of the attribute. Raises `QueryError` if it has another type."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     match kind:
         case "Keyword" | "Text" | "KeywordList" if isinstance(value, str):
@@ -267,7 +276,10 @@ def _as(kind: str, value: Any, name: str) -> Any:
 
 
 def _equal(kind: str, operand: Any) -> Callable[[Any], bool]:
-    """Return a test for equality. A list equals each of its items. A text equals each text whose words it contains."""
+    """Return a function that tests whether a value equals the operand.
+
+    A list equals the operand if it contains the operand. A text equals the operand if it contains all its words.
+    """
     if kind == "KeywordList":
         return lambda value: operand in _list(value)
     if kind == "Text":

@@ -85,7 +85,7 @@ from ostinato.model import Run, Status, Timer
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
 _LONGEST_WAIT = 20.0  # seconds that a call waits for the end of an execution
-_PAGE_BYTES = 2 << 20  # of events in one answer
+_PAGE_BYTES = 2 << 20  # bytes of events in one answer
 _CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
 
 
@@ -105,7 +105,7 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Signal the function that runs with this workflow id, or start one that has the signal from the beginning."""
+        """Signal the function that runs under a workflow id, or start one that gets the signal at its beginning."""
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -132,7 +132,7 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def QueryWorkflow(self, request: Any, call: Call) -> QueryWorkflowResponse:
-        """Answer from the state that a function shows, also when it is over."""
+        """Answer a query from the state that a function shows. This also works after the function has ended."""
         query = read_id(request.query.query_type, "query.query_type")
         execution = await _read_visible(call, request.execution)
         run = execution.run
@@ -150,9 +150,13 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
-        """With `wait_new_event`, wait for the end, for a while; if it does not come, the answer has a token, with which
-        the client asks again. What a function does until its end is shown to callers that do not wait: it may be
-        recorded later than what comes after it."""
+        """Return a page of the history.
+
+        With `wait_new_event`, wait some time for the end of the execution. If it has not ended then, the answer has a
+        token with which the client asks again. Until the end, a caller that waits gets only the start event. It gets a
+        function's other events after the end, because before that an event may be recorded later than events that
+        follow it.
+        """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
         execution = await _read_visible(call, request.execution, run_id)
@@ -204,7 +208,7 @@ class RunCalls(Calls):
         read_id(request.signal_name, "signal_name")
         request_id = read_request_id(request.request_id)
         execution = await _read_target_execution(call, request)
-        # A signal with a request id may repeat one that has ended the execution.
+        # A signal with a request id may be a retry of the signal that ended the execution.
         if execution.over and request_id is None:
             raise NotFound(OVER)
         if execution.run.kind == JOURNEY:
@@ -263,7 +267,10 @@ class RunCalls(Calls):
 async def _start(
     call: Call, request: Any, workflow_type: WorkflowType, conflict: int, message: Message | None = None
 ) -> tuple[str, bool]:
-    """Start what a request asks for; `message` is what it signals. Returns the run id, and whether it was started."""
+    """Start the execution that a request asks for. Return its run id, and whether it is new.
+
+    `message` is the signal that the request sends with the start.
+    """
     app = call.app
     for name, enum in (
         ("workflow_id_reuse_policy", WorkflowIdReusePolicy),
@@ -287,7 +294,7 @@ async def _start(
 
 
 async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
-    """Make the run of a start, without storing it, and the timer of its deadline."""
+    """Make the run of a start, without storing it. Return the run, and the timer of its deadline or None."""
     if start.kind == FUNCTION:
         return await app.functions.prepare(start.name, start.input, at=at, **start.options)
     journey = await prepare_journey(app, start, at)
@@ -295,8 +302,10 @@ async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Ru
 
 
 def _conflict_of_signal(request: Any) -> int:
-    """The policy for a workflow id that is in use, of a signal with start: unless it says otherwise, the signal goes to
-    the execution that runs."""
+    """Return the policy of a signal with start, for a workflow id that is in use.
+
+    By default the signal goes to the running execution. Raises `Wrong` for the policy FAIL.
+    """
     policies = WorkflowIdConflictPolicy
     if request.workflow_id_conflict_policy == policies.WORKFLOW_ID_CONFLICT_POLICY_FAIL:
         raise Wrong("workflow_id_conflict_policy", "FAIL is not possible for a signal with start")
@@ -307,7 +316,7 @@ def _conflict_of_signal(request: Any) -> int:
 
 
 async def _send_message(call: Call, execution: Execution, request: Any, request_id: str | None) -> None:
-    """Send a signal to a function. Raises NotFound if it is over."""
+    """Send a signal to a function. Raises `NotFound` if the function has ended."""
     payload = values_of(request.input, "input")
     try:
         await call.app.functions.send(execution.run.id, request.signal_name, payload, id=message_id(request_id))
@@ -316,13 +325,13 @@ async def _send_message(call: Call, execution: Execution, request: Any, request_
 
 
 async def _read_history(call: Call, execution: Execution, *, whole: bool = True) -> list[HistoryEvent]:
-    """Read the events of an execution; unless `whole`, only those of its start and its end."""
+    """Return the events of an execution. Unless `whole`, return only those of its start and its end."""
     history = await read_function_history(call.app, execution) if whole else None
     return write_history(execution, await call.attribute_types(), history)
 
 
 def _one_page(events: Sequence[HistoryEvent], most: int) -> list[HistoryEvent]:
-    """The first of these events: as many as a page may have, and as fit into one message."""
+    """Return the first events: at most `most`, and at most `_PAGE_BYTES` bytes, but at least one."""
     page: list[HistoryEvent] = []
     size = 0
     for event in events[: read_page_size(most, "maximum_page_size")]:
@@ -334,13 +343,13 @@ def _one_page(events: Sequence[HistoryEvent], most: int) -> list[HistoryEvent]:
 
 
 def _read_cursor(cursor: str) -> tuple[str, int]:
-    """The run id of a history's next page, and how many events the pages before had."""
+    """Return the run id in a cursor, and how many events the pages before it had."""
     run_id, _, seen = cursor.partition(" ")
     return run_id, int(seen) if seen.isdecimal() else int(bool(run_id))
 
 
 def _read_delay(delay: Duration, now: Micros) -> datetime | None:
-    """Return when a start with this delay is due; None for at once."""
+    """Return when a start with a delay is due, or None if it is due at once. Raises `Wrong` if the delay is invalid."""
     length = read_length(delay, "workflow_start_delay")
     try:
         return to_datetime(now + length) if length else None
@@ -355,7 +364,7 @@ def _check_policies(request: Any) -> None:
 
 
 def _make_form(request: Any) -> NewWorkflowExecutionInfo:
-    """Return the fields of a start that the action of a schedule also has. They are stored with the run."""
+    """Return the fields of a start that a schedule's action has, too. They are stored with the run."""
     form = NewWorkflowExecutionInfo()
     request_fields = request.DESCRIPTOR.fields_by_name
     for field in form.DESCRIPTOR.fields:
@@ -370,7 +379,7 @@ def _make_form(request: Any) -> NewWorkflowExecutionInfo:
 
 
 async def _waits_for(call: Call, execution: Execution) -> str:
-    """Return why the execution waits: the run's own reason, or that no node serves its queue."""
+    """Return why the execution waits: that no node serves its queue, or else the run's own reason, or ""."""
     run = execution.run
     if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
         return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"
@@ -378,8 +387,10 @@ async def _waits_for(call: Call, execution: Execution) -> str:
 
 
 async def _read_visible(call: Call, ids: Any, run_id: str = "") -> Execution:
-    """Return the execution with these ids. `run_id` is used if the ids have none. Raises NotFound, also if a read guard
-    hides the execution from the caller."""
+    """Return the execution with the given ids. `run_id` is used if `ids` has no run id.
+
+    Raises `NotFound` if there is none, or if a read guard hides it from the caller.
+    """
     workflow_id = read_id(ids.workflow_id, "execution.workflow_id")
     execution = await read_execution(call.app, workflow_id, ids.run_id or run_id)
     if await call.find_hidden_runs([execution.run]):
@@ -400,7 +411,7 @@ def _read_target(request: Any) -> Target:
 
 
 async def _wait_for_end(call: Call, execution: Execution) -> None:
-    """Wait until the execution has ended, the longest wait has passed, or the server stops."""
+    """Wait until the execution has ended, `_LONGEST_WAIT` has passed, or the server stops."""
     waiting = asyncio.ensure_future(call.app.engine.waiters.wait(execution.run_id))
     done = asyncio.Event()
     waiting.add_done_callback(lambda _: done.set())

@@ -139,7 +139,7 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """List a schedule's times, with jitter, after the start and up to the end, whatever its state."""
+        """List the times of a schedule, with jitter, after the start and up to the end. Its state does not matter."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")
@@ -158,8 +158,10 @@ async def _type_of(call: Call, request: Any) -> WorkflowType:
 
 
 async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
-    """Return the schedules without runs of journeys that a read guard hides from the caller. Buffered runs stay,
-    because answers only count them."""
+    """Return the schedules without the runs of journeys that a read guard hides from the caller.
+
+    Buffered runs are kept, because answers show only their number.
+    """
     roots = {run.root_id for schedule in schedules for run in schedule.recent if run.kind == JOURNEY}
     roots |= {run.root_id for schedule in schedules for run in schedule.live if not run.waiting}
     hidden = await call.find_hidden_journeys(roots)
@@ -193,8 +195,10 @@ def _times(schedule: model.Schedule, first: Micros, last: Micros) -> Iterator[Mi
 async def find_schedules(
     schedules: WireSchedules, query: Query, types: Mapping[str, str], after: str = "", scan: int = _SCAN
 ) -> AsyncIterator[model.Schedule]:
-    """Yield open schedules that match a query, by name, beginning after the name `after`. Reads `scan` schedules at a
-    time."""
+    """Yield open schedules that match a query, ordered by name, beginning after the name `after`.
+
+    It reads `scan` schedules at a time.
+    """
     counting = "ScheduleRunningWorkflowCount" in query.names
     while True:
         page = await schedules.page(after, scan)
@@ -211,7 +215,7 @@ async def find_schedules(
 
 
 def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that returns the value of an attribute of a schedule, for a query."""
+    """Return a function from the name of an attribute to its value in a schedule. A query calls it."""
 
     def value(name: str) -> Any:
         match name:
@@ -252,7 +256,7 @@ def read_token(token: bytes) -> int | None:
 
 
 def digest_of(request: Any) -> str:
-    """Return a digest of a request's arguments. It does not depend on the client's identity."""
+    """Return a digest of a request's arguments. The client's identity does not change it."""
     message = type(request)()
     message.CopyFrom(request)
     message.ClearField("identity")

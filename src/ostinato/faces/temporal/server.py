@@ -1,4 +1,4 @@
-"""The gRPC server, in the process and the event loop of the engine."""
+"""The gRPC server for Temporal's clients. It runs in the process and the event loop of the engine."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ _OPTIONS = (
 
 
 class WireServer:
-    """The gRPC server. It binds its port when it is created. Create it before the engine starts, so that a port in use
-    stops the process before any work begins."""
+    """The gRPC server. It binds its port when it is created.
+
+    Create it before the engine starts, so that a port in use ends the process before any work begins.
+    """
 
     def __init__(self, door: Door, where: Listening) -> None:
         self.wire = Wire(door)
@@ -57,8 +59,10 @@ class WireServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
-        """Answer calls inside the `async with` block; yields the address. At the end, calls that wait return, and
-        others have a few seconds to finish."""
+        """Answer calls inside the `async with` block. Yield the address.
+
+        At the end of the block, calls that wait return, and other calls have `_GRACE` seconds to finish.
+        """
         await self.wire.door.app.store.run(lambda _: mark_schedules())
         await self._server.start()
         try:

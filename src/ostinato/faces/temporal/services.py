@@ -1,4 +1,4 @@
-"""The gRPC services: the calls that Ostinato has, and for every other an error that says what to use instead."""
+"""The gRPC services. A call that Ostinato does not have fails with an error that says what to use instead."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ostinato.faces.temporal.system import SystemCalls
 
 _WORKERS = "Temporal's workers have no part here: an Ostinato app runs workflow types, as its jobs and functions"
 _UPDATES = "jobs and functions take no updates; send a function a signal, and query its state"
-# Why Ostinato does not have a call, by the beginning of its name. The first that fits is used.
+# From the beginning of a call's name to the reason why Ostinato does not have it. The first match is used.
 _WHY = {
     "UpdateWorkflowExecution": _UPDATES,
     "PollWorkflowExecutionUpdate": _UPDATES,
@@ -43,7 +43,7 @@ def why(name: str) -> str:
 
 
 def _service(servicer: Any, *calls: type[Calls]) -> Any:
-    """Return a servicer with these calls. `absent` answers every other call of the service."""
+    """Return a servicer class with the given calls. `absent` answers all other calls of the service."""
     service: Any = type(servicer.__name__, (*calls, servicer), {})
     for name in dir(servicer):
         if name[0].isupper() and getattr(service, name) is getattr(servicer, name):
@@ -59,8 +59,10 @@ _NOT_SERVING = b"\x08\x02"
 
 
 def health(wire: Wire) -> grpc.GenericRpcHandler:
-    """Return gRPC's health service, without authentication. Its two messages are encoded by hand, to save a
-    dependency."""
+    """Return gRPC's health service, which needs no authentication.
+
+    Its two messages are encoded by hand, to save a dependency.
+    """
 
     async def check(request: bytes, context: Any) -> bytes:
         return _SERVING if wire.door.app.ready() and not wire.closing.is_set() else _NOT_SERVING

@@ -21,7 +21,10 @@ _LISTED = 10  # calendars, cron strings and intervals, each, in a list of schedu
 
 
 def read_spec(message: ScheduleSpec, field: str) -> Spec:
-    """Return the canonical spec of a message, with the checks of Temporal's server. Raises Wrong or SpecError."""
+    """Return the canonical spec of a message, after the checks that Temporal's server makes.
+
+    Raises `Wrong` if a time or a duration is invalid, and `SpecError` if another part is.
+    """
     lists = (*_CALENDARS, "cron_string", "interval")
     check_temporal_size({name: [None] * len(getattr(message, name)) for name in lists})  # before anything is copied
     document: dict[str, Any] = {
@@ -66,7 +69,7 @@ def _strings(calendar: CalendarSpec) -> dict[str, Any]:
 
 
 def write_spec(spec: Spec) -> ScheduleSpec:
-    """Write the canonical form of a spec. Raises SpecError if Temporal's messages cannot express it."""
+    """Write the canonical form of a spec as a message. Raises `SpecError` if Temporal's messages cannot express it."""
     message = ScheduleSpec()
     message.CopyFrom(_cached_message(spec))
     return message
@@ -74,7 +77,10 @@ def write_spec(spec: Spec) -> ScheduleSpec:
 
 @lru_cache(maxsize=4096)
 def _cached_message(spec: Spec) -> ScheduleSpec:
-    """Return the message of a spec, with the end and step of each range. Do not change it: many schedules share it."""
+    """Return the message of a spec, with the end and the step of each range filled in.
+
+    Do not change the message, because many schedules share it.
+    """
     message: ScheduleSpec = ParseDict(spec_to_temporal(spec), ScheduleSpec())
     for calendar in (*message.structured_calendar, *message.exclude_structured_calendar):
         for name in _FIELDS:
@@ -85,7 +91,7 @@ def _cached_message(spec: Spec) -> ScheduleSpec:
 
 
 def shorten(spec: ScheduleSpec) -> ScheduleSpec:
-    """Shorten a spec, in place, to the parts that lists of schedules show."""
+    """Shorten a spec in place to what lists of schedules show, and return it."""
     for name in (*_CALENDARS, "cron_string", "interval"):
         del getattr(spec, name)[_LISTED:]
     spec.ClearField("timezone_data")

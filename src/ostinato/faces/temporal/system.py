@@ -1,7 +1,6 @@
-"""Temporal's calls about the system and its namespaces.
+"""Temporal's calls about the system and its namespaces, and the polls of workers.
 
-Also the polls of workers. They get empty answers after a while, so that a process which starts a worker beside its
-client does not fail.
+A poll gets an empty answer after a while. So a process that starts a worker beside its client does not fail.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ _POLL = 60.0  # seconds until a poll is answered
 
 class SystemCalls(Calls):
     async def GetSystemInfo(self, request: Any, context: Any) -> GetSystemInfoResponse:
-        """Return the server's version and capabilities, without authentication: clients call this before anything
-        else."""
+        """Return the server's version and capabilities. No token is needed, because clients call this first."""
         capabilities = GetSystemInfoResponse.Capabilities(
             signal_and_query_header=True,
             internal_error_differentiation=True,
@@ -61,7 +59,10 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def DescribeNamespace(self, request: Any, call: Call) -> DescribeNamespaceResponse:
-        """Describe a namespace. Its id is its name; a cluster computes jitter from the id, so an import needs it."""
+        """Describe a namespace. Its id is its name.
+
+        An import reads the id, because a cluster computes the jitter of its schedules from it.
+        """
         name = request.namespace or request.id or call.app.namespace
         for namespace in await _visible_namespaces(call):
             if namespace.name == name:
@@ -106,12 +107,12 @@ class SystemCalls(Calls):
 
 
 async def _hold(call: Call) -> None:
-    """Wait until it is time to answer a poll, or until the server stops."""
+    """Wait `_POLL` seconds before a poll is answered, or until the server stops."""
     await wait_for_event(call.wire.closing, call.limit_wait(_POLL))
 
 
 async def _visible_namespaces(call: Call) -> list[NamespaceInfo]:
-    """List the namespaces that the caller may see."""
+    """Return the namespaces that the caller may see."""
     token, app = call.who.token, call.wire.door.app
     namespaces = await app.namespaces()
     if app.namespace not in {namespace.name for namespace in namespaces}:

@@ -15,7 +15,7 @@ _MILLENNIUM: Micros = 1_000 * 366 * 86_400 * SECOND
 
 
 def read_duration(value: Duration, field: str) -> Micros:
-    """Read a duration, without fractions of a microsecond. Raises Wrong."""
+    """Read a duration; fractions of a microsecond are cut off. Raises `Wrong` if it is not a valid duration."""
     seconds, nanos = value.seconds, value.nanos
     if abs(seconds) > _LONGEST or abs(nanos) >= _NANOS or (seconds and nanos and (seconds < 0) != (nanos < 0)):
         raise Wrong(field, f"{seconds} s and {nanos} ns are not a duration")
@@ -23,7 +23,7 @@ def read_duration(value: Duration, field: str) -> Micros:
 
 
 def read_length(value: Duration, field: str) -> Micros:
-    """Read a duration that is neither negative nor longer than a thousand years. Raises Wrong."""
+    """Read a duration. Raises `Wrong` if it is negative or longer than a thousand years."""
     length = read_duration(value, field)
     if length < 0:
         raise Wrong(field, f"{length / SECOND:g} s is negative")

@@ -1,7 +1,7 @@
-"""The operations on schedules that Temporal's calls need: they store the client's messages, and make several changes at
-once.
+"""The operations on schedules that Temporal's calls need.
 
-A form is a message of a client, stored byte for byte; this module does not read its content.
+They store the client's messages, and can make several changes in one transaction. A form is a message of a client,
+stored byte for byte. This module does not read the content of a form.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _FIRST_STEP = 50  # times that a backfill runs in the transaction that creates i
 class Form:
     """The messages that a client sent with a schedule.
 
-    The workflow ids of its runs begin with `workflow_id`, or are `workflow_id` if `keep`. `action` is the message of
-    its action, `about` the message of its memo and search attributes. Each is None if another face has changed the
-    schedule since, so that the message no longer describes it. `updated` is when a Temporal client last changed the
-    schedule.
+    The workflow ids of its runs begin with `workflow_id`; with `keep`, they are exactly `workflow_id`. `action` is the
+    message of the action. `about` is the message of the memo and the search attributes. Either is None if another
+    interface has changed the schedule since, so that the message no longer describes it. `updated` is the time when a
+    Temporal client last changed the schedule.
     """
 
     workflow_id: str
@@ -51,8 +51,11 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Changes to a schedule, made in the order of these fields. `pause` and `resume` contain the note, or None; if both
-    are given, the schedule is resumed."""
+    """Changes to a schedule: first pause or resume, then the triggers, then the backfills.
+
+    `pause` and `resume` are a note, or None if the schedule is not to be paused or resumed. If both are given, the
+    schedule is resumed.
+    """
 
     pause: str | None = None
     resume: str | None = None
@@ -62,8 +65,11 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class WireSchedule:
-    """A schedule with its unfinished and its recent runs, the workflow ids by run id, its form, and the types of the
-    namespace's search attributes."""
+    """A schedule with what Temporal's messages show of it.
+
+    `live` are its unfinished runs, and `recent` its last runs. `workflow_ids` is a dict from run id to workflow id.
+    `types` is a dict from each search attribute of the namespace to its type.
+    """
 
     schedule: Schedule
     live: Sequence[Live] = ()
@@ -74,7 +80,7 @@ class WireSchedule:
 
 
 class WireSchedules(Schedules):
-    """The operations behind Temporal's calls. Each change is one transaction, done once for each request id."""
+    """The operations behind Temporal's calls. Each change is one transaction, and is made once for each request id."""
 
     @classmethod
     def of(cls, schedules: Schedules) -> WireSchedules:
@@ -83,7 +89,7 @@ class WireSchedules(Schedules):
     async def create_with_form(
         self, schedule: Schedule, form: Form, patch: Patch, *, asked: str, request_id: str | None = None
     ) -> int:
-        """Create a schedule, store its form and apply the patch. Returns its conflict token."""
+        """Create a schedule, store its form and apply the patch. Return the schedule's conflict token."""
         schedule = replace(schedule, companion=COMPANION)
         call = self._call(schedule.name, "create", request_id, asked=asked)
         backfills = await self._new_backfills(schedule, patch)
@@ -111,10 +117,11 @@ class WireSchedules(Schedules):
         request_id: str | None = None,
         seed: str | None = None,
     ) -> int:
-        """Replace a schedule's definition and its form. Returns its conflict token.
+        """Replace a schedule's definition and its form. Return the schedule's conflict token.
 
-        `definition` returns the new definition for the stored schedule, `form` the new form for the stored one. `seed`
-        replaces the seed of the jitter. Raises `TokenMismatch` if `token` is not the schedule's.
+        `definition` takes the stored schedule and returns the fields to change. `form` takes the stored form, or None,
+        and returns the new one. `seed` replaces the seed of the jitter. Raises `TokenMismatch` if `token` is given and
+        the schedule has another token.
         """
         doors = self._around.doors
         call = self._call(name, "update", request_id, token, asked)
@@ -143,7 +150,7 @@ class WireSchedules(Schedules):
         return int(answer["token"])
 
     async def patch(self, name: str, patch: Patch, *, asked: str, request_id: str | None = None) -> int:
-        """Apply a patch. Returns the schedule's conflict token."""
+        """Apply a patch to a schedule. Return the schedule's conflict token."""
         call = self._call(name, "patch", request_id, asked=asked)
 
         async def prepare() -> Callable[[], Operation[edit.Answer]]:
@@ -154,7 +161,7 @@ class WireSchedules(Schedules):
         return int((await self._prepare_and_run(prepare, call))["token"])
 
     async def describe(self, name: str, recent: int) -> WireSchedule:
-        """Read a schedule with at most `recent` recent runs. Raises NotFound."""
+        """Return a schedule with at most `recent` recent runs. Raises `NotFound` if there is no such schedule."""
         namespace = self._around.namespace
 
         def read(_: int) -> Operation[list[WireSchedule]]:
@@ -166,7 +173,7 @@ class WireSchedules(Schedules):
         return (await self._around.store.read(read))[0]
 
     async def describe_all(self, schedules: Sequence[Schedule], recent: int) -> list[WireSchedule]:
-        """Return these schedules with their runs and forms, each with at most `recent` recent runs."""
+        """Return the schedules with their forms and runs, each with at most `recent` recent runs."""
 
         def read(_: int) -> Operation[list[WireSchedule]]:
             return (yield from _with_runs(schedules, recent))
@@ -174,7 +181,7 @@ class WireSchedules(Schedules):
         return await self._around.store.read(read) if schedules else []
 
     async def page(self, after: str, limit: int) -> list[Schedule]:
-        """List open schedules by name, beginning after the name `after`."""
+        """Return open schedules ordered by name, beginning after the name `after`."""
         namespace = self._around.namespace
 
         def read(_: int) -> Operation[list[Row]]:
@@ -184,7 +191,7 @@ class WireSchedules(Schedules):
         return list(await self._each(map(read_anyway, await self._around.store.read(read))))
 
     async def count(self) -> int:
-        """Count open schedules."""
+        """Return the number of open schedules."""
         namespace = self._around.namespace
 
         def read(_: int) -> Operation[int]:
@@ -197,8 +204,10 @@ class WireSchedules(Schedules):
 
 
 def mark_schedules() -> Operation[None]:
-    """Mark schedules that a node of an earlier version has created for a Temporal client, so that their runs get
-    workflow ids."""
+    """Mark the schedules that a node of an earlier version created for a Temporal client.
+
+    The runs of marked schedules get workflow ids.
+    """
     yield sql("mark_forms")
 
 
@@ -209,12 +218,15 @@ def _store_form(schedule: Schedule, form: Form, updated: Micros | None = None) -
 
 
 def _digests(schedule: Schedule) -> tuple[str, str]:
-    """Compute digests of a schedule's action, and of its memo and attributes."""
+    """Return a digest of a schedule's action, and a digest of its memo and attributes."""
     return digest(write_action(schedule.action)), digest(dump([schedule.memo, dict(schedule.attributes)]))
 
 
 def _read_form(row: Row, schedule: Schedule) -> Form:
-    """Read the form of a schedule from `{form_columns}`."""
+    """Read the form of a schedule from a row with `{form_columns}`.
+
+    A message whose digest no longer matches the schedule becomes None.
+    """
     _, _, workflow_id, keep, action, action_digest, about, about_digest, updated = row
     now = _digests(schedule)
     return Form(
@@ -240,7 +252,10 @@ def _edits(call: Call, patch: Patch, backfills: Sequence[Backfill]) -> list[Edit
 
 
 def _check_backfills(count: int) -> Edit:
-    """Return an edit that raises if `count` more backfills would be too many for the schedule. It changes nothing."""
+    """Return an edit that only checks: it raises `Conflict` if the schedule would have too many backfills.
+
+    `count` is the number of backfills to add.
+    """
 
     def check(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
         yield from ()
@@ -253,7 +268,7 @@ def _check_backfills(count: int) -> Edit:
 
 
 def newest(runs: Sequence[Run], count: int) -> list[Run]:
-    """Return the last `count` runs by their start, in that order."""
+    """Return the last `count` runs, ordered by the time of their start."""
     return sorted(runs, key=lambda run: (run.started or run.created, run.root_id))[-count:]
 
 

@@ -1,6 +1,6 @@
-"""What a workflow type is here: a function, a job, or a journey.
+"""Find out whether a workflow type is a function, a job, or a journey.
 
-A function of this process comes first, then a job that any node has declared, then a function that another node has
+These are tried in order: a function of this process, a job that any node has declared, a function that another node has
 declared. Any other name is that of a journey, or of a job that no node knows yet.
 """
 
@@ -16,8 +16,10 @@ from ostinato.schedules.model import JOB
 
 @dataclass(frozen=True, slots=True)
 class WorkflowType:
-    """A workflow type by its name. `kind` is the kind of action that starts it; `definition` is its declaration, if it
-    is known."""
+    """The job or function that a workflow type names.
+
+    `kind` is the kind of action that starts it. `definition` is its declaration, or None if it is not known.
+    """
 
     name: str
     kind: str = JOB
@@ -25,7 +27,7 @@ class WorkflowType:
 
 
 async def find_type(app: Ostinato, name: str) -> WorkflowType:
-    """Find what a workflow type names. An unknown name is taken as a job."""
+    """Return the job or function that a workflow type names. An unknown name is treated as a job."""
     job = None if name in app.functions.codes else app.engine.find_job(name)
     function = None if job is not None else await app.functions.find(name)
     return WorkflowType(name, JOB, job) if function is None else WorkflowType(name, FUNCTION, function)

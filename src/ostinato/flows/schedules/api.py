@@ -1,5 +1,5 @@
-"""`app.agents.schedules(agent)`: create, change, cancel and look at the schedules of an agent, for trusted callers. And
-what a node does with the schedules of its agents when it starts."""
+"""`app.agents.schedules(agent)`: create, change, cancel and read the schedules of an agent, for trusted callers. The
+module also updates the schedules of a node's agents when the node starts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NO_BOOTSTRAP = (
 
 @dataclass(frozen=True, slots=True)
 class CreatedSchedule:
-    """A schedule that was created. `warnings` say what may surprise."""
+    """A schedule that was created. `warnings` name settings whose effect may be surprising."""
 
     schedule_id: str
     warnings: tuple[str, ...]
@@ -61,7 +61,7 @@ class CreatedSchedule:
 
 
 def make_maker(host: Host) -> Maker:
-    """What builds the runs of schedules."""
+    """Return the object that builds the runs of schedules."""
     engine = host.engine()
     kinds = {name: kind for name, kind in host.actions.items() if isinstance(kind, ActionKind)}
     return Maker(engine.find_job, kinds, engine.kinds, {COMPANION_NAME: COMPANION})
@@ -73,7 +73,8 @@ def make_scheduler(host: Host, place: Place, declared: Mapping[str, Any]) -> Sch
 
 
 class AgentSchedules:
-    """The schedules of one agent. Its calls are for trusted callers: they may name any user and any segment."""
+    """The schedules of one agent. Only trusted callers may use this API, because its calls may name any user and any
+    segment."""
 
     def __init__(
         self,
@@ -102,12 +103,15 @@ class AgentSchedules:
         id: str | None = None,
         request_id: str | None = None,
     ) -> CreatedSchedule:
-        """Create a schedule: `trigger={"type": "cron", "expr": "0 9 * * *"}` or `{"type": "once", "run_at": …}`, in the
-        agent's zone; `target={"kind": "user", "user_external_id": …}` or `{"kind": "segment", "segment": {…}}`.
+        """Create a schedule.
 
-        With an `id`, the same call again creates nothing. As for all changes, the same `request_id` does it once, for a
-        day. Raises `NotFound` for a flow or a user that the agent does not have, and `OstinatoError` for anything else
-        that is wrong."""
+        The trigger is `{"type": "cron", "expr": "0 9 * * *"}` or `{"type": "once", "run_at": …}`, in the agent's zone.
+        The target is `{"kind": "user", "user_external_id": …}` or `{"kind": "segment", "segment": {…}}`.
+
+        With an `id`, repeating the same call creates nothing. Repeated calls with the same `request_id` within a day
+        also create only one schedule. Raises `NotFound` if the agent has no such flow or user, `Conflict` if the agent
+        has another schedule with this id, and `OstinatoError` if an argument is invalid.
+        """
         scheduler, declared = await self._scheduler()
         document = {
             "flow": flow,
@@ -135,8 +139,8 @@ class AgentSchedules:
         first: Callable[[], Operation[None]] | None = None,
         request: tuple[str | None, str] = (None, "create agent schedule"),
     ) -> str:
-        """Check and create a schedule, and return its id. `first` is done in the same transaction, and may raise.
-        `request` is a request id, and what it is for."""
+        """Check and create a schedule, and return its id. `first` is an operation that runs first in the same
+        transaction and may raise. `request` is a request id and a text that describes the request."""
         self.check_definition(declared, definition)
 
         def write() -> Operation[str]:
@@ -156,8 +160,8 @@ class AgentSchedules:
     async def update(
         self, id: str, *, version: int | None = None, request_id: str | None = None, **patch: Any
     ) -> ScheduleRecord:
-        """Change these fields of a schedule, and leave the others. With a `version`, raises `Conflict` if the schedule
-        has another. An update neither repeats nor loses a time."""
+        """Change some fields of a schedule, and return it. The other fields stay as they are. With a `version`, raises
+        `Conflict` if the schedule has another version. An update neither repeats nor loses a due time."""
         scheduler, declared = await self._scheduler()
 
         def write() -> Operation[None]:
@@ -176,8 +180,9 @@ class AgentSchedules:
         return await self.get(id)
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Cancel a schedule: it never fires again. One that is canceled or completed stays so: the status of the record
-        says which."""
+        """Cancel a schedule, so that it never fires again. A schedule that is already canceled or completed does not
+        change; the `status` of the returned record says which it is. Raises `Conflict` if the schedule is declared in
+        the code."""
         read_notes(reason)
 
         def write(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Any]:
@@ -187,7 +192,8 @@ class AgentSchedules:
         return await self._change(id, (request_id, what), write, canceling=True)
 
     async def pause(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Let a schedule rest, also one of the code. Times within the pause do not run. A restart leaves the pause."""
+        """Pause a schedule. A schedule that is declared in the code can be paused, too. Due times within the pause do
+        not run. The pause survives a restart."""
         read_notes(note)
         what = f"pause agent schedule {digest(self._agent, id, note)}"
         return await self._change(
@@ -195,7 +201,8 @@ class AgentSchedules:
         )
 
     async def resume(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Let it go on. Times within the pause run only if its `on_missed` catches up with them."""
+        """Resume a paused schedule. Due times within the pause run only if the schedule's `on_missed` policy is
+        `catch_up`."""
         read_notes(note)
         what = f"resume agent schedule {digest(self._agent, id, note)}"
         return await self._change(
@@ -203,7 +210,8 @@ class AgentSchedules:
         )
 
     async def trigger(self, id: str, *, request_id: str | None = None) -> str:
-        """Run a schedule now, also one that is paused or completed. Returns the id of the run."""
+        """Run a schedule now, even if it is paused or completed. Return the id of the run. Raises `Conflict` if it is
+        canceled."""
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[str]:
@@ -235,7 +243,7 @@ class AgentSchedules:
     # Reading
 
     async def get(self, id: str) -> ScheduleRecord:
-        """A schedule. Raises `NotFound`."""
+        """Return a schedule. Raises `NotFound` if the agent has no such schedule."""
         check_text(id, "the schedule's id")
         records = await self._records(id=id, limit=1)
         if not records:
@@ -253,7 +261,7 @@ class AgentSchedules:
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleRecord]:
-        """Schedules in the order of their ids; `after` is the last one of the page before."""
+        """Return schedules in the order of their ids. `after` is the last id of the previous page."""
         check_limit(limit)
         if status is not None and status not in STATUSES:
             raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(STATUSES)}")
@@ -286,8 +294,8 @@ class AgentSchedules:
     async def runs(
         self, id: str, *, before: datetime | str | None = None, limit: int = 100
     ) -> Sequence[ScheduleRunRecord]:
-        """What became of the times of a schedule, the newest first. `before` is the `cursor` of the last one of the
-        page before, or a time."""
+        """Return the occurrences of a schedule with their outcomes, newest first. `before` is a time, or the `cursor`
+        of the last record of the previous page."""
         check_limit(limit)
         scheduler, _ = await self._scheduler()
         place = scheduler.place
@@ -309,7 +317,8 @@ class AgentSchedules:
         return await self._host().store.read(read)
 
     async def store(self) -> SchedulerStore:
-        """Due occurrences for an executor that is no node: claim them, and say what became of them."""
+        """Return a `SchedulerStore`, with which an executor that is not a node claims due occurrences and reports their
+        outcomes."""
         scheduler, _ = await self._scheduler()
         seconds = scheduler.settings.claim_ttl_seconds
         ttl = None if seconds is None else timedelta(seconds=seconds)
@@ -327,7 +336,8 @@ class AgentSchedules:
     async def _write(
         self, scheduler: Scheduler, request_id: str | None, what: str, make: Callable[[], Operation[T]]
     ) -> T:
-        """Make a change once, however often its transaction is tried and the request is made. Its answer is JSON."""
+        """Make a change once, even if its transaction is tried again or the request is repeated. Return the result,
+        which must be a JSON value."""
         host, place = self._host(), scheduler.place
         written = await run_once(host.store, place.namespace, request_id, what, place.now, make)
         host.engine().attend()
@@ -335,7 +345,8 @@ class AgentSchedules:
 
 
 def read_id(id: str | None, scheduler: Scheduler) -> str:
-    """The id of a new schedule. Those of the code and of tools have prefixes of their own."""
+    """Return the id of a new schedule: the given one, or a new one. Raises OstinatoError if the id has a prefix that is
+    reserved for schedules of the code or of tools."""
     if id is None:
         return scheduler.place.new_id(scheduler.place.now)
     check_id(id, "the schedule's id")
@@ -343,7 +354,7 @@ def read_id(id: str | None, scheduler: Scheduler) -> str:
 
 
 def check_id(id: object, place: str) -> None:
-    """Raise if a caller may not give this id to a schedule."""
+    """Raise OstinatoError if a caller may not use this id for a schedule."""
     check_text(id, place)
     assert isinstance(id, str)
     if len(id) > 200 or id.startswith(("cfg:", "tool:")):
@@ -351,7 +362,8 @@ def check_id(id: object, place: str) -> None:
 
 
 def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
-    """Raise if a turn of the schedule could not begin: no such flow, a wrong input, nothing to say, no resolver."""
+    """Check that a turn of the schedule could begin. Raises `NotFound` if there is no such flow or resolver,
+    `InputError` if the flow does not accept the input, or OstinatoError if anything else is invalid."""
     options = None
     if definition.target_kind == "segment":
         options = read_options(definition.target.get("options"), "the schedule.target.options")
@@ -360,7 +372,7 @@ def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None
 
 
 def _check_target(place: Place, definition: Definition) -> Operation[None]:
-    """Raise `NotFound` if the agent has no such user, or the user no such session."""
+    """Raise `NotFound` if the agent has no such user, or if the user has no such session."""
     if definition.user is None:
         return
     names = {"namespace": place.namespace, "agent": place.agent, "user": definition.user}
@@ -389,7 +401,8 @@ def _exists(place: Place, id: str) -> Operation[bool]:
 
 
 def check_agreement(agents: Sequence[Agent]) -> None:
-    """Raise if two agents of an app disagree about what is one for all, or an external executor is not apart."""
+    """Raise OstinatoError if agents of an app differ in a scheduler setting that must be the same for all, or if an
+    agent with an external executor uses the default queue."""
     for name in ("executor", "poll_interval_ms", "claim_ttl_seconds"):
         said = {agent.name: value for agent in agents if (value := getattr(agent.settings.scheduler, name)) is not None}
         if len(set(said.values())) > 1:
@@ -404,7 +417,7 @@ def check_agreement(agents: Sequence[Agent]) -> None:
 
 
 async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapping[str, Any]) -> None:
-    """Make the stored schedules of an agent what its code and its settings say."""
+    """Change the stored schedules of an agent so that they match its code and its settings."""
     scheduler = make_scheduler(host, place, declared)
     wanted = {
         key: read_definition(document, scheduler.zone, f"agent {agent.name!r}: schedules[{key!r}]")

@@ -1,4 +1,5 @@
-"""What a schedule of an agent is made of: read it, check it, and turn it into a spec and policies. Pure."""
+"""The definition of an agent's schedule: read it, check it, and convert it into a spec and policies. Nothing here uses
+the store."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ _BUFFER = 100
 
 @dataclass(frozen=True, slots=True)
 class OnMissed:
-    """What happens to times that were missed. `catch_up` runs the newest `max_runs` of those that are no older than
-    `max_age_seconds`; `skip` runs none."""
+    """What happens to due times that were missed. `catch_up` runs the newest `max_runs` of those that are no older than
+    `max_age_seconds`. `skip` runs none."""
 
     policy: str = "skip"
     max_runs: int | None = None
@@ -53,8 +54,8 @@ class OnMissed:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
-    """The `scheduler` of an agent. `poll_interval_ms`, `claim_ttl_seconds` and `executor` are the same for all agents
-    of an app."""
+    """The setting `scheduler` of an agent. `poll_interval_ms`, `claim_ttl_seconds` and `executor` must be the same for
+    all agents of an app."""
 
     enabled: bool = True
     timezone: str | None = None
@@ -66,11 +67,11 @@ class SchedulerSettings:
 
     @property
     def grace(self) -> Micros:
-        """How late a time may be and still count as on time."""
+        """How late a due time may be processed and still count as on time."""
         return max(_GRACE, 3 * 1000 * (self.poll_interval_ms or 0))
 
     def as_json(self) -> dict[str, Any]:
-        """The same as `read_scheduler` reads it."""
+        """Return the settings in the form that `read_scheduler` reads."""
         return {
             "enabled": self.enabled,
             "timezone": self.timezone,
@@ -83,13 +84,14 @@ class SchedulerSettings:
 
     @property
     def digest(self) -> str:
-        """Tells settings apart that make other schedules of the same definition."""
+        """A text of the settings that affect schedules. If it changes, the same definition makes a different
+        schedule."""
         return f"{orjson.dumps(self.default_on_missed.as_json()).decode()} {self.grace} {self.max_concurrent_runs}"
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition that was checked. `run_at` is an instant; `target` is as users write it."""
+    """A checked definition. `run_at` is an instant. `target` has the form in which users write it."""
 
     flow: str
     trigger_type: str
@@ -112,7 +114,7 @@ class Definition:
         return user
 
     def as_json(self) -> dict[str, Any]:
-        """The same as `read_definition` reads it."""
+        """Return the definition in the form that `read_definition` reads."""
         trigger: dict[str, Any] = {"type": self.trigger_type}
         if self.run_at is not None:
             trigger["run_at"] = format_instant(self.run_at)
@@ -135,14 +137,14 @@ class Definition:
         return cron(self.cron_expr or "", tz=zone)
 
     def missed(self, settings: SchedulerSettings) -> OnMissed:
-        """The policy for missed times, with the bounds that apply."""
+        """Return the policy for missed due times that applies, with its limits."""
         missed = self.on_missed or settings.default_on_missed
         if missed.policy == "catch_up" and missed.max_runs is None and missed.max_age_seconds is None:
             return OnMissed("catch_up", 1, _CATCH_UP_AGE)
         return missed
 
     def policies(self, settings: SchedulerSettings) -> Policies:
-        """The policies of the schedule. Times that are caught up run one after the other."""
+        """Return the policies of the schedule. Occurrences that are caught up run one after the other."""
         missed, grace = self.missed(settings), settings.grace
         if missed.policy == "skip":
             return Policies(Overlap.SKIP, CatchUp("all", window=grace))
@@ -151,20 +153,20 @@ class Definition:
         return Policies(Overlap.BUFFER_ALL, catchup, max_buffer=missed.max_runs or _BUFFER)
 
     def covers(self, run_at: Micros, now: Micros, settings: SchedulerSettings) -> bool:
-        """Whether a time that has passed would still run."""
+        """Return whether an occurrence whose due time has passed would still run."""
         missed = self.missed(settings)
         if missed.policy == "skip":
             return now - run_at <= settings.grace
         return missed.max_age_seconds is None or now - run_at <= max(settings.grace, missed.max_age_seconds * SECOND)
 
     def digest(self, zone: str, settings: SchedulerSettings) -> str:
-        """Tells definitions apart: two with the same digest make the same schedule."""
+        """Return a hash. Two definitions with the same hash make the same schedule."""
         whole = [self.as_json(), zone, settings.digest]
         return hashlib.sha256(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
-    """Refuse anything but an object with these fields."""
+    """Return the document. Raises OstinatoError if it is not an object or has other fields than these."""
     if not isinstance(document, Mapping):
         raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
     for name in document:
@@ -201,7 +203,8 @@ def read_on_missed(document: object, place: str) -> OnMissed:
 
 
 def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | None, Micros | None]:
-    """The type, the cron line and the instant of a trigger. A `run_at` without an offset is read in the zone."""
+    """Return the type, the cron expression and the instant of a trigger; the one that does not belong to the type is
+    None. A `run_at` without an offset is a local time in the zone. Raises OstinatoError if the trigger is invalid."""
     parts = _known(document, ("type", "expr", "run_at"), place)
     kind = parts.get("type")
     if kind not in ("cron", "once"):
@@ -220,7 +223,8 @@ def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | No
 
 
 def read_expr(value: object, zone: str, place: str) -> str:
-    """A cron line of five fields that has times."""
+    """Return a cron expression with normalized spaces. Raises OstinatoError if it does not have five fields, is invalid
+    or never has a due time."""
     expr = " ".join(_text(value, place).split())
     if len(expr.split()) != 5:
         raise OstinatoError(
@@ -238,7 +242,8 @@ def read_expr(value: object, zone: str, place: str) -> str:
 
 
 def read_run_at(value: object, zone: str, place: str) -> Micros:
-    """An instant. A time without an offset is read in the zone."""
+    """Return an instant. A time without an offset is a local time in the zone. Raises OstinatoError if it is not a
+    time."""
     if not isinstance(value, str | datetime):
         raise OstinatoError(f"{place} {short_repr(value)} is not a time such as '2026-03-01T09:00'")
     return read_moment(value, zones.zone(zone), place)
@@ -289,7 +294,8 @@ def read_metadata(document: object, place: str) -> dict[str, Any]:
 
 
 def read_definition(document: object, zone: str, place: str = "the schedule", *, bootstrap: bool = False) -> Definition:
-    """Read a definition. `bootstrap` is the default of `allow_session_bootstrap`. Raises the first mistake."""
+    """Read a definition. `bootstrap` is the default of `allow_session_bootstrap`. Raises OstinatoError for the first
+    mistake; the message names its place."""
     parts = _known(document, FIELDS, place)
     kind, expr, run_at = read_trigger(parts.get("trigger"), zone, f"{place}.trigger")
     allowed = parts.get("allow_session_bootstrap")
@@ -320,7 +326,8 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
 
 
 def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: str) -> Definition:
-    """The definition with these fields changed."""
+    """Return the definition with the fields of `patch` changed. Raises OstinatoError if the patch is empty or
+    invalid."""
     _known(patch, FIELDS, place)
     if not patch:
         raise OstinatoError(f"{place}: an update changes nothing; give {', '.join(FIELDS)}")
@@ -328,7 +335,7 @@ def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: 
 
 
 def read_scheduler(document: object, place: str) -> SchedulerSettings:
-    """Read the `scheduler` of an agent."""
+    """Read the setting `scheduler` of an agent. Raises OstinatoError if it is invalid."""
     if isinstance(document, SchedulerSettings):
         return document
     fields = (

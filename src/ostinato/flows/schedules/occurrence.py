@@ -1,5 +1,5 @@
-"""The durable function that a due time of an agent's schedule starts: a turn of one user, or a campaign. A run of it is
-the record of the occurrence."""
+"""The durable function that a due time of an agent's schedule starts. It begins a turn of one user, or a campaign. Each
+run of the function is the record of one occurrence."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from ostinato.functions.errors import ChildFailed
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, from_datetime
 
-_HOLD: Micros = 600 * SECOND  # how long a turn that goes on counts at most
-_POLL = 1.0  # seconds between two looks at a turn of another node
+_HOLD: Micros = 600 * SECOND  # how long a turn in progress counts for `max_concurrent_runs` at most
+_POLL = 1.0  # seconds between two checks of a turn that another node handles
 
 
 def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..., Any]:
-    """The function. `host_of` returns the app's host; `place_of` makes the place for an agent, a namespace and an
-    actor. `bounded` says that the agent has `max_concurrent_runs`."""
+    """Return the function `agent-schedule`. `host_of` returns the app's host. `place_of` returns the `Place` for an
+    agent, a namespace and an actor. The function's argument `bounded` says that the agent has `max_concurrent_runs`."""
     holding = Holding()
 
     async def agent_schedule(
@@ -95,16 +95,19 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
 
 class Holding:
-    """Keep runs active while their turns go on, so that they count for `max_concurrent_runs`. A run that is parked
-    counts for nothing.
+    """Keeps runs active while their turns are in progress, so that they count for `max_concurrent_runs`. A parked run
+    does not count.
 
-    Sessions need slots of the node, too, so at most half of them are held: a larger bound is not exact."""
+    At most half of the node's slots are held in this way, because sessions need slots, too. So a `max_concurrent_runs`
+    above that number is not exact.
+    """
 
     def __init__(self) -> None:
         self._held = 0
 
     async def hold(self, host: Host, turn_id: str) -> dict[str, Any] | None:
-        """Wait for the outcome of a turn. None if it takes long, or waits for a flow to end: then it does not count."""
+        """Wait for the outcome of a turn, and return it as JSON. Return None if too many slots are held, if the turn
+        takes long, or if its flow waits. The turn no longer counts then."""
         engine = host.engine()
         end = engine.clock.now() + _HOLD
         if self._held >= engine.settings.concurrency // 2:
@@ -131,8 +134,12 @@ def _look(turn_id: str) -> Operation[list[Any]]:
 
 
 def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
-    """Accept the turn, unless the schedule may not run any more, or the session that it names is not active. A turn
-    that was accepted before is not refused."""
+    """Accept the turn of an occurrence.
+
+    Return a dict with `turn`, `outcome` and `attempt`. If the schedule may no longer run, or the session that the
+    schedule names is not active, return a dict with only `refused`, the reason. A turn that was accepted before is
+    never refused.
+    """
     rows = yield agent_statement("agent_user", namespace=place.namespace, agent=place.agent, user=turn_input.user)
     user = read_user(rows[0]) if rows else None
     accepted_before = (
@@ -150,7 +157,7 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
     accepted = yield from accept_turn(place, turn_input)
     outcome = None if accepted.outcome is None else accepted.outcome.as_json()
     attempt = turn_input.run_attempt
-    if accepted_before:  # by an attempt that was lost before it was recorded
+    if accepted_before:  # by an earlier attempt that was lost before its step was recorded
         attempt = correlation_of(read_turn(accepted_before[0])).get("run_attempt", attempt)
     return {"turn": accepted.turn_id, "outcome": outcome, "attempt": attempt}
 
@@ -158,7 +165,7 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
 async def _run_campaign(
     ctx: FunctionContext, agent: str, schedule: str, scheduled_for: int, attempt: int, definition: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Start the campaign of a segment, and return what became of it."""
+    """Start the campaign for a segment, wait for it, and return the result of the occurrence."""
     target = definition["target"]
     child = await ctx.start(
         CAMPAIGN_FUNCTION,

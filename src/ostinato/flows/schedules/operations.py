@@ -1,5 +1,7 @@
-"""Create, change and cancel schedules of agents. Each function is one transaction, or a part of one: the row of the
-agent's schedule and the schedule that fires it change together."""
+"""Create, change and cancel schedules of agents. Each function is one transaction, or a part of one.
+
+An agent's schedule has a row of its own and a schedule of the engine, which fires it. Both change together.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,12 @@ from ostinato.when.instants import Micros, on_clock
 
 OCCURRENCE = "agent-schedule"  # the durable function that a due time starts
 DISABLED = "the agent's scheduler is not enabled"
-_BEFORE = 10  # the priority of a turn for one user, before campaigns
+_BEFORE = 10  # the priority of a turn for one user, higher than that of campaigns
 
 
 class VersionMismatch(edit.TokenMismatch):
-    """Raised if the schedule of an agent has another version than the caller has read. `current` is that version."""
+    """Raised if an agent's schedule has another version than the caller expects. `current` is the schedule's present
+    version."""
 
     def __init__(self, id: str, expected: int, current: int) -> None:
         words = f"schedule {id!r} has version {current}, not {expected}; read it again and decide again"
@@ -47,7 +50,7 @@ class VersionMismatch(edit.TokenMismatch):
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """What the transactions need to know of an agent and its app."""
+    """What the transactions need to know about an agent and its app."""
 
     place: Place
     zone: str
@@ -69,12 +72,12 @@ class Scheduler:
 
 
 def engine_name(agent: str, id: str) -> str:
-    """The name of the schedule that fires a schedule of an agent."""
+    """Return the name of the engine's schedule that fires a schedule of an agent."""
     return f"agent/{agent}/{id}"
 
 
 def facts_of(agent: str, id: str, definition: Definition) -> dict[str, Any]:
-    """What all events of a schedule say of it."""
+    """Return the facts about a schedule that all of its events contain."""
     facts = {
         "schedule_id": id,
         "agent": agent,
@@ -127,7 +130,7 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
 
 
 def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise if the only time has passed, and would not be caught up with."""
+    """Raise OstinatoError if the only due time has passed and would not be caught up."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
         zone = definition.spec(scheduler.zone).tzinfo
@@ -138,7 +141,7 @@ def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
 
 
 def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise if the only time of an update has passed: an update does not go back in time."""
+    """Raise OstinatoError if the only due time of an updated schedule has passed. An update does not catch up."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now:
         zone = definition.spec(scheduler.zone).tzinfo
@@ -150,7 +153,8 @@ def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
 def create(
     scheduler: Scheduler, id: str, origin: str, definition: Definition, *, again: bool = True
 ) -> Operation[StoredSchedule]:
-    """Create a schedule. The same id with the same definition is created once; with another it raises `Conflict`."""
+    """Create a schedule and return it. If the schedule exists with the same definition, return it unchanged. Raises
+    `Conflict` if it exists with another definition or origin, or if it exists and `again` is false."""
     place = scheduler.place
     wanted = _stored(scheduler, id, origin, definition, place.new_id(place.now))
     if not (yield statement("insert_agent_schedules", [stored_row(wanted)])):
@@ -164,7 +168,8 @@ def create(
 
 
 def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Insert the schedule that fires a stored one. A single time that has passed is late, and its policy decides."""
+    """Insert the engine's schedule that fires a stored one. If its only due time has passed, that time counts as
+    missed, and the policies decide whether it runs."""
     place = scheduler.place
     since = place.now
     if definition.run_at is not None and definition.run_at <= place.now:
@@ -193,7 +198,7 @@ def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 
 
 def load(scheduler: Scheduler, id: str) -> Operation[StoredSchedule]:
-    """Lock a schedule. Raises `NotFound`."""
+    """Lock a schedule and return it. Raises `NotFound` if the agent has no such schedule."""
     place = scheduler.place
     rows = yield statement("lock_agent_schedule", namespace=place.namespace, agent=place.agent, id=id)
     if not rows:
@@ -206,7 +211,8 @@ def unknown(agent: str, id: str) -> NotFound:
 
 
 def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Operation[StoredSchedule]:
-    """Lock a schedule that is to be changed. Raises `Conflict` if it is canceled, or has another version."""
+    """Lock a schedule that is about to be changed, and return it. Raises `NotFound` if there is no such schedule,
+    `Conflict` if it is canceled, or `VersionMismatch` if it has another version."""
     stored = yield from load(scheduler, id)
     if stored.status == "canceled":
         raise Conflict(f"schedule {id!r} of agent {stored.agent!r} is canceled; create another")
@@ -216,7 +222,8 @@ def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Oper
 
 
 def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[StoredSchedule]:
-    """Change the definition of a locked schedule. Times that were due by the old one have been processed by it."""
+    """Change the definition of a locked schedule, and return it. If the trigger or the zone changes, times that are
+    already due are processed by the old definition first."""
     new = _stored(scheduler, stored.id, stored.origin, definition, stored.engine_id)
     changed = replace(
         new, status="active", held=stored.held, version=stored.version + 1, created=stored.created, reason=None
@@ -234,13 +241,14 @@ def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition)
 
 
 def _keep(before: Spec, after: Spec) -> Spec:
-    """The same object if nothing has changed, so that an edit does not begin the schedule again."""
+    """Return `before` if both specs are equal, so that an edit does not restart the schedule. Otherwise return
+    `after`."""
     return before if before.to_json() == after.to_json() else after
 
 
 def cancel(scheduler: Scheduler, stored: StoredSchedule, reason: str) -> Operation[StoredSchedule]:
-    """Cancel a locked schedule. A turn that goes on is finished; a campaign stops before its next recipient. A schedule
-    that is canceled or completed stays so."""
+    """Cancel a locked schedule, and return it. A turn in progress is finished; a campaign stops before its next
+    recipient. A schedule that is already canceled or completed does not change."""
     place = scheduler.place
     yield sql("lock_schedules", [(stored.engine_id,)])
     ((shown,),) = yield statement("agent_schedule_is", namespace=place.namespace, agent=place.agent, id=stored.id)
@@ -254,7 +262,7 @@ def cancel(scheduler: Scheduler, stored: StoredSchedule, reason: str) -> Operati
 
     yield statement("update_agent_schedules", [stored_row(canceled)])
     rows = yield sql("schedule_by_name", namespace=place.namespace, name=stored.name)
-    if rows and id_of(rows[0]) == stored.engine_id:  # else somebody has deleted it
+    if rows and id_of(rows[0]) == stored.engine_id:  # otherwise it was deleted
         yield from edit.delete(call, running)
         said = {"reason": reason} if reason else {}
         yield sql("insert_events", [event_row(place.now, read_anyway(rows[0]), "canceled", place.actor, **said)])
@@ -267,7 +275,8 @@ def pause(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation[
 
 
 def resume(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation[StoredSchedule]:
-    """Resume a locked schedule. Times within the pause are missed: they run only if its policy catches up."""
+    """Resume a locked schedule, and return it. Due times within the pause count as missed and run only if the policy is
+    `catch_up`. Raises `Conflict` if the agent's scheduler is not enabled."""
     if not scheduler.settings.enabled:
         raise Conflict(f"{DISABLED}: scheduler={{'enabled': True}} resumes its schedules")
     definition = stored.read()
@@ -278,7 +287,7 @@ def resume(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation
 
 
 def trigger(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Mapping[str, Any]]:
-    """Run a locked schedule now."""
+    """Run a locked schedule now. Return a dict with the `id`, the `status` and the `origin` of the run."""
     answer = yield from edit.trigger(scheduler.call(stored.name, "trigger"), None, None)
     run: Mapping[str, Any] = answer["run"]
     return run
@@ -298,8 +307,9 @@ Done: TypeAlias = dict[str, list[str]]
 def apply_declared(
     scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
 ) -> Operation[Done]:
-    """Make the schedules of an agent that its code declares what the code says: create, update, cancel, hold or release
-    them. `can_begin` raises for a flow that the agent does not have. Returns the ids, by what was done."""
+    """Make an agent's stored schedules match those that its code declares: create, update, cancel, hold or release
+    them. `can_begin` raises if a turn of a definition could not begin. Return a dict from what was done, such as
+    `created`, to the ids of the schedules."""
     place = scheduler.place
     yield statement("lock_declared_agent", name=place.agent)
     rows = yield statement("declared_agent_schedules", namespace=place.namespace, agent=place.agent)
@@ -323,12 +333,13 @@ def apply_declared(
     return done
 
 
-Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last one of a page
+Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last schedule on a page
 
 
 def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
-    """Move schedules that were made over the API or by tools to the agent's zone and settings, in all namespaces, a
-    page of them. Returns what was done, and where the next page begins, None at the end."""
+    """Apply the agent's present zone and settings to one page of the schedules that were created over the API or by
+    tools, in all namespaces. Return a dict from what was done to the ids of the schedules, and the cursor of the next
+    page, or None if this is the last page."""
     place, settings = scheduler.place, scheduler.settings
     names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
     within, last = after
@@ -372,7 +383,7 @@ def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definit
 
 
 def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Create a schedule of the code again that was canceled when it was not in the code."""
+    """Create a schedule again that was canceled when it was removed from the code."""
     place = scheduler.place
     new = _stored(scheduler, stored.id, stored.origin, definition, place.new_id(place.now))
     new = replace(new, version=stored.version + 1, created=stored.created)
@@ -384,7 +395,7 @@ def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 
 
 def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
-    """Write that a tool was refused because it asked for more than the current user."""
+    """Write an event which says that a tool was refused because it asked for more than the current user's schedules."""
     body = {name: value for name, value in data.items() if value is not None}
     yield sql("notify")
     yield sql("insert_events", [audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body)])

@@ -1,4 +1,4 @@
-"""The table of agents' schedules, its statements, and the records that users see."""
+"""The table of agents' schedules, its SQL statements, and the records that users see."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ statement = Statements(
 
 @dataclass(slots=True)
 class StoredSchedule:
-    """A schedule of an agent, a row. `definition` is JSON."""
+    """The row of an agent's schedule. `definition` is JSON. `engine_id` and `name` are those of the engine's schedule
+    that fires it. `held` is 1 while the schedule is paused because the agent's scheduler is not enabled."""
 
     namespace: str
     agent: str
@@ -106,9 +107,9 @@ class ScheduleRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRunRecord:
-    """One occurrence of a schedule. `outcome` is success, skipped, failed or canceled_hitl, and None while it goes on.
-    With a `count` above 1 it stands for so many times that were missed, up to `last`. `request_id` is the turn.
-    `origin` is auto, or that of a trigger."""
+    """One occurrence of a schedule. `outcome` is success, skipped, failed or canceled_hitl, or None while the
+    occurrence is in progress. If `count` is above 1, the record represents that many missed due times, from
+    `scheduled_for` to `last`. `request_id` is the id of the turn. `origin` is auto, or the origin of a trigger."""
 
     id: str
     schedule_id: str
@@ -128,12 +129,12 @@ class ScheduleRunRecord:
 
     @property
     def cursor(self) -> str:
-        """The position of the occurrence among those of its schedule, for the next page."""
+        """The position of the occurrence in its schedule's history, for reading the next page."""
         return f"{from_datetime(self.scheduled_for):016d}/{self.origin}"
 
 
 def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
-    """The record of a row of `list_agent_schedules`."""
+    """Return the record of a schedule from a row of `list_agent_schedules`."""
     stored = read_stored(row[: len(_COLUMNS)])
     _, following, outcome, status = row[len(_COLUMNS) :]
     definition = stored.read()
@@ -173,7 +174,7 @@ def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
 
 
 def run_record(run: Run, stored: StoredSchedule) -> ScheduleRunRecord:
-    """The record of an occurrence."""
+    """Return the record of an occurrence from its run."""
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
     outcome, reason = None, run.reason
@@ -223,8 +224,8 @@ COMPANION = Companion(_nothing, _forget, _forget_runs, "app.agents.schedules(…
 
 
 def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:
-    """Why an occurrence of a schedule that has fired must not begin any more: `schedule_canceled`, or
-    `schedule_paused`. One that was asked for (`trigger`) ignores a pause."""
+    """Return why an occurrence that has fired must not begin any more: `schedule_canceled`, `schedule_paused`, or None
+    if it may begin. With `asked`, the occurrence comes from a call of `trigger`, and a pause does not matter."""
     rows = yield statement("agent_schedule_is", namespace=namespace, agent=agent, id=id)
     if not rows or rows[0][0] == "canceled":
         return "schedule_canceled"
@@ -232,7 +233,7 @@ def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operati
 
 
 def check_changeable(stored: StoredSchedule) -> None:
-    """Raise if the schedule belongs to the code. Such a one can be paused and resumed."""
+    """Raise `Conflict` if the schedule is declared in the code. It can still be paused and resumed."""
     if stored.origin == "config":
         raise Conflict(
             f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there, "

@@ -1,8 +1,10 @@
-"""The store contract of the RFC on scheduled flows, for an executor that is no node: see what is due, claim one
-occurrence, and say what became of it. A thin layer over runs: an occurrence that is claimed here is a run that waits,
-so that no node takes it; when the claim expires, it is ready again.
+"""The store contract of the RFC on scheduled flows, for an executor that is not a node: list due occurrences, claim
+one, and report its outcome.
 
-A node with the agent's code needs none of this: it claims runs as any other."""
+This is a thin layer over runs. An occurrence that is claimed here is a run with the status waiting, so no node claims
+it. When the claim expires, the run is ready again. A node that has the agent's code does not need this module: it
+claims these runs like all others.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ _DEFAULT = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class DueOccurrence:
-    """A time of a schedule that is due and that nobody has claimed."""
+    """An occurrence of a schedule that is due and not claimed."""
 
     schedule_id: str
     scheduled_for: datetime
@@ -43,8 +45,9 @@ class DueOccurrence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The answer to a claim. Only one that is `claimed` has a run; `epoch` tells it from later claims of the same run.
-    `stale`: the schedule is canceled or paused, or that is no time of it."""
+    """The answer to a claim. Only with the status `claimed` are the other fields set. `epoch` distinguishes the claim
+    from later claims of the same run. `stale` means that the schedule is canceled or paused, or has no such
+    occurrence."""
 
     status: Literal["claimed", "already_claimed", "stale"]
     run_id: str = ""
@@ -53,7 +56,7 @@ class Claim:
 
 
 class SchedulerStore:
-    """`await app.agents.schedules(agent).store()`."""
+    """The due occurrences of one agent's schedules. `await app.agents.schedules(agent).store()` returns it."""
 
     def __init__(self, host: Callable[[], Host], agent: str, namespace: str, ttl: timedelta | None) -> None:
         self._host = host
@@ -62,7 +65,7 @@ class SchedulerStore:
         self._ttl = ttl or _DEFAULT
 
     async def due(self, limit: int = 100) -> Sequence[DueOccurrence]:
-        """What is due and not claimed, the oldest first."""
+        """Return occurrences that are due and not claimed, oldest first."""
         check_limit(limit)
 
         def read(_: int) -> Operation[list[DueOccurrence]]:
@@ -77,8 +80,8 @@ class SchedulerStore:
         return await self._host().store.read(read)
 
     async def claim(self, schedule_id: str, scheduled_for: datetime, claim_until: datetime | None = None) -> Claim:
-        """Claim one occurrence, until then or for the scheduler's `claim_ttl_seconds`. Of two callers at once, one gets
-        it."""
+        """Claim one occurrence until `claim_until`, or for the scheduler's `claim_ttl_seconds`. If two callers claim it
+        at once, only one gets it. Raises OstinatoError if `claim_until` has passed."""
         check_text(schedule_id, "the schedule's id")
         nominal = from_datetime(scheduled_for)
 
@@ -110,7 +113,7 @@ class SchedulerStore:
         return claim
 
     def _find(self, stored: StoredSchedule, nominal: Micros) -> Operation[Run | None]:
-        """Lock the run of an occurrence."""
+        """Lock and return the run of an occurrence, or return None if there is no such run."""
         key = occurrence_key(stored.engine_id, nominal, "auto")
         rows = yield statement("occurrence_by_key", namespace=self._namespace, key=key)
         if not rows:
@@ -121,8 +124,8 @@ class SchedulerStore:
         return timer_row(Timer(FUNCTION, run.id, WAKE, due, run.namespace))
 
     async def complete_run(self, claim: Claim, outcome: str, metadata: Mapping[str, Any] | None = None) -> None:
-        """Say how a claimed occurrence ended. Raises `Conflict` if the claim has expired. `metadata`: reason,
-        request_id, session_id, delivered, expanded_recipients."""
+        """Report the outcome of a claimed occurrence. `metadata` may have reason, request_id, session_id, delivered and
+        expanded_recipients. Raises `Conflict` if the claim has expired or the run is over."""
         if outcome not in set(Outcome):
             raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(Outcome)}")
         result = to_json({**(metadata or {}), "outcome": outcome}, "the metadata")
@@ -141,7 +144,8 @@ class SchedulerStore:
         await self._write(write)
 
     async def fail_run(self, claim: Claim, reason: str, retry_at: datetime | None = None) -> None:
-        """Say that a claimed occurrence failed. With `retry_at` it is due again then, for whoever claims it."""
+        """Report that a claimed occurrence failed. With `retry_at`, it is due again at that time, and any executor may
+        claim it. Raises `Conflict` if the claim has expired or the run is over."""
         check_text(reason, "the reason")
         if retry_at is None:
             await self.complete_run(claim, "failed", {"reason": reason})
@@ -155,7 +159,7 @@ class SchedulerStore:
         await self._write(write)
 
     def _lock_held(self, claim: Claim) -> Operation[Run]:
-        """Lock a run that is still claimed by this claim."""
+        """Lock and return the run of a claim. Raises `Conflict` if the claim has expired or the run is over."""
         rows = yield sql("runs_for_update", [(claim.run_id,)])
         run = whole_run(rows[0]) if rows else None
         if run is None or run.status is not Status.WAITING or run.claim != claim.epoch:

@@ -1,7 +1,7 @@
-"""Tools with which an agent schedules turns for the user it talks with, and for nobody else.
+"""Tools with which an agent schedules turns for the user it talks with, and for no other user.
 
-The user comes from the session (`ToolContext`), never from arguments. Whatever else a model asks for is refused, and
-`schedule:tool_scope_denied` says so to operators.
+The user comes from the session (`ToolContext`), never from arguments. If a model asks for anything else, the tool
+refuses and writes the event `schedule:tool_scope_denied` for operators.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _TIMEOUT: Micros = 10 * SECOND
-_LOOKED = 200  # times of a cron line whose distances are compared
+_LOOKED = 200  # due times of a cron expression whose distances are compared
 _MOST_LISTED = 100
 NAMES = (
     "create_current_user_schedule",
@@ -45,7 +45,7 @@ NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTools:
-    """What `schedule_tools` returns: the limits of an agent's own schedules."""
+    """The limits for schedules that an agent creates with its tools. `schedule_tools` returns it."""
 
     flows: frozenset[str] | None
     max_active: int
@@ -64,9 +64,11 @@ def schedule_tools(
 ) -> ScheduleTools:
     """Let an agent schedule turns for the user it talks with: `app.agent(…, tools=[schedule_tools(["remind"])])`.
 
-    `flows` are those that may be scheduled, `"*"` all of the agent's. The agent may make `max_active` schedules of a
-    user that are not over. Two times of one are at least `min_interval` apart. Without `in_scheduled_turns` schedules
-    are made and changed only in turns that a message of the user began, so that none can make others."""
+    `flows` are the flows that may be scheduled; `"*"` means all flows of the agent. For each user, the tools can create
+    at most `max_active` schedules that may still run. Two due times of one schedule must be at least `min_interval`
+    apart. Without `in_scheduled_turns`, schedules can be created and changed only in turns that a message of the user
+    began, so that a scheduled turn cannot create further schedules.
+    """
     if flows != "*" and (isinstance(flows, str) or not all(isinstance(flow, str) and flow for flow in flows)):
         raise OstinatoError(f"schedule_tools: flows {short_repr(flows)} is neither a list of names nor '*'")
     if not isinstance(max_active, int) or isinstance(max_active, bool) or not 1 <= max_active <= 10_000:
@@ -87,7 +89,7 @@ def schedule_tools(
 
 
 class Surroundings(Protocol):
-    """What the tools need of the app, as it is when they are called."""
+    """What the tools need from the app at the time of a call."""
 
     def host(self) -> Host: ...
 
@@ -125,7 +127,7 @@ def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings)
 
 
 def check_schedule_tools(agent: Agent) -> None:
-    """Raise if a flow that may be scheduled does not exist, when all of the agent is declared."""
+    """Raise `NotFound` if a flow that may be scheduled does not exist. Call this when the whole agent is declared."""
     for tools in agent.settings.tools:
         for flow in sorted(tools.flows or ()):
             if flow != CLASSIC and flow not in agent.flows:
@@ -134,7 +136,7 @@ def check_schedule_tools(agent: Agent) -> None:
 
 
 def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:
-    """What the model may give to each tool. None of them has a field for a target."""
+    """Return the models of the arguments of the four tools. No tool has an argument for the target."""
     from pydantic import BaseModel, ConfigDict, Field
 
     class Strict(BaseModel):
@@ -271,7 +273,8 @@ class _Calls:
     async def _change(
         self, ctx: ToolContext, tool: str, id: str, change: Callable[[StoredSchedule], Operation[None]]
     ) -> dict[str, Any]:
-        """Change a schedule that belongs to the current user. Any other does not exist for the model."""
+        """Change a schedule of the current user, and return it as the model sees it. Raises `NotFound` if there is no
+        such schedule or the current user may not change it, so that the model cannot tell the two cases apart."""
         check_text(id, "schedule_id")
         scheduler, _ = self._scheduler(ctx)
         place = scheduler.place
@@ -327,7 +330,8 @@ class _Calls:
                 )
 
     def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
-        """Raise if the user has too many schedules. The user is locked, so two calls at once cannot both fit."""
+        """Raise `Conflict` if the tools have already created `max_active` schedules for the user that may still run.
+        The user is locked, so two calls at the same time cannot exceed the limit."""
         yield from _lock_user(place, ctx)
         names = {"namespace": place.namespace, "agent": place.agent, "user": ctx.user.external_id}
         ((count,),) = yield statement("count_agent_schedules", **names, besides=id)
@@ -337,7 +341,7 @@ class _Calls:
     async def note_refusal(
         self, ctx: ToolContext, tool: str, arguments: Mapping[str, Any], extra: Sequence[str]
     ) -> None:
-        """Write a denial if a model has given arguments that the tool does not have."""
+        """Write a denial event if the model has passed arguments that the tool does not have."""
         if extra:
             await self._deny(ctx, tool, "undeclared_arguments", arguments=[name[:100] for name in extra[:20]])
 
@@ -372,7 +376,7 @@ def _plain(value: Any) -> Any:
 
 
 def show(record: ScheduleRecord) -> dict[str, Any]:
-    """A schedule as a model sees it. It says nothing of other users, campaigns or operators."""
+    """Return a schedule as a model sees it. It contains nothing about other users, campaigns or operators."""
     trigger = {"type": record.trigger_type}
     if record.cron_expr is not None:
         trigger["expr"] = record.cron_expr

@@ -1,1 +1,1 @@
-"""`app.journeys`: the calls that users make, and the values they return."""
+"""The calls of `app.journeys`, and the values that they return."""

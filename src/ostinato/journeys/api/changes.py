@@ -1,4 +1,4 @@
-"""`app.journeys`: the calls that change something."""
+"""The calls of `app.journeys` that change something."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND
 from ostinato.why_unfinished import START_ONE
 
-WAIT = "30s"  # how long a call waits for an instance to rest before it returns the current status
+WAIT = "30s"  # how long a call waits for an instance to wait or end before it returns the status
 _TRIES = 20
 _LOOK_S = 0.1
 
@@ -62,8 +62,9 @@ class Journeys(JourneyQueries):
     # Definitions
 
     async def deploy(self, *sources: str | Path) -> list[DefinitionInfo]:
-        """Store definitions from texts, files or folders of `*.journey.yaml`, all or none. Deploying the same content
-        again changes nothing. Raise `Conflict` if a version is already stored with other content."""
+        """Store definitions from texts, files or folders of `*.journey.yaml`, all or none, and return them with their
+        `source`. Deploying the same content again changes nothing. Raise `InvalidDefinition` if a definition has
+        errors, and `Conflict` if a version is already stored with other content."""
         texts = await asyncio.to_thread(lambda: [one for source in sources for one in _read_sources(source)])
         runtime = self._api.runtime
         ready = [
@@ -81,8 +82,9 @@ class Journeys(JourneyQueries):
         documents: Mapping[str, str] | None = None,
         request_id: str | None = None,
     ) -> tuple[DefinitionInfo, bool]:
-        """Store one definition. Return it, and whether it is new. `documents` are the texts that it refers to, by
-        reference."""
+        """Store one definition. Return a pair: the stored version with its `source` and `warnings`, and whether it is
+        new. `documents` maps each reference in the definition to the text of a document. Raise `InvalidDefinition` if
+        the definition has errors, and `Conflict` if the version is already stored with other content."""
         runtime = self._api.runtime
         ready = await self._check_in_thread(check_text, text, file, runtime.plugins, documents or {}, runtime.settings)
         (new,) = await self._store([ready], request_id)
@@ -118,10 +120,10 @@ class Journeys(JourneyQueries):
         attributes: Mapping[str, str] | None = None,
         request: Request | None = None,
     ) -> JourneyStatus:
-        """Start a journey, by default its latest version.
+        """Start a journey, by default its latest version, and return the status of the instance.
 
-        With `mode="sync"` the call returns when the instance waits or ends, or after `wait`. With `"async"` it returns
-        at once. By default the definition decides. Two starts with the same `id` start one instance.
+        With `mode="sync"` the call returns when the instance waits or ends, or after `wait`. With `mode="async"` it
+        returns at once. By default the definition decides. Two starts with the same `id` start only one instance.
         """
         api = self._api
         definition = await self.read_definition(name, version)
@@ -161,10 +163,11 @@ class Journeys(JourneyQueries):
         wait: Any = WAIT,
         request: Request | None = None,
     ) -> JourneyStatus:
-        """Submit the input that a step waits for. Return when the instance waits again or ends.
+        """Submit the input that a step waits for. Return the status when the instance waits again or ends, or after
+        `wait`.
 
         With a `key` the input is applied once, and repeated calls return the first answer. Raise `StepNotActive` if the
-        journey does not wait for this step.
+        journey does not wait for this step, and `StepAnswered` if the key was used with another input.
         """
         api = self._api
         digest_ = digest(body)
@@ -198,7 +201,8 @@ class Journeys(JourneyQueries):
         return status
 
     async def cancel(self, id: str, reason: str = "") -> JourneyStatus:
-        """Cancel an instance. Does nothing if the instance has ended."""
+        """Cancel an instance, and return its status. An instance that has ended is not changed. Raise `Conflict` if the
+        definition does not allow the cancellation of its instances."""
         snapshot = await self._snapshot(id)
         lifecycle = snapshot.definition.spec.lifecycle
         if not snapshot.run.status.over and lifecycle is not None and not lifecycle.cancellable:
@@ -212,7 +216,7 @@ class Journeys(JourneyQueries):
         return await self.status(id)
 
     async def cancel_binding(self, id: str) -> BindingInfo:
-        """Cancel a binding. It starts no further runs; an active run finishes."""
+        """Cancel a binding, and return it. It starts no further runs. An active run finishes."""
         api, binding = self._api, await self.binding(id)
         if binding.state == "cancelled":
             return binding
@@ -233,7 +237,7 @@ class Journeys(JourneyQueries):
         return await self.binding(id)
 
     async def cancel_bindings(self, name: str, subject: str) -> list[BindingInfo]:
-        """Cancel all active bindings of a journey for one subject."""
+        """Cancel all active bindings of a journey for one subject, and return them."""
         bindings = await self.bindings(name=name, subject=subject, limit=1000)
         return [await self.cancel_binding(one.id) for one in bindings if one.state not in ("cancelled", "exhausted")]
 
@@ -250,7 +254,7 @@ class Journeys(JourneyQueries):
         return await call_api(api.runtime, definition, api.new_id(api.engine().clock.now()), digest_)
 
     async def wait(self, id: str, timeout: Any = None) -> JourneyOutcome:
-        """Wait for the end of an instance and return its outcome."""
+        """Wait until an instance has ended, and return its outcome. Raise `TimeoutError` after `timeout`."""
         await self._snapshot(id)
         async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
             await self._api.engine().waiters.wait(id)
@@ -265,7 +269,7 @@ class Journeys(JourneyQueries):
     def _begin_here(
         self, run: Run, loaded: LoadedInstance, request: Request | None, begin: Callable[[Run], None]
     ) -> asyncio.Future[None]:
-        """Run a claimed instance on this node. The future is done when the instance rests."""
+        """Run a claimed instance on this node. Return a future that is done when the instance waits or ends."""
         conductor = self._api.runner()
         conductor.hand_over(run, loaded, request)
         rest = conductor.rest_future(run.id)
@@ -282,11 +286,13 @@ class Journeys(JourneyQueries):
         call: str,
         request: Request | None,
     ) -> asyncio.Future[None] | None:
-        """Submit to the segment that runs here, or in a transaction if none does. Return a future that is done when the
-        instance rests, if it runs here.
+        """Submit an input. If a segment runs the instance on this node, the segment applies the input; otherwise a
+        transaction does. Return a future that is done when the instance waits or ends, or None if the instance does not
+        run on this node.
 
-        Raise `StepNotActive` if the input was refused, and `Outdated` if the instance has changed since the snapshot or
-        the result is unknown: then read it again."""
+        Raise `StepNotActive` if the input was refused. Raise `Outdated` if the instance has changed since the snapshot,
+        or if the result is unknown. Read the instance again then.
+        """
         api, run = self._api, snapshot.run
         waiting = active_steps(snapshot.definition, snapshot.record.instance)
         frame = waiting.get(step)
@@ -328,8 +334,8 @@ class Journeys(JourneyQueries):
     async def _wait_for_rest(
         self, id: str, wait: Any, rest: asyncio.Future[None] | None = None, step: str | None = None
     ) -> JourneyStatus:
-        """Return the status when the instance waits for something outside or ends, or after `wait`. `rest` is the
-        future of an instance that runs here. Return at once if no node could run the instance."""
+        """Return the status when the instance waits for a timer or an input, when it ends, or after `wait`. `rest` is
+        the future of an instance that runs on this node. If no node is running, return the status at once."""
         in_vain = rest is None and not await self._has_nodes()
         with suppress(TimeoutError):
             async with asyncio.timeout(read_length(wait, "wait") / SECOND):
@@ -364,8 +370,8 @@ class Journeys(JourneyQueries):
     async def _earlier_answer(
         self, snapshot: InstanceSnapshot, step: str, key: str, digest_: str, wait: Any
     ) -> JourneyStatus | None:
-        """Return the answer to an earlier call with this key, or None. Waits while that call is in progress. Raise
-        `StepAnswered` if it had another input."""
+        """Return the answer to an earlier call with this key, or None if there was none. If that call is in progress,
+        wait for it. Raise `StepAnswered` if the earlier call had another input."""
         id = snapshot.run.id
         answer = await self._api.store.read(lambda _: find_answer(id, step, key, digest_))
         if answer is None:
@@ -374,7 +380,7 @@ class Journeys(JourneyQueries):
 
 
 def _read_sources(source: str | Path) -> list[tuple[str, str]]:
-    """Return the texts of a source, each with its file name."""
+    """Return the texts of a source, as pairs of text and file name. Raise `OstinatoError` if there is no such file."""
     if isinstance(source, str) and "\n" in source:
         return [(source, "journey.yaml")]
     path = Path(source)
@@ -390,7 +396,7 @@ def _read_sources(source: str | Path) -> list[tuple[str, str]]:
 
 
 def _status_to_json(status: JourneyStatus) -> str:
-    """Return the answer to store for repeated calls. It has no note, because a note is true only for a while."""
+    """Return the answer to store for repeated calls. The note is left out, because it may no longer be true then."""
     values = {field.name: getattr(status, field.name) for field in fields(status) if field.name != "note"}
     return orjson.dumps(values).decode()
 

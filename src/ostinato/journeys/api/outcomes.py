@@ -1,4 +1,4 @@
-"""Named outcomes: classify the end of an instance by the definition's predicates."""
+"""Find the named outcome of an ended instance. The definition names outcomes, each with a phase and a predicate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ostinato.journeys.runtime.perform_effects import JourneyRuntime, platform_b
 
 
 async def outcome_id(runtime: JourneyRuntime, definition: Definition, instance: Instance) -> str | None:
-    """Return the id of the first outcome that matches, or None. A predicate that fails does not match."""
+    """Return the id of the first named outcome that matches, or None. A predicate that fails does not match."""
     ending = instance.ending
     if ending is None or not definition.spec.outcomes:
         return None

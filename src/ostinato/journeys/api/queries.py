@@ -1,4 +1,4 @@
-"""`app.journeys`: the calls that only read."""
+"""The calls of `app.journeys` that only read."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ _PAGE = 1000
 
 
 class NotOver(Conflict):
-    """Raised if a journey has not ended and so has no outcome yet."""
+    """Raised if an instance has no outcome yet, because it has not ended or its compensation has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiContext:
-    """The parts of the app that the calls need. `node` returns the id of this process's node, or None."""
+    """The parts of the app that the calls need. `node` returns the id of the node in this process, or None if there is
+    none."""
 
     store: Store
     engine: Callable[[], Engine]
@@ -68,7 +69,7 @@ class JourneyQueries:
         self._api = api
 
     def within(self, namespace: str, actor: str | None) -> Self:
-        """Return the same calls for another namespace and actor."""
+        """Return an object with the same calls for another namespace and actor."""
         runtime = self._api.runtime.within(namespace)
         return type(self)(replace(self._api, namespace=namespace, actor=actor, runtime=runtime))
 
@@ -81,35 +82,37 @@ class JourneyQueries:
     async def check(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
     ) -> list[Problem]:
-        """Return all errors and warnings about a text, in the order of its lines. `documents` are the texts that it
-        refers to, by reference; by default they are read from the folder of `file`."""
+        """Return all errors and warnings about the text of a definition, in the order of its lines. `documents` maps
+        each reference in the definition to the text of a document. By default the documents are read from the folder of
+        `file`."""
         runtime = self._api.runtime
         return await self._check_in_thread(find_problems, text, file, runtime.plugins, documents, runtime.settings)
 
     async def _check_in_thread(self, check: Callable[..., T], *arguments: Any) -> T:
-        """Run a check in a thread. Checking a long definition takes seconds and would block the event loop, which
-        renews the lease."""
+        """Run a check in a thread, and return its result. Checking a long definition takes seconds. Meanwhile the event
+        loop must renew the node's lease."""
         return await self._api.computing.in_thread(self._api.namespace, check, *arguments)
 
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
-        """Return a version with its text, by default the latest."""
+        """Return one stored version with its `source`, by default the latest. Raise `NotFound` if it is not stored."""
         definition = await self.read_definition(name, version)
         statement = sql("definition", namespace=self._api.namespace, name=definition.name, version=definition.version)
         return whole_definition_info((await self._rows(statement))[0])
 
     async def read_definition(self, name: str, version: str | None = None) -> Definition:
-        """Return a parsed definition, by default the latest version."""
+        """Return a parsed definition, by default the latest version. Raise `NotFound` if it is not stored."""
         api = self._api
         return await api.store.read(lambda _: find_definition(api.namespace, name, version, api.runtime.definitions))
 
     async def definitions(self, *, after: tuple[str, str] = ("", ""), limit: int = 100) -> list[DefinitionInfo]:
-        """Return the stored versions by name, starting after `after`."""
+        """Return the stored versions, ordered by name and version. `after` is the name and version of the last one on
+        the previous page."""
         most = max(1, min(limit, _PAGE))
         cursor = {"namespace": self._api.namespace, "name": after[0], "version": after[1]}
         return [definition_info(row) for row in await self._rows(sql("list_definitions", **cursor, limit=most))]
 
     async def versions(self, name: str) -> list[DefinitionInfo]:
-        """Return the versions of one journey, newest first."""
+        """Return the versions of one journey, newest first. Raise `NotFound` if there are none."""
         rows = await self._rows(sql("definition_versions", namespace=self._api.namespace, name=name))
         if not rows:
             raise NotFound(f"there is no journey {name!r} in namespace {self._api.namespace!r}")
@@ -124,7 +127,8 @@ class JourneyQueries:
         return status_of(snapshot.definition, snapshot.record, withheld=await self._is_withheld(snapshot))
 
     async def result(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyOutcome:
-        """Return the outcome of an instance. Raise `NotOver` if it has not ended."""
+        """Return the outcome of an instance. Raise `NotOver` if it has no outcome yet. With `guarded`, raise `NotFound`
+        unless the definition's read guard accepts the request."""
         snapshot = await self._snapshot(id, request, guarded)
         if not snapshot.record.instance.over or await self._is_withheld(snapshot):
             raise NotOver(f"journey {id!r} is not over; it is at {snapshot.record.instance.current_state!r}")
@@ -133,10 +137,11 @@ class JourneyQueries:
     async def hidden(
         self, ids: Iterable[str], request: Request | None, names: Mapping[str, str] | None = None
     ) -> set[str]:
-        """Return the ids of runs that their journey's read guard hides from the caller.
+        """Return the ids of the runs that a read guard hides from the caller.
 
-        `names` maps ids to names, for runs that may have been deleted. A deleted run of a guarded journey is hidden,
-        because its guard can no longer be asked."""
+        `names` maps run ids to journey names, for runs that may have been deleted. A deleted run of a guarded journey
+        is hidden, because the guard can no longer check its context.
+        """
         api, wanted = self._api, list(dict.fromkeys(ids))
 
         def read(_: int) -> Operation[tuple[set[str], list[InstanceSnapshot]]]:
@@ -163,8 +168,8 @@ class JourneyQueries:
         return gone
 
     async def hidden_bindings(self, bindings: Iterable[BindingInfo], request: Request | None) -> set[str]:
-        """Return the ids of bindings that their journey's read guard hides from the caller. The guard sees the context
-        that the next run begins with."""
+        """Return the ids of the bindings that a read guard hides from the caller. The guard sees the context with which
+        the binding's next run begins."""
         api, versions = self._api, {binding.id: (binding.journey, binding.version) for binding in bindings}
 
         def guarded(_: int) -> Operation[list[tuple[Definition, Binding]]]:
@@ -194,7 +199,7 @@ class JourneyQueries:
     async def instance(
         self, id: str, *, request: Request | None = None, guarded: bool = False
     ) -> tuple[Definition, Instance]:
-        """Return an instance with its definition."""
+        """Return a pair: the definition of an instance, and the instance."""
         snapshot = await self._snapshot(id, request, guarded)
         return snapshot.definition, snapshot.record.instance
 
@@ -210,10 +215,12 @@ class JourneyQueries:
         request: Request | None = None,
         guarded: bool = False,
     ) -> tuple[list[JourneyStatus], str | None]:
-        """Return the instances that match all filters, newest first, and the `before` of the next page, or None.
+        """Return a pair: the instances that match all filters, newest first, and the `before` of the next page. If the
+        second value is None, this page is the last.
 
-        A page may be shorter than `limit`: it lacks instances that a guard hides and, with `phase`, those whose outcome
-        is withheld. Only None as `before` means that the page was the last.
+        A page can be shorter than `limit`, even if it is not the last one. Instances that a guard hides are left out.
+        With `phase`, instances whose outcome is withheld are left out, too. Raise `OstinatoError` if the phase is
+        unknown.
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
@@ -249,7 +256,8 @@ class JourneyQueries:
     async def bindings(
         self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
     ) -> list[BindingInfo]:
-        """Return the bindings of a journey, of a subject, or all, starting after `after`."""
+        """Return the bindings of a journey, of a subject, or all, ordered by id. `after` is the id of the last one on
+        the previous page."""
         filters = {"definition": name, "subject": subject, "after": after, "limit": max(1, min(limit, _PAGE))}
         return await self._api.store.read(lambda _: list_bindings(self._api.namespace, filters))
 
@@ -282,7 +290,7 @@ class JourneyQueries:
         return bool(await self._withheld([snapshot]))
 
     async def _withheld(self, snapshots: Sequence[InstanceSnapshot]) -> set[str]:
-        """Return the ids of ended instances whose outcome is not shown before their compensation ends."""
+        """Return the ids of the ended instances whose outcome is withheld until their compensation has ended."""
         compensations = {compensation_id(one.run.id): one.run.id for one in snapshots if _compensates(one)}
         if not compensations:
             return set()
@@ -297,7 +305,7 @@ class JourneyQueries:
         return await self._api.store.read(read)
 
     async def list(self, /, **wanted: Any) -> list[JourneyStatus]:
-        """Return instances, newest first. Takes the filters of `page`."""
+        """Return one page of instances, newest first. The parameters are those of `page`."""
         return (await self.page(**wanted))[0]
 
 

@@ -1,4 +1,4 @@
-"""The read guard: a subjourney that decides whether a caller may read an instance."""
+"""Evaluate a read guard: a subjourney that decides whether a caller may read an instance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _MOST_WARNED = 1000
 async def may_read(
     runtime: JourneyRuntime, definition: Definition, id: str, context: Mapping[str, Json], request: Request | None
 ) -> bool:
-    """Return whether the guard allows the caller to read the run or binding with this id and context.
+    """Return whether the read guard allows the caller to read the run or binding with this id and context. Without a
+    guard, reading is allowed.
 
     Only the output `{allowed: true}` allows it. The output `{allowed: false}` and a `fail` state deny it. Any other end
     denies it, too, and is logged as a mistake in the guard.
@@ -40,7 +41,7 @@ async def may_read(
 
 
 def _warn(runtime: JourneyRuntime, definition: Definition, id: str, guard: str) -> None:
-    """Log that a guard returned no answer, once per version of the definition."""
+    """Log that a guard ended without a valid answer, once per version of the definition."""
     version = runtime.namespace, definition.name, definition.version
     if version in runtime.silent_guards:
         return

@@ -1,5 +1,5 @@
-"""Answer API calls: run a definition from a request to its reply, without storing anything. The response rules of the
-definition choose the HTTP status; the body is the output or the error."""
+"""Answer calls of APIs. A call runs the definition from the request to the reply, and nothing is stored. The response
+rules of the definition choose the HTTP status. The body is the output or the error."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ async def _run_call(runtime: JourneyRuntime, definition: Definition, id: str, st
 
 
 def error_problem(ending: Ending) -> dict[str, Json]:
-    """Return the error as an RFC 9457 problem. Its type is the code if that is a URI, otherwise `about:blank`."""
+    """Return the error of a failed instance as an RFC 9457 problem. By default its `type` is the error code if the code
+    is a URI, otherwise `about:blank`."""
     code = str(ending.code)
     problem: dict[str, Json] = {"type": code if ":" in code else "about:blank", "title": ending.reason or code}
     problem |= {name: one for name, one in (ending.problem or {}).items() if ending.kind is Termination.FAIL}

@@ -1,5 +1,5 @@
-"""The views of an instance that callers get: a status while it runs, an outcome when it has ended. `to_json` uses the
-field names of the HTTP API."""
+"""The views of an instance that callers get: a status while the instance runs, and an outcome when it has ended.
+`to_json` uses the field names of the HTTP API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from ostinato.when.instants import format_instant, from_datetime, to_datetime
 @dataclass(frozen=True, slots=True)
 class JourneyStatus:
     """The status of an instance. `steps` are the steps that wait for an input. `more` holds the fields of the context
-    that a step's response shows. `note`, in the answer to a start or a submit, says why the instance does not go on."""
+    that the response of a step shows. `note` is set only in the answer to a start or a submit: it says why the instance
+    cannot continue now."""
 
     id: str
     name: str
@@ -55,7 +56,8 @@ class JourneyStatus:
 
 @dataclass(frozen=True, slots=True)
 class JourneyOutcome:
-    """The end of an instance. `status` is the output's own `status` field, otherwise the phase or the error's code."""
+    """The outcome of an ended instance. `status` is the field `status` of the output, if the output has one. Otherwise
+    it is the phase of a success, or the error code of a failure."""
 
     id: str
     name: str
@@ -100,7 +102,7 @@ def _labels(tags: tuple[str, ...], attributes: Mapping[str, str]) -> dict[str, J
 
 
 def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]:
-    """Return the frames that wait for an input, by the id of their state."""
+    """Return a dict from state id to frame, with the frames that wait for an input."""
     steps: dict[str, Frame] = {}
     for frame in instance.frames.values():
         if frame.rest is Rest.PARKED and not instance.over:
@@ -113,7 +115,7 @@ def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]
 def status_of(
     definition: Definition, record: JourneyRecord, *, step: str | None = None, withheld: bool = False
 ) -> JourneyStatus:
-    """Return the status of an instance. With `step`, include the fields that this step's response shows. With
+    """Return the status of an instance. With `step`, include the fields that the response of this step shows. With
     `withheld`, show an ended instance as running."""
     instance = record.instance
     steps = active_steps(definition, instance)
@@ -171,7 +173,8 @@ def outcome_of(definition: Definition, record: JourneyRecord, outcome_id: str | 
 def projected_fields(
     response: Projection | None, context: Mapping[str, Json], reserved: Collection[str]
 ) -> dict[str, Json]:
-    """Return the fields of the context that a response shows, without the names that the engine uses."""
+    """Return the fields of the context variable that a response shows. The names in `reserved`, which the engine uses,
+    are left out."""
     value = None if response is None else context.get(response.output_var)
     return {name: one for name, one in value.items() if name not in reserved} if isinstance(value, Mapping) else {}
 

@@ -1,7 +1,8 @@
 """The rules that a definition must follow beyond its shape.
 
-A rule is a function that gets one definition and yields findings. To add a rule, write a function in the module of its
-subject, and add a line to the `RULES` of that module.
+A rule is a function that gets one definition and yields findings. Its docstring says what must be true of the
+definition; a finding reports where it is not. To add a rule, write a function in the module of its subject, and add a
+line to the `RULES` of that module.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ def check(
     settings: JourneySettings | None = None,
     unread: Set[Path] = frozenset(),
 ) -> list[Problem]:
-    """Return everything that is wrong with a definition beyond its shape, in the order of its lines.
+    """Return all problems of a definition beyond its shape, in the order of its lines.
 
-    With `settings`, also report what an engine with these settings lacks. `unread` lists the unreadable places of a
-    draft; findings that are only due to them are left out.
+    With `settings`, also report what an engine with these settings lacks. `unread` holds the paths that could not be
+    read. Problems that only result from them are left out.
     """
     every = tuple(parts(definition))
     checking = CheckContext(

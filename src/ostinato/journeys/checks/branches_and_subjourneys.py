@@ -12,7 +12,7 @@ from ostinato.journeys.problems import Severity
 
 
 def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
-    """The branches of a parallel have different names."""
+    """The branches of a parallel state have different names."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             seen: set[str] = set()
@@ -24,7 +24,7 @@ def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
-    """A join with a mapper says where its result is written."""
+    """A join with a mapper has a `resultVar`. Otherwise the result of the mapper replaces the whole context."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             join = state.parallel.join
@@ -48,8 +48,8 @@ def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
 
 
 def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
-    """Return the ids of all states that wait for an input, in these graphs, their branches and the subjourneys they
-    enter."""
+    """Return the ids of all states that wait for an input in these graphs, in their branches, and in the subjourneys
+    that they enter."""
     steps: set[str] = set()
     waiting, entered = list(graphs), set()
     while waiting:
@@ -67,7 +67,7 @@ def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
 
 
 def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
-    """A state enters a subjourney of this definition."""
+    """A subjourney that a state enters is in this definition."""
     subjourneys = checking.definition.spec.subjourneys
     for graph, id, state in checking.definition.states():
         if isinstance(state, CallSubjourney) and state.subjourney.ref not in subjourneys:
@@ -78,7 +78,8 @@ def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
-    """A subjourney that enters itself may never end."""
+    """No subjourney enters itself, directly or indirectly. It is only a warning, because the subjourney may still
+    end."""
     spec = checking.definition.spec
     calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
     for name in calls:
@@ -99,7 +100,7 @@ def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
 
 
 def called_by(graph: Graph) -> set[str]:
-    """Return the subjourneys that a graph and its branches enter."""
+    """Return the names of the subjourneys that a graph and its branches enter."""
     subjourneys: set[str] = set()
     waiting = [graph]
     while waiting:
@@ -112,7 +113,7 @@ def called_by(graph: Graph) -> set[str]:
 
 
 def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
-    """A transform into a variable names the variable."""
+    """A transform state whose target is a variable names the variable."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Transform):
             transform = state.transform
@@ -122,7 +123,7 @@ def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
 
 
 def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
-    """An API sets no attributes, and neither does a guard."""
+    """Neither an API nor a read guard sets attributes."""
     definition = checking.definition
     guard = definition.spec.access.read
     guarding = set(steps_into(definition, guard.guard_ref)) if guard else set()
@@ -136,7 +137,7 @@ def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
 
 
 def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:
-    """Yield the paths of a subjourney and of all subjourneys that it enters."""
+    """Yield the paths of a subjourney's graph and of the graphs of all subjourneys that it enters."""
     waiting, seen = [name], set()
     while waiting:
         subjourney = waiting.pop()

@@ -16,7 +16,7 @@ from ostinato.journeys.problems import Severity
 _DATAWEAVE = "dataweave"
 _PLAIN = "plain"
 _JOLT = "jolt"
-_BINDINGS = BINDINGS | {"result"}  # the name of `output` in DataWeave
+_BINDINGS = BINDINGS | {"result"}  # `output` is called `result` in DataWeave
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _NOT_BOOLEAN = re.compile(r'-?\d+(\.\d+)?|null|"[^"]*"|\'[^\']*\'|\{.*\}|\[.*\]', re.DOTALL)
 _FIRST = re.compile(r"(?<![\w.$:])([A-Za-z_]\w*)(?=\s*\.\s*[A-Za-z_\"'])")
@@ -33,7 +33,7 @@ _CONFIG = re.compile(r"\bplatform\.config\.([A-Za-z_]\w*)")
 
 
 def language_is_known(checking: CheckContext) -> Iterator[Finding]:
-    """The language of an expression is installed. If no language is installed at all, nothing is reported."""
+    """The language of an expression is installed. If no language at all is installed, nothing is reported."""
     for expression in _each(checking):
         if checking.languages and expression.lang not in checking.languages and expression.lang != _JOLT:
             hint = (
@@ -44,7 +44,8 @@ def language_is_known(checking: CheckContext) -> Iterator[Finding]:
 
 
 def jolt_only_maps(checking: CheckContext) -> Iterator[Finding]:
-    """JOLT transforms objects; it cannot be a predicate or a status."""
+    """JOLT is installed if it is used, and is not used for a predicate or a status, because it only transforms
+    objects."""
     for site in checking.sites:
         if site.expression.lang == _JOLT and site.role in (Role.PREDICATE, Role.STATUS):
             message = f"jolt cannot be a {site.role.value}"
@@ -68,14 +69,14 @@ def _wrong(checking: CheckContext, expression: Expression) -> str | None:
 
 
 def predicate_decides(checking: CheckContext) -> Iterator[Finding]:
-    """A predicate is true or false, so it is not a literal of another type."""
+    """A predicate is not a literal of another type than true or false."""
     for site in checking.sites:
         if site.role is Role.PREDICATE and _NOT_BOOLEAN.fullmatch(site.expression.expr.strip()):
             yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this literal is neither")
 
 
 def join_language(checking: CheckContext) -> Iterator[Finding]:
-    """The mapper of a join is DataWeave, or its subset `plain`."""
+    """The mapper of a join is written in DataWeave or in its subset `plain`."""
     for site in checking.sites:
         if site.role is Role.JOIN and site.expression.lang not in (_DATAWEAVE, _PLAIN):
             message = f"the mapper of a join is dataweave or plain, not {site.expression.lang}"
@@ -83,8 +84,8 @@ def join_language(checking: CheckContext) -> Iterator[Finding]:
 
 
 def names(checking: CheckContext) -> Iterator[Finding]:
-    """The first name of a path is bound. In DataWeave every path is checked; in jq and JSONata only the first path of
-    an expression, because later ones may begin at another value."""
+    """The first name of a path is bound. In DataWeave every path of an expression is checked. In jq and JSONata only
+    the first path is checked, because later ones may begin at another value."""
     for expression in _each(checking):
         if expression.lang in _BEGINS:
             begins = _BEGINS[expression.lang].match(expression.expr)
@@ -102,7 +103,8 @@ def names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def several_fields(checking: CheckContext) -> Iterator[Finding]:
-    """In DataWeave, `-` removes one field from an object. With a list of names the evaluation fails."""
+    """In DataWeave, `-` is not used with a list of names. It removes only one field from an object, and fails with a
+    list."""
     for expression in _each(checking):
         if expression.lang == _DATAWEAVE and _MINUS_LIST.search(expression.expr):
             message = "`-` takes out one field, and not a list of them"
@@ -110,8 +112,7 @@ def several_fields(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
-    """An expression reads only those values of `platform.config` that the definition declares, because it gets no
-    others."""
+    """An expression reads only values of `platform.config` that the definition declares. It gets no others."""
     declared = checking.definition.spec.platform.config
     for expression in _each(checking):
         for name in dict.fromkeys(_CONFIG.findall(expression.expr)):
@@ -122,7 +123,7 @@ def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
 
 
 def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
-    """A choice has a default, unless its last case is always true."""
+    """A choice state has a default, unless its last case is always true."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Choice) and state.default is None and not _always(state):
             yield Finding(
@@ -131,7 +132,7 @@ def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
 
 
 def _always(state: Choice) -> bool:
-    """Return whether the last case of a choice is always true, or could not be read."""
+    """Return whether the last case of a choice state is always true, or could not be read."""
     return not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")
 
 

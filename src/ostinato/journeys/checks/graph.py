@@ -12,11 +12,11 @@ from ostinato.journeys.language.states import Fail, Task
 from ostinato.journeys.problems import Severity
 
 LONGEST_ID = 200
-_COMPARED = 100_000  # names per report: with more, misspellings get no suggestion
+_COMPARED = 100_000  # most names to compare in one check; after that, misspellings get no suggestion
 
 
 def ids(checking: CheckContext) -> Iterator[Finding]:
-    """The id of a state is readable and can be used in the URL of a step."""
+    """The id of a state is a readable text that can be part of the URL of a step."""
     for graph, id, _ in checking.definition.states():
         if id in (".", ".."):
             message = f"{id!r} is not a valid id for a state: it would change the URL of a step"
@@ -36,7 +36,7 @@ def start_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def target_exists(checking: CheckContext) -> Iterator[Finding]:
-    """A state leads to states of its graph."""
+    """A state leads only to states of its own graph."""
     elsewhere = {id for graph in checking.definition.graphs() for id in graph.states}
     compared = 0
     for graph, id, state in checking.definition.states():
@@ -52,7 +52,8 @@ def target_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def reachable(checking: CheckContext) -> Iterator[Finding]:
-    """Every state can be reached from its graph's start, or from a state at which a schedule starts the journey."""
+    """Every state can be reached from the start of its graph, or from a state at which a schedule starts the
+    journey."""
     for graph in checking.definition.graphs():
         if not checking.knows_all((*graph.path, "states")):
             continue
@@ -63,7 +64,8 @@ def reachable(checking: CheckContext) -> Iterator[Finding]:
 
 
 def reached_from(graph: Graph, *starts: str) -> set[str]:
-    """Return the states of this graph that can be reached from the given ones, without branches and subjourneys."""
+    """Return the ids of the states of this graph that can be reached from `starts`. Branches and subjourneys are not
+    entered."""
     reached: set[str] = set()
     waiting = [id for id in starts if id in graph.states]
     while waiting:
@@ -75,14 +77,14 @@ def reached_from(graph: Graph, *starts: str) -> set[str]:
 
 
 def successors(graph: Graph) -> dict[str, list[str]]:
-    """Return the states that each state of a graph leads to."""
+    """Return a dict from state id to the ids of the states that it leads to within the graph."""
     return {
         id: [target for _, target in targets(state) if target in graph.states] for id, state in graph.states.items()
     }
 
 
 def predecessors(graph: Graph) -> dict[str, list[str]]:
-    """Return the states that lead to each state of a graph."""
+    """Return a dict from state id to the ids of the states of the graph that lead to it."""
     before: dict[str, list[str]] = {id: [] for id in graph.states}
     for id, further in successors(graph).items():
         for target in further:
@@ -98,7 +100,7 @@ def _scheduled_starts(checking: CheckContext, graph: Graph) -> Iterator[str]:
 
 
 def reason_placeholders(checking: CheckContext) -> Iterator[Finding]:
-    """Placeholders in the `reason` of a `fail` are valid; its `errorCode` has none."""
+    """Placeholders in the `reason` of a `fail` state are valid, and its `errorCode` has none."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Fail) and "${" in state.error_code:
             message, hint = (

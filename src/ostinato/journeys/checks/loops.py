@@ -1,4 +1,4 @@
-"""Rules about loops, and about states that an API call, which answers at once, cannot have."""
+"""Rules about loops, and about states that an API cannot have, because it answers at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ostinato.journeys.problems import Severity
 
 
 def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
-    """An API call has no state that waits. (The task kind `schedule` refuses APIs itself.)"""
+    """An API has no state that waits. (The task kind `schedule` itself refuses to run in an API.)"""
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():
@@ -23,7 +23,7 @@ def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
 
 
 def api_ends(checking: CheckContext) -> Iterator[Finding]:
-    """Every state of an API call can reach an end."""
+    """Every state of an API can reach a state that ends its graph."""
     if not checking.definition.is_api:
         return
     for graph in checking.definition.graphs():
@@ -42,7 +42,7 @@ def _ends(state: State) -> bool:
 
 
 def api_loops(checking: CheckContext) -> Iterator[Finding]:
-    """A loop in an API must end. This rule only warns, because the check cannot tell."""
+    """An API has no loop. A loop is only a warning, because it may still end."""
     if checking.definition.is_api:
         for graph in checking.definition.graphs():
             for cycle in find_cycles(graph):
@@ -51,7 +51,7 @@ def api_loops(checking: CheckContext) -> Iterator[Finding]:
 
 
 def journey_loops(checking: CheckContext) -> Iterator[Finding]:
-    """A loop without a pause, in a journey without a time limit, is stopped only by the engine."""
+    """A journey without a time limit has no loop without a pause. Only the engine's limit would stop such a loop."""
     definition = checking.definition
     if definition.is_api or definition.spec.execution is not None:
         return
@@ -68,8 +68,8 @@ def _pauses(state: State) -> bool:
 
 
 def find_cycles(graph: Graph) -> list[list[str]]:
-    """Return the sets of states that lead to one another, in the order of the document (Kosaraju's algorithm, in linear
-    time)."""
+    """Return the cycles of a graph in the order of the document, each as a list of the ids of states that lead to one
+    another. This is Kosaraju's algorithm, which takes linear time."""
     onward, back = successors(graph), predecessors(graph)
     left: list[str] = []
     seen: set[str] = set()
@@ -88,8 +88,8 @@ def find_cycles(graph: Graph) -> list[list[str]]:
 
 
 def _walk(first: str, ways: Mapping[str, Iterable[str]], seen: set[str], left: list[str]) -> None:
-    """Append every unseen state that can be reached from `first` to `left`, in the order in which a depth-first walk
-    leaves them."""
+    """Append the ids of all states that can be reached from `first` and are not in `seen` to `left`, in the order in
+    which a depth-first walk leaves them. Add them to `seen`."""
     if first in seen:
         return
     seen.add(first)

@@ -1,4 +1,4 @@
-"""List all parts of a definition with their places, for rules that apply anywhere."""
+"""List all parts of a definition with their paths, for rules that apply to any part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ostinato.journeys.language.states import Join, Task
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A field of the language: its path, key and value, and the object that contains it."""
+    """A field of a definition: its path, key and value, and the object that contains it."""
 
     path: Path
     key: str
@@ -52,7 +52,7 @@ def _value(part: Part) -> Iterator[Part]:
 
 
 def _is_foreign(part: Part) -> bool:
-    """Return whether the part is a JSON Schema, which is not part of the language."""
+    """Return whether the part is a JSON Schema. Its content is not part of the journey language."""
     return part.key == "schema"
 
 
@@ -72,7 +72,7 @@ class Site:
 
 
 def sites(some: Iterable[Part]) -> Iterator[Site]:
-    """Yield every expression with its role. A shared expression is yielded once per use."""
+    """Yield every expression with its role. An expression that is used several times is yielded once per use."""
     for part in some:
         if isinstance(part.value, Expression):
             yield Site(part.value, _role(part))

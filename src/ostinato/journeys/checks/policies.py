@@ -1,4 +1,4 @@
-"""Rules about policies: each has the fields that its kind needs, and references name existing policies."""
+"""Rules about policies: a policy has the fields that its kind needs, and references name existing policies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _POLICIES: Path = ("spec", "policies")
 
 
 def resilience(checking: CheckContext) -> Iterator[Finding]:
-    """Delays do not shrink, and a rate is between 0 and 1."""
+    """The factor of a backoff is at least 1, only one of `baseDelayMs` and `initialDelayMs` is set, and a failure rate
+    is above 0 and at most 1."""
     for name, policy in checking.definition.spec.policies.http_resilience.definitions.items():
         path = (*_POLICIES, "httpResilience", "definitions", name)
         if policy.backoff.factor is not None and policy.backoff.factor < 1:
@@ -29,7 +30,7 @@ def resilience(checking: CheckContext) -> Iterator[Finding]:
 
 
 def client_auth(checking: CheckContext) -> Iterator[Finding]:
-    """A policy has the fields that its kind needs."""
+    """An authentication policy has the fields that its kind needs, and their values are valid."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         for missing in _missing(policy):
@@ -63,7 +64,7 @@ def _missing(policy: ClientAuth) -> Iterator[str]:
 
 
 def references(checking: CheckContext) -> Iterator[Finding]:
-    """A secret is a reference, never a literal."""
+    """A policy names its secrets by reference, and never contains a secret itself."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         auth = policy.auth
@@ -79,7 +80,7 @@ def references(checking: CheckContext) -> Iterator[Finding]:
 
 
 def defaults(checking: CheckContext) -> Iterator[Finding]:
-    """A default policy exists."""
+    """A policy that is named as a default exists."""
     spec = checking.definition.spec
     resilient, auth = spec.policies.http_resilience, spec.policies.http_client_auth
     http, calls = (*_POLICIES, "httpResilience"), (*_POLICIES, "httpClientAuth")

@@ -1,4 +1,4 @@
-"""The types of a rule: its context and its findings."""
+"""The types of the checks: a rule, its context and its findings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ostinato.journeys.task_kind import Plugins
 @dataclass(frozen=True, slots=True)
 class CheckContext:
     """The values that a rule can use. `configured` means that `settings` are those of the engine that will run the
-    definition. `unread` lists the places that could not be read and hold substitutes. Findings at these places are
-    dropped; a rule that concludes something from an absence must check `knows_all`."""
+    definition. `unread` holds the paths that could not be read; the definition has substitutes there. Findings at these
+    paths are dropped. A rule that reports something as missing must check `knows_all` first."""
 
     definition: Definition
     parts: Sequence[Part]  # of the whole definition
@@ -32,18 +32,18 @@ class CheckContext:
     unread: Set[Path] = frozenset()
 
     def knows(self, path: Path) -> bool:
-        """Return whether the value at a place could be read; parts of it may still be unread."""
+        """Return whether the value at a path could be read. Parts of it may still be unread."""
         return not is_unread(self.unread, path)
 
     def knows_all(self, path: Path) -> bool:
-        """Return whether the value at a place, and all its parts, could be read."""
+        """Return whether the value at a path, and all its parts, could be read."""
         return self.knows(path) and not any(one[: len(path)] == path for one in self.unread)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A violation of a rule. `key` means that the finding is about the key at the path, not about its value. `needs` is
-    another place that the finding depends on; if that place could not be read, the finding is dropped. `code` and
+    another path that the finding depends on. If that path could not be read, the finding is dropped. `code` and
     `severity` replace those of the rule."""
 
     path: Path

@@ -1,4 +1,5 @@
-"""The rule that scheduled runs wait for no input. The task kind `schedule` checks its other settings."""
+"""The rule that scheduled runs do not wait for an input. The task kind `schedule` checks the other settings of its
+tasks."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ def _waiting(states: list[str]) -> str:
 
 
 def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:
-    """Return the states that wait for an input, among all states that can be reached from `start`, including those of
-    branches and subjourneys."""
+    """Return the ids of the states that wait for an input, among all states that can be reached from `start`. The
+    states of branches and subjourneys are included."""
     states: set[str] = set()
     seen: set[tuple[Path, str]] = set()
     waiting: list[tuple[Graph, str]] = [(graph, start)]

@@ -1,4 +1,4 @@
-"""Rules about the JSON Schemas in a definition. References may only lead to parts of the same schema."""
+"""Rules about the JSON Schemas in a definition. A reference must lead to a part of the same schema."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from ostinato.journeys.language.json_schema import schema_problems
 from ostinato.journeys.language.states import Projection
 from ostinato.journeys.problems import Severity
 
-# The engine's own fields of a status and an outcome.
+# The engine's own fields in a status and in an outcome.
 IN_STATUS = "journeyId journeyName phase currentState updatedAt tags attributes _links".split()
 IN_OUTCOME = "journeyId journeyName phase status output error outcomeId tags attributes _links".split()
 
 
 def valid(checking: CheckContext) -> Iterator[Finding]:
-    """A schema that validates input is valid JSON Schema 2020-12; an invalid one that only describes is a warning."""
+    """A schema is valid JSON Schema 2020-12. If the schema only describes an output and validates nothing, a mistake in
+    it is a warning."""
     for part in _schemas(checking):
         severity = Severity.WARNING if isinstance(part.owner, Projection | Output) else None
         if not any(_leads_out(one) for _, one in _references(part.value, part.path)):
@@ -39,7 +40,7 @@ def stays_here(checking: CheckContext) -> Iterator[Finding]:
 
 
 def keeps_reserved(checking: CheckContext) -> Iterator[Finding]:
-    """A variable that is shown beside a status or an outcome has no field with a name that the engine uses."""
+    """A variable that is shown in a status or an outcome has no field with a name that the engine uses there."""
     for part in checking.parts:
         if isinstance(part.value, Projection):
             reserved = IN_OUTCOME if isinstance(part.owner, Output) else IN_STATUS

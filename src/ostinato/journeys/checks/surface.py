@@ -1,4 +1,5 @@
-"""Rules about the surface of a definition: labels, bindings, responses, configuration, guards and cookies."""
+"""Rules about the parts of a definition that its callers and operators see: tags, bindings, responses, configuration,
+guards and cookies."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from ostinato.journeys.language.states import (
 )
 from ostinato.journeys.problems import Severity
 
-# First segments of the server's own paths. Not `apis`: below it an API may have any path that is not the name of one.
+# First segments of the server's own paths. `apis` is not one of them: below it, an API may have any path that is not
+# the name of an API.
 OWN_PATHS = frozenset(
     "agents diagnosis events functions health jobs journey-bindings journey-definitions journeys metrics namespaces "
     "nodes runs schedules simulate simulate.svg tokens upcoming webhooks workflows".split()
@@ -35,14 +37,14 @@ _OTHERS = {"websocket": "Journey", "queue": "Journey", "grpc": "Api", "cli": Non
 
 
 def tags(checking: CheckContext) -> Iterator[Finding]:
-    """A definition does not have too many tags."""
+    """The number of a definition's tags is within the limit."""
     most, tags_ = checking.settings.limits.definition_tags, checking.definition.metadata.tags
     if len(tags_) > most:
         yield Finding(("metadata", "tags"), f"there are {len(tags_)} tags", f"at most {most} are allowed")
 
 
 def lifecycle(checking: CheckContext) -> Iterator[Finding]:
-    """Only a journey has a lifecycle."""
+    """An API has no lifecycle."""
     lifecycle_ = checking.definition.spec.lifecycle
     if checking.definition.is_api and lifecycle_ is not None:
         yield Finding(
@@ -51,7 +53,8 @@ def lifecycle(checking: CheckContext) -> Iterator[Finding]:
 
 
 def only_for(checking: CheckContext) -> Iterator[Finding]:
-    """Blocks that belong to one kind of definition are not used in the other."""
+    """A block that belongs to journeys is not used in an API, and a block that belongs to APIs is not used in a
+    journey."""
     definition, spec = checking.definition, checking.definition.spec
     if definition.is_api:
         for name, block in (("access", spec.access.read), ("metadata", spec.metadata != RunMetadata())):
@@ -66,7 +69,7 @@ def only_for(checking: CheckContext) -> Iterator[Finding]:
 
 
 def other_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """A binding is supported, and allowed for this kind of definition."""
+    """A binding other than `http` is supported, and allowed for this kind of definition."""
     for name, kind in _OTHERS.items():
         binding = getattr(checking.definition.spec.bindings, name)
         if binding is None:
@@ -81,7 +84,7 @@ def other_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """Bindings of steps name existing steps."""
+    """The bindings of steps name steps that exist."""
     states = list(checking.definition.states())
     steps = {id for _, id, state in states if isinstance(state, Wait | Webhook)}
     unread = {id for graph, id, _ in states if not checking.knows(graph.at(id))}
@@ -93,7 +96,7 @@ def step_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def bound_names(checking: CheckContext) -> Iterator[Finding]:
-    """Headers and parameters have names."""
+    """The headers and query parameters of a binding have names that are not empty."""
     http = checking.definition.spec.bindings.http
     places: list[tuple[Path, RequestBinding]] = [((*_HTTP, "start"), http.start)]
     places += [((*_HTTP, "steps", id), binding) for id, binding in http.steps.items()]
@@ -107,7 +110,7 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """The path of an API does not begin like a path of the server, which would hide it."""
+    """The path of an API does not begin like one of the server's own paths. The server's path would hide it."""
     route_ = checking.definition.spec.bindings.http.route
     first = "" if route_ is None else re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS:
@@ -116,7 +119,7 @@ def route(checking: CheckContext) -> Iterator[Finding]:
 
 
 def responses(checking: CheckContext) -> Iterator[Finding]:
-    """A response rule sets one status, and matches errors only for failures."""
+    """A response rule sets exactly one status, and a rule for successes does not match on an error type."""
     responses_ = checking.definition.spec.bindings.http.api_responses
     for n, rule in enumerate(responses_.rules if responses_ else ()):
         path = (*_HTTP, "apiResponses", "rules", n)
@@ -127,7 +130,8 @@ def responses(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config(checking: CheckContext) -> Iterator[Finding]:
-    """Required platform values are configured. Without settings, nothing is reported."""
+    """The engine has a value for each platform value that is required. If no settings are given, nothing is
+    reported."""
     if checking.configured:
         for name, setting in checking.definition.spec.platform.config.items():
             if setting.required and name not in checking.settings.platform:
@@ -136,7 +140,7 @@ def config(checking: CheckContext) -> Iterator[Finding]:
 
 
 def envelope(checking: CheckContext) -> Iterator[Finding]:
-    """An error envelope is the standard one or has a mapper."""
+    """A custom error envelope has a mapper, and the standard one has none."""
     envelope_ = checking.definition.spec.errors.envelope
     path = ("spec", "errors", "envelope")
     if envelope_ is not None and envelope_.format == "custom" and envelope_.mapper is None:
@@ -146,7 +150,7 @@ def envelope(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard(checking: CheckContext) -> Iterator[Finding]:
-    """The read guard names a subjourney."""
+    """The read guard names a subjourney that exists."""
     read_guard, subjourneys = checking.definition.spec.access.read, checking.definition.spec.subjourneys
     if read_guard is not None and read_guard.guard_ref not in subjourneys:
         hint = did_you_mean(read_guard.guard_ref, subjourneys) or list_choices(subjourneys)
@@ -155,7 +159,7 @@ def guard(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_answers(checking: CheckContext) -> Iterator[Finding]:
-    """A read guard does not wait."""
+    """A read guard, with the subjourneys that it enters, has no state that waits."""
     read_guard = checking.definition.spec.access.read
     within = tuple(steps_into(checking.definition, read_guard.guard_ref)) if read_guard else ()
     for graph, id, state in checking.definition.states():
@@ -165,8 +169,8 @@ def guard_answers(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
-    """A guard's output is an object with `allowed`. Without `outputVar` the output is the whole context, which has
-    `allowed` only if a state or the caller sets it."""
+    """The output of a read guard is an object with `allowed`. Without `outputVar` the output is the whole context. It
+    has `allowed` only if a state of the guard writes it, or if the context had it before."""
     read_guard = checking.definition.spec.access.read
     graph = checking.definition.spec.subjourneys.get(read_guard.guard_ref) if read_guard else None
     if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):
@@ -183,7 +187,7 @@ def _may_make_allowed(state: State) -> bool:
             return state.transform.target.kind == "context" or state.transform.result_var == "allowed"
         case CallSubjourney():
             return state.subjourney.result_var == "allowed"
-        case Parallel():  # the join may copy what a branch wrote
+        case Parallel():  # the join may copy `allowed` from a branch
             return True
         case Task():
             return state.settings.get("resultVar") == "allowed"
@@ -199,7 +203,7 @@ def cookie_patterns(checking: CheckContext) -> Iterator[Finding]:
 
 
 def cookie_jar(checking: CheckContext) -> Iterator[Finding]:
-    """Cookies are returned only if there is a jar."""
+    """If cookies are returned to the caller, there is a cookie jar."""
     cookies = checking.definition.spec.cookies
     if cookies.return_to_client is not None and cookies.return_to_client.mode != "none" and cookies.jar is None:
         path = ("spec", "cookies", "returnToClient")

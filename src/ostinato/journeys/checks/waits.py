@@ -1,4 +1,4 @@
-"""Rules about states that wait: for people, other systems or a time."""
+"""Rules about states that wait for an input or for a time."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_is_not_cancel(checking: CheckContext) -> Iterator[Finding]:
-    """`cancel` is reserved: every journey has this step."""
+    """No step is named `cancel`. The name is reserved, because every journey has a step `cancel`."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook) and id == RESERVED:
             yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
 
 
 def one_time(checking: CheckContext) -> Iterator[Finding]:
-    """A timer has either a duration or a time."""
+    """A timer has either a `duration` or an `until`."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Timer) and (state.timer.duration is None) == (state.timer.until is None):
             both = "both 'duration' and 'until'" if state.timer.until is not None else "neither 'duration' nor 'until'"
@@ -43,7 +43,7 @@ def one_time(checking: CheckContext) -> Iterator[Finding]:
 
 
 def literal_time(checking: CheckContext) -> Iterator[Finding]:
-    """A literal time or duration can be read."""
+    """A time or duration that is written as a literal is valid."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Timer):
             here = (*graph.at(id), "timer")
@@ -58,7 +58,7 @@ def literal_time(checking: CheckContext) -> Iterator[Finding]:
 
 
 def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
-    """A literal duration is within the configured limit; a month counts as 28 days."""
+    """A duration that is written as a literal is within the configured limit. A month counts as 28 days."""
     most = checking.settings.limits.longest_timer_s
     for graph, id, state in checking.definition.states():
         length = state.timer.duration if isinstance(state, Timer) else None
@@ -70,7 +70,8 @@ def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
 
 
 def timer_first(checking: CheckContext) -> Iterator[Finding]:
-    """A journey whose caller waits for the answer to the start does not wait for a timer first."""
+    """A journey whose start is synchronous does not reach a timer before the first state that waits for an input. The
+    caller of the start would wait for the timer."""
     definition = checking.definition
     lifecycle = definition.spec.lifecycle
     if definition.is_api or (lifecycle is not None and lifecycle.start_mode not in (None, "sync")):
@@ -93,7 +94,7 @@ def timer_first(checking: CheckContext) -> Iterator[Finding]:
 
 
 def wrong_duration(text: str) -> str | None:
-    """Return what is wrong with a duration, or None."""
+    """Return a text that says what is wrong with a duration, or None if it is valid."""
     try:
         parse_duration(text)
     except TooLong:
@@ -108,13 +109,13 @@ def wrong_duration(text: str) -> str | None:
 
 
 def shortest(duration: str) -> Micros:
-    """Return the shortest time that a duration can mean."""
+    """Return the shortest time that a duration can mean, with 28 days for a month."""
     length = parse_duration(duration)
     return length.months * 28 * DAY + length.exact
 
 
 def wrong_instant(text: str) -> str | None:
-    """Return what is wrong with a time, or None."""
+    """Return a text that says what is wrong with a time, or None if it is valid."""
     try:
         read_instant(text, "time")
     except OutOfCalendar:

@@ -1,5 +1,6 @@
-"""Draw a journey as an SVG state diagram. Branches are boxes inside their parallel; subjourneys and the compensation
-are boxes beside the journey. For an instance, the path taken is bold and the current state is highlighted."""
+"""Draw a journey as an SVG state diagram. The branches of a parallel state are boxes inside the box of the state.
+Subjourneys and the compensation are boxes beside the journey. For an instance, the path taken is bold and the current
+state is highlighted."""
 
 from __future__ import annotations
 

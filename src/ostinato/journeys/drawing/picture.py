@@ -1,4 +1,4 @@
-"""Draw a definition as SVG. Texts of the definition are escaped."""
+"""Draw a definition as SVG. Texts from the definition are escaped."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ COLOURS = {
     "succeed": ("#e8f5e9", "#2e7d32", "#27692b"),
     "fail": ("#ffebee", "#c62828", "#b71c1c"),
 }
-FAINT = ("#fafafa", "#b0bec5", "#5f6b72")  # for a state that the instance has not entered
+FAINT = ("#fafafa", "#b0bec5", "#5f6b72")  # colours of a state that the instance has not entered
 _TAKEN = "#0d47a1"
 _HIGH, _WIDE = 42.0, 92.0  # of a box: height, least width
-_HEAD = 24.0  # height of the title of a box of boxes
-_LABEL = 30  # greatest number of letters beside an edge
+_HEAD = 24.0  # height of the title of a box that contains boxes
+_LABEL = 30  # most characters beside an edge
 _SWATCH = 14.0
 _BASE = re.compile(r"^(?:https?://|\$\{platform\.config\.[^}]*\})")
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -52,8 +52,8 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The parts of the picture to highlight for an instance: states entered, edges taken and current states, each with
-    the path of its graph."""
+    """The parts of the picture to highlight for an instance: the states that it has entered, the edges (`gone`) that it
+    has taken, and its current states. Each has the path of its graph."""
 
     entered: frozenset[tuple[Path, str]] = frozenset()
     gone: frozenset[tuple[Path, str, str]] = frozenset()
@@ -72,7 +72,8 @@ class _PlacedGraph:
 
 
 def draw(definition: Definition, instance: Instance | None = None, way: Iterable[Mapping[str, Any]] = ()) -> str:
-    """Return the SVG. `way` lists the states that the instance has entered, from its events."""
+    """Return the SVG of a definition. With an `instance`, its path is highlighted. `way` holds the data of the
+    instance's events `journey:state_entered`."""
     marks = _Marks() if instance is None else _marks(instance, way)
     titles = [(f"{definition.name} {definition.version}", _place_graph(definition.spec))]
     titles += [(f"subjourney {id}", _place_graph(graph)) for id, graph in definition.spec.subjourneys.items()]
@@ -96,8 +97,8 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
 
 
 def _columns(sizes: Sequence[tuple[float, float]]) -> tuple[list[Point], float, float]:
-    """Return the corners of boxes in columns, and the total size. A box goes below the previous one as long as its
-    column is no taller than the first box."""
+    """Return the corners of boxes in columns, and the width and height of all of them. The first box has a column of
+    its own. A further box goes below the previous one, unless its column would become taller than the first box."""
     corners: list[Point] = []
     x = y = right = PAD
     height = 0.0
@@ -201,7 +202,8 @@ def _state(id: str, state: State, x: float, y: float, drawn: _PlacedGraph, marks
 
 
 def _targets(state: State) -> Iterator[tuple[str, str]]:
-    """Yield the states that a state may lead to, each with the condition."""
+    """Yield the states that a state may lead to, as pairs of state id and condition. The condition is empty if there is
+    none."""
     match state:
         case Choice():
             for case in state.choices:
@@ -234,7 +236,7 @@ def _labels(graph: Graph) -> dict[Edge, str]:
 
 
 def _words(state: State) -> str:
-    """Describe a state in a few words."""
+    """Return a few words that describe a state."""
     match state:
         case Task():
             return _called(state)
@@ -255,7 +257,7 @@ def _about(state: State) -> str:
 
 
 def _called(task: Task) -> str:
-    """Describe what a task does, by its settings."""
+    """Return a few words that describe what a task does, from its settings."""
     settings = task.settings
     match task.plugin:
         case ("httpCall", _):
@@ -273,7 +275,7 @@ def _called(task: Task) -> str:
 
 
 def _place(url: str) -> str:
-    """Shorten a URL: without scheme, query and configured base."""
+    """Return a URL in short form, without scheme, query and configured base."""
     place = _BASE.sub("", url).partition("?")[0]
     return _PLACEHOLDER.sub(lambda found: "{" + found[1].rpartition(".")[2] + "}", place) or "/"
 
@@ -286,7 +288,8 @@ def _details(state: State) -> str:
 
 
 def _legend(definition: Definition, marks: _Marks, width: float, height: float) -> tuple[list[str], float, float]:
-    """Return the legend of the colours and signs in use, and the new size of the picture."""
+    """Return the SVG parts of the legend, and the new width and height of the picture. The legend has only the colours
+    and signs that the picture uses."""
     kinds = dict.fromkeys(state.type for _, _, state in definition.states())
     entries = [(kind, rectangle(0, 0, _SWATCH, _SWATCH, *COLOURS[kind][:2], "swatch")) for kind in kinds]
     middle = _SWATCH / 2

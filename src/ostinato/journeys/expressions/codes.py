@@ -1,4 +1,4 @@
-"""The codes of failed evaluations. Users rely on them; they never change."""
+"""The codes of failed evaluations. They never change, because users rely on them."""
 
 from __future__ import annotations
 

@@ -9,15 +9,16 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from ostinato.model import Json
 
-# The names that an expression may use; which are bound depends on its place.
+# The names that an expression may use. Which of them are bound depends on where the expression is in the definition.
 BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "outcomes", "outcome", "output"})
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One expression with its bindings and a time limit.
+    """A request to evaluate one expression with its bindings, within `deadline_s` seconds.
 
-    `now` is the time that the expression sees, in microseconds since 1970; None means the system's clock."""
+    `now` is the time that the expression sees, in microseconds since 1970. None means the system's clock.
+    """
 
     expr: str
     bindings: Mapping[str, Json]
@@ -32,7 +33,8 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The failure of an evaluation. `code` is stable; `message` is for people and quotes no values."""
+    """The failure of an evaluation. `code` is stable. `message` is for people, and contains no values of the
+    bindings."""
 
     code: str
     message: str
@@ -46,11 +48,12 @@ class Language(Protocol):
     def name(self) -> str: ...
 
     def check(self, expr: str) -> str | None:
-        """Return None if the expression is valid, otherwise a message: what is wrong, where, and what to write instead.
-        Blocks."""
+        """Return None if the expression is valid. Otherwise return a message: what is wrong, where, and what to write
+        instead. This call blocks."""
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        """Return one answer per request, in order. An expression that fails does not raise."""
+        """Return one outcome per request, in order. An expression that fails has a `Failure` as its outcome; it does
+        not raise."""
 
     def close(self) -> None:
         """End the worker processes. They are started again on the next use."""
@@ -58,10 +61,11 @@ class Language(Protocol):
 
 @runtime_checkable
 class AnswersSeparately(Protocol):
-    """An optional method of a language: answer each request as soon as it is done, instead of a whole batch at once."""
+    """An optional interface of a language: it answers each request as soon as it is done, not a whole batch at once."""
 
     @property
     def name(self) -> str: ...
 
     def submit(self, asked: Sequence[PendingEvaluation]) -> None:
-        """Set the result of each future when it is known, on the running event loop. Skip futures that are done."""
+        """Evaluate requests on the running event loop, and set the result of each future when it is known. Skip futures
+        that are already done."""

@@ -29,8 +29,8 @@ def framed(message: bytes) -> bytes:
 
 
 def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
-    """Write framed messages. `until` is a monotonic time at which `Late` is raised; the descriptor must then be
-    non-blocking."""
+    """Write framed messages. `until` is a monotonic time; with it, the descriptor must be non-blocking. Raise `Late` if
+    the other side has not read the messages by then, and `Gone` if it has closed the pipe."""
     rest = memoryview(messages)
     while rest:
         if until is not None:
@@ -44,7 +44,7 @@ def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
 
 
 class Reader:
-    """Reads messages of at most `most` bytes from a pipe. It reads all available bytes at once, because a batch has
+    """Reads messages of at most `most` bytes from a pipe. It reads all available bytes at once, because a worker sends
     many small answers."""
 
     def __init__(self, descriptor: int, most: int) -> None:
@@ -53,21 +53,21 @@ class Reader:
         self._held = bytearray()
 
     def read(self, until: float | None = None) -> bytes:
-        """Return the next message. `until` is a monotonic time at which `Late` is raised; the descriptor must then be
-        non-blocking."""
+        """Return the next message. `until` is a monotonic time; with it, the descriptor must be non-blocking. Raise
+        `Late` if no message has arrived by then, and `Gone` if the other side has closed the pipe."""
         while (message := self._next()) is None:
             self._fill(until)
         return message
 
     def read_some(self, until: float) -> list[bytes]:
-        """Return all complete messages, at least one."""
+        """Return all complete messages that have arrived, at least one. Raise as `read` does."""
         messages = [self.read(until)]
         while (message := self._next()) is not None:
             messages.append(message)
         return messages
 
     def _next(self) -> bytes | None:
-        """Return the next message if it is complete, else None."""
+        """Return the next message if all of it has arrived, else None. Raise `Gone` if it is longer than allowed."""
         if len(self._held) < _HEAD.size:
             return None
         (length,) = _HEAD.unpack_from(self._held)

@@ -1,4 +1,5 @@
-"""The available languages: `languages(settings)`. Each has its own worker processes, started on first use."""
+"""The expression languages that come with Ostinato: `languages(settings)`. Each language except `plain` has its own
+worker processes, which are started on first use."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Langua
 
 
 class PlainLanguage:
-    """The language that every installation has. It needs no process, because an expression can only compute."""
+    """The language `plain`, which every installation has. It needs no worker process, because its expressions can only
+    compute."""
 
     name = PLAIN
 
@@ -91,7 +93,7 @@ class PlainLanguage:
 
 
 class SandboxedLanguage:
-    """A language whose expressions are evaluated in worker processes, except simple ones, which are evaluated in this
+    """A language whose expressions are evaluated in worker processes. Simple expressions can be evaluated in this
     process."""
 
     def __init__(
@@ -105,8 +107,10 @@ class SandboxedLanguage:
         called: Mapping[str, str] | None = None,
         spelt: bool = False,
     ) -> None:
-        """`spelt` means that an expression can use a binding only by its name. Bindings that the expression does not
-        name are then not sent to the worker."""
+        """`module` is the package that must be installed. `answered_here` evaluates simple expressions without a
+        worker, and returns `NOT_PLAIN` for others. `suggest` returns a hint for an invalid expression. `called` maps
+        names of bindings to their names in this language. `spelt` means that an expression can use a binding only by
+        its name; bindings that the expression does not name are then not sent to the worker."""
         self._name = name
         self._module = module
         self._settings = settings
@@ -122,7 +126,7 @@ class SandboxedLanguage:
 
     @functools.cached_property
     def missing(self) -> str | None:
-        """Return what to install if the language is not installed, else None."""
+        """A message with the package to install if the language is not installed, else None."""
         if find_spec(self._module) is not None:
             return None
         return (
@@ -176,7 +180,7 @@ class SandboxedLanguage:
         self.pool.close()
 
     def _here(self, request: Evaluation) -> Value | Failure | None:
-        """Return the answer if it needs no worker, else None."""
+        """Return the outcome if it can be computed without a worker, else None."""
         if problem := _too_large(request.expr, self._settings):
             return Failure(Code.TOO_LARGE, problem)
         if problem := self.missing:

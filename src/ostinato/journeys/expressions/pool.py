@@ -1,17 +1,19 @@
 """The worker processes of one language. Requests are sent in batches; each answer is delivered when it arrives.
 
-A slow expression must not delay others. So a batch may go at most `slow_after_s` without an answer:
+A slow expression must not delay others. So a batch may take at most `slow_after_s` from one answer to the next. A batch
+that takes longer has stalled. The rules are:
 
-- The unanswered requests of a batch that stalls are sent again *apart*: the worker sends each answer separately, so
-  that it is known which request is in progress.
-- A request that stalls while apart continues in a *slow* place, up to its own deadline; the others go to another
-  worker. If all slow places are taken, its worker is killed and the request waits for a place.
-- Requests whose expression was slow before (*suspects*) wait until nothing else does. Those whose expression was quick
-  before go first.
+- The unanswered requests of a batch that stalled are sent again *apart*: the worker then answers the requests of a
+  batch one by one, so that the pool knows which request is in progress.
+- If a batch stalls apart, the request in progress continues on its worker in a *slow* place, up to its own deadline.
+  The other requests of the batch go to another worker. If all slow places are taken, the worker is killed, and the
+  request waits for a slow place.
+- Requests whose expression was slow before (*suspects*) wait until no other request does. Requests whose expression was
+  quick before go first.
 
-If a worker dies, its unanswered requests are sent again, apart. A request fails if it was the only one in progress and
-the way the worker ended blames it, or if two workers died while it was the only one, the second of them new.
-Evaluations are pure, so repeating one is harmless.
+If a worker dies, its unanswered requests are sent again, apart. A request fails in two cases: it was in progress apart
+and the way in which the worker died blames it, or two workers died while it was in progress apart, the second of them
+a new one. Evaluations are pure, so repeating one is harmless.
 """
 
 from __future__ import annotations
@@ -38,9 +40,10 @@ from ostinato.model import Json
 
 BATCH = 200
 BATCH_BYTES = 4 << 20
-_APART = 8  # requests in one batch that is sent apart: few, so that all workers share them
-_FOR_OTHERS = 20  # places in a batch that proven expressions leave to others
-# Small batches cost much per request, so another worker starts only when this many wait, or have waited this long.
+_APART = 8  # most requests in a batch that is sent apart: few, so that all workers share them
+_FOR_OTHERS = 20  # places in a batch that are left for expressions not yet known to be quick
+# Small batches cost much per request. So another worker is used only if this many requests wait, or if requests have
+# waited this long.
 WORTH = 32
 WHILE_S = 0.02
 _REMEMBERED = 10_000  # expressions remembered as quick, and as slow
@@ -61,17 +64,17 @@ class _Lane(Enum):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A request, and the future of its answer."""
+    """A request, and the future for its answer."""
 
     request: Request
     future: asyncio.Future[Outcome]
-    apart: bool = False  # a batch with it stalled, or its worker died
-    alone: bool = False  # it stalled or its worker died while only it was in progress: it waits for a slow place
-    fresh: bool = False  # a worker died while only it was in progress: it gets one more try, on a new worker
+    apart: bool = False  # its batch stalled, or its worker died
+    alone: bool = False  # it stalled, or its worker died, while it was in progress apart: it waits for a slow place
+    fresh: bool = False  # its worker died while it was in progress apart: it gets one more attempt, on a new worker
 
 
 class _SpeedHistory:
-    """The expressions that were quick the last time, and those that were slow."""
+    """Remembers which expressions were quick the last time, and which were slow."""
 
     def __init__(self) -> None:
         self._quick: set[int] = set()
@@ -103,7 +106,7 @@ class _RequestQueue:
         self._unproven: deque[_Job] = deque()
         self._apart: deque[_Job] = deque()
         self._suspects: deque[_Job] = deque()
-        self._alone: dict[str, deque[_Job]] = {}  # by expression: they take turns
+        self._alone: dict[str, deque[_Job]] = {}  # by expression; the expressions take turns
         self._apart_first = False
         self.draining = dict.fromkeys(_Lane, 0)
         self.later: asyncio.TimerHandle | None = None
@@ -123,7 +126,7 @@ class _RequestQueue:
 
     @property
     def waiting(self) -> int:
-        """Return how many requests wait for a quick place, without suspects."""
+        """The number of requests that wait for a quick place, without suspects."""
         return len(self._proven) + len(self._unproven) + len(self._apart)
 
     @property
@@ -132,15 +135,16 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """Return how many requests wait for a slow place."""
+        """The number of slow places that the waiting requests could use. Requests with the same expression count once,
+        but each suspect counts."""
         return len(self._alone) + len(self._suspects)
 
     def take(self, lane: _Lane) -> list[_Job]:
         return self._take_slow() if lane is _Lane.SLOW else self._take_quick()
 
     def _take_quick(self) -> list[_Job]:
-        """Return the next batch, alternating between requests that are sent one by one and requests that are sent
-        together. Requests whose expression was slow before come last, one at a time."""
+        """Return the next batch. Batches that are sent apart alternate with batches that are sent together. Suspects
+        come last, one at a time."""
         self._apart_first = not self._apart_first
         for apart in (self._apart_first, not self._apart_first):
             if batch := self._batch_apart() if apart else self._batch_together():
@@ -158,7 +162,7 @@ class _RequestQueue:
         return self._from((self._proven, proven), (self._unproven, BATCH))
 
     def _set_suspects_aside(self, queue: deque[_Job]) -> None:
-        """Move requests whose expression has been slow in the meantime to the suspects."""
+        """Move requests whose expression has become known as slow to the suspects."""
         for _ in range(len(queue)):
             job = queue.popleft()
             (self._suspects if self._known.slow(job.request.expr) else queue).append(job)
@@ -176,8 +180,8 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Take requests from each queue until the batch reaches the limit of that queue. Requests without a waiting
-        caller are dropped."""
+        """Return a batch of requests from the queues, in order. The number beside a queue limits the size that the
+        batch may reach with requests of that queue. Requests whose caller no longer waits are dropped."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -213,8 +217,9 @@ class Pool:
     # On an event loop
 
     def submit(self, asked: Iterable[tuple[Request, asyncio.Future[Outcome]]]) -> None:
-        """Set each future when its answer is known. A cancelled request that has not begun is not evaluated. Requests
-        that arrive while all workers are busy are sent together."""
+        """Evaluate requests, and set the result of each future when its answer arrives. A request whose future is
+        cancelled before it begins is not evaluated. Requests that arrive while all workers are busy are sent
+        together."""
         self._after_fork()
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -223,7 +228,7 @@ class Pool:
         self._wake(queue, loop)
 
     async def evaluate(self, requests: Sequence[Request]) -> list[Outcome]:
-        """Return all answers, in order."""
+        """Return the outcomes of all requests, in order."""
         loop = asyncio.get_running_loop()
         asked: list[tuple[Request, asyncio.Future[Outcome]]] = [(one, loop.create_future()) for one in requests]
         self.submit(asked)
@@ -234,7 +239,7 @@ class Pool:
                 future.cancel()
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Start as many workers as the waiting requests justify."""
+        """Start to use as many workers as the waiting requests justify."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
@@ -266,13 +271,13 @@ class Pool:
                 await served
                 lane = serving.lane
         finally:
-            queue.draining[lane] -= 1  # in the same step that found the queue empty: the next request starts another
+            queue.draining[lane] -= 1  # no `await` since the queue was empty, so the next request starts another drain
 
     def _take_back(
         self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
     ) -> None:
-        """Queue requests again. `moved` means that one request of their batch continues in a slow place, so its quick
-        place is free."""
+        """Queue requests again. `moved` means that another request of their batch continues in a slow place, so the
+        quick place of the batch is free."""
         if moved:
             queue.draining[_Lane.QUICK] -= 1
             queue.draining[_Lane.SLOW] += 1
@@ -282,7 +287,7 @@ class Pool:
     # From any thread
 
     def check(self, request: Request) -> Outcome:
-        """Check one request. Retry once if the worker dies. Blocks."""
+        """Check one expression, and return the outcome. Retry once if the worker dies. This call blocks."""
         self._after_fork()
         closing = self._closing
         death: Died | None = None
@@ -334,7 +339,8 @@ class Pool:
         return {"kind": kind, "most": self._settings.max_result_bytes}
 
     def _take(self, fresh: bool, closing: int) -> Process:
-        """Return a live worker. With `fresh`, return a new one, so that a crash can be blamed on its request."""
+        """Return a live worker. With `fresh`, return a new one, so that a crash can be blamed on the request. Raise
+        `Unavailable` if the pool was closed or the process did not start."""
         with self._lock:
             if closing != self._closing:
                 raise Unavailable("it was closed")
@@ -355,7 +361,8 @@ class Pool:
         raise Unavailable("it was closed")
 
     def _give_back(self, worker: Process, *, sound: bool, closing: int) -> None:
-        """Keep a worker for the next batch, unless it died, owes an answer or ran out of memory."""
+        """Keep a worker for the next batch. Kill it instead if it is not `sound`: it died, has not sent all answers, or
+        ran out of memory."""
         with self._lock:
             self._busy.discard(worker)
             if sound := sound and worker.alive and closing == self._closing:
@@ -371,7 +378,7 @@ class Pool:
 
 
 class _BatchRun:
-    """One batch on one worker, in a thread: deliver the answers, and queue the unanswered requests again."""
+    """Runs one batch on one worker, in a thread. It delivers the answers, and queues the unanswered requests again."""
 
     def __init__(
         self,
@@ -393,7 +400,7 @@ class _BatchRun:
         self.lane = lane
 
     def run(self) -> None:
-        """Block until the batch is answered or queued again. Never raises."""
+        """Block until each request of the batch is answered or queued again. Never raises."""
         self._pool._places[self.lane].acquire()
         try:
             self._serve()
@@ -419,7 +426,7 @@ class _BatchRun:
             pool._give_back(worker, sound=sound, closing=self._closing)
 
     def _receive(self, worker: Process) -> bool:
-        """Deliver answers until all have come or the worker stalls. Return whether the worker can be reused."""
+        """Deliver answers until all have arrived or the worker stalls. Return whether the worker can be used again."""
         sound = True
         self._since = time.monotonic()
         while self._left:
@@ -447,7 +454,8 @@ class _BatchRun:
         return self._since + job.request.deadline_s + self._pool._settings.patience_s
 
     def _go_on_slowly(self) -> bool:
-        """Handle a stalled worker. Return whether to keep waiting for it, with one request, in a slow place."""
+        """Handle a worker that stalled. Return True if its request in progress continues in a slow place, so that the
+        caller keeps waiting for the worker. Otherwise return False."""
         place, job = next(iter(self._left.items()))
         if self.lane is _Lane.SLOW:
             self._died(Died(Code.TIMEOUT, LATE, telling=False))
@@ -470,7 +478,8 @@ class _BatchRun:
         return True
 
     def _died(self, death: Died) -> None:
-        """Fail the request that caused the worker's death, if it is known. Queue the others again."""
+        """Handle the death of a worker. If it is known which request caused it, that request fails. The others are
+        queued again."""
         if self._closing != self._pool._closing:
             raise Unavailable("it was closed")
         jobs = list(self._left.values())

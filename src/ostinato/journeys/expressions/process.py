@@ -1,7 +1,7 @@
-"""One worker process, seen from the parent.
+"""One worker process, as its parent uses it.
 
-The process is a new interpreter, never a fork, so it has none of the parent's threads, locks, environment or open
-files.
+The process is a new interpreter, never a fork, so it has none of the parent's threads, locks, environment variables or
+open files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of 
 
 
 class Died(Exception):
-    """Raised if the process has ended. `telling` means that the way it ended blames the evaluation in progress."""
+    """Raised if the worker process has died. `telling` means that the way in which it died blames the evaluation in
+    progress."""
 
     def __init__(self, code: Code, message: str, telling: bool) -> None:
         super().__init__(message)
@@ -55,7 +56,7 @@ class Died(Exception):
 
 
 class Unavailable(Exception):
-    """Raised if the process did not start. The message says why."""
+    """Raised if there is no worker process: it did not start, or the pool was closed. The message says why."""
 
 
 class Process:
@@ -100,7 +101,8 @@ class Process:
         return self._child.poll() is None
 
     def send(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> None:
-        """Send a batch. The worker must read it within `seconds` plus `patience_s`. Raise `Died`."""
+        """Send a batch. Raise `Died` if the worker has died, or does not read the batch within `seconds` plus
+        `patience_s`."""
         message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
         try:
             frames.write(self._to, frames.framed(message), time.monotonic() + seconds + self._patience)
@@ -112,10 +114,11 @@ class Process:
             raise self._cause() from None
 
     def receive(self, until: float) -> list[dict[str, Json]]:
-        """Return the available answers, at least one, each with the index `at` of its request.
+        """Return the answers that have arrived, at least one. In each, `at` is the index of the request.
 
-        Raise `frames.Late` if none has come by `until`, a monotonic time; the worker still runs. Raise `Died` if it has
-        ended."""
+        `until` is a monotonic time. Raise `frames.Late` if no answer has arrived by then; the worker still runs. Raise
+        `Died` if the worker has died.
+        """
         try:
             return [orjson.loads(message) for message in self._answers.read_some(until)]
         except (frames.Gone, ValueError):
@@ -136,7 +139,7 @@ class Process:
         self._close()
 
     def forget(self) -> None:
-        """Close this process's copies of the pipes after a fork. The worker belongs to the parent."""
+        """Close the pipes in a forked copy of the parent process. The worker belongs to the original parent."""
         self._child.returncode = 0
         self._errors.close()
         self._close()

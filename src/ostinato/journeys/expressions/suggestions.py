@@ -1,6 +1,6 @@
 """Suggest what to write instead of an expression that its language refused.
 
-Call these only after a refusal: a construct that looks foreign may be valid inside a text.
+Call these functions only after a refusal. A construct that looks like another language may be valid inside a text.
 """
 
 from __future__ import annotations

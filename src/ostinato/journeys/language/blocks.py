@@ -68,7 +68,7 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A platform value that an operator configures."""
+    """The declaration of a platform value, which an operator configures."""
 
     type: str = key("type", one_of("string", "integer", "number", "boolean", "object"))
     required: bool = key("required", boolean, False)
@@ -82,7 +82,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnTimeout:
-    """The end of a run that exceeds its time limit."""
+    """The error code and the reason of a run that exceeds its time limit."""
 
     error_code: str = key("errorCode", text())
     reason: str = key("reason", text())
@@ -101,7 +101,8 @@ class OptionalWhen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """Compensate successes, too: every success, or with a predicate those that match it."""
+    """A rule that successes are compensated, too. Without a predicate it applies to every success, otherwise to those
+    for which the predicate is true."""
 
     when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 
@@ -158,7 +159,7 @@ class AttributeBindings:
 
 
 def _is_short_form(value: object) -> bool:
-    """Return whether the value is `{orderId: {path: …}}`, short for `fromPayload`."""
+    """Return whether the value has the short form `{orderId: {path: …}}` of `{fromPayload: {orderId: …}}`."""
     sources = {"fromPayload", "fromHeaders", "fromBaggage"}
     return isinstance(value, dict) and bool(value) and not sources & value.keys()
 
@@ -209,7 +210,8 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """A circuit breaker: after too many recent calls failed, no calls are made for `open_s` seconds."""
+    """The settings of a circuit breaker. If too many of the last calls failed, no calls are made for `open_s`
+    seconds."""
 
     enabled: bool = key("enabled", boolean, True)
     failure_rate: float = key("failureRateThreshold", number(1000), 0.5)
@@ -219,7 +221,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulkhead:
-    """The number of calls that may run at once, and the number of calls that may wait."""
+    """The settings of a bulkhead: how many calls may run at once, and how many may wait."""
 
     most: int = key("maxConcurrent", whole(1))
     queue: int = key("queueSize", whole(0), 0)
@@ -227,7 +229,7 @@ class Bulkhead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resilience:
-    """The policy that says when to retry an HTTP call, and when not to make it."""
+    """A policy for HTTP calls. It says when to retry a call, and when not to make it."""
 
     max_attempts: int = key("maxAttempts", whole(1), 1)
     retry_on: tuple[str, ...] = key("retryOn", list_of(one_of("NETWORK_ERROR", "HTTP_5XX", "HTTP_429")), ())
@@ -252,7 +254,8 @@ class ClientAuthMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientAuth:
-    """The policy that says how to authenticate outbound calls. `checks/policies` checks which fields a kind needs."""
+    """A policy for the authentication of outbound calls. `checks/policies` checks that it has the fields that its kind
+    needs."""
 
     kind: str = key("kind", one_of("bearerStatic", "oauth2ClientCredentials", "mtlsClient"))
     token_ref: str | None = key("tokenRef", text(), None)
@@ -285,7 +288,8 @@ class PassedHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBinding:
-    """The headers and query parameters of a request that are put into the context."""
+    """The headers and query parameters of a request that are put into the context, and the headers that are passed on
+    to outbound calls."""
 
     headers_to_context: Mapping[str, str] = key("headersToContext", map_of(text()), make=dict)
     headers_passthrough: tuple[PassedHeader, ...] = key("headersPassthrough", list_of(of(PassedHeader)), ())
@@ -396,6 +400,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """An OpenAPI document. `operationRef` may name its operations."""
+    """An API that tasks can call: the reference to its OpenAPI document. An `operationRef` names one of its
+    operations."""
 
     open_api_ref: str = key("openApiRef", text())

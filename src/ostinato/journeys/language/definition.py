@@ -60,8 +60,8 @@ class Spec(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A parsed definition. `documents` are the texts that were deployed with it (OpenAPI documents), by the reference
-    in the text."""
+    """A parsed definition. `documents` holds the OpenAPI documents that were deployed with it. It maps each reference
+    in the definition to a text."""
 
     api_version: str = key("apiVersion", one_of("v1"))
     kind: str = key("kind", one_of("Journey", "Api"))
@@ -82,7 +82,7 @@ class Definition:
         return self.kind == "Api"
 
     def graph(self, path: Path) -> Graph:
-        """Return the graph at a path of the document."""
+        """Return the graph at a path of the document. Raise `KeyError` if there is none."""
         graph: Graph = self.spec
         steps = iter(path[1:])
         for step in steps:
@@ -102,7 +102,7 @@ class Definition:
         return graph
 
     def graphs(self) -> Iterator[Graph]:
-        """Yield every graph: the journey's, the subjourneys', the compensation's, and their branches."""
+        """Yield every graph: those of the journey, the subjourneys and the compensation, and those of all branches."""
         roots: list[Graph | None] = [self.spec, *self.spec.subjourneys.values(), self.spec.compensation]
         waiting = [one for one in roots if one is not None]
         while waiting:

@@ -1,7 +1,8 @@
 """Placeholders in texts: `${context.a.b}` and `${platform.config.x}`.
 
-In a text, a value that is not a text is written as JSON. A missing or null value is an error, never an empty text.
-There are no indices and no expressions."""
+Inside a longer text, a value that is not a text is written as JSON. A missing or null value is an error, and is never
+replaced by an empty text. Placeholders have no indices and no expressions.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ _CONFIG = re.compile(r"platform\.config\.([A-Za-z_][\w-]*)", re.ASCII)
 
 
 class MissingValue(OstinatoError):
-    """Raised if a placeholder has no value in this run."""
+    """Raised if a placeholder has no value in the context or the configuration of this run."""
 
 
 class UnsafeUrlPart(OstinatoError):
-    """Raised if a value would change the path of a URL."""
+    """Raised if a value would change the path of a URL, because it is `.` or `..`."""
 
 
 def wrong_placeholders(template: str) -> list[str]:
-    """Return the placeholders of a text that can never have a value."""
+    """Return the placeholders of a text that are invalid, and so can never have a value."""
     matches = PLACEHOLDER.finditer(template)
     return [one[0] for one in matches if not (one[0].endswith("}") and (_CONTEXT.fullmatch(one[1]) or _config(one[1])))]
 
@@ -49,8 +50,8 @@ def fill(
     config: Mapping[str, Json],
     spell: Callable[[str, int], str] = lambda text, at: text,
 ) -> str:
-    """Replace the placeholders of a text by their values. `spell` writes each value; it also gets the position of the
-    placeholder. Raise `MissingValue`."""
+    """Return a text with its placeholders replaced by their values. `spell` is called with each value and the position
+    of its placeholder, and returns the text to insert. Raise `MissingValue` if a placeholder has no value."""
 
     def value(match: re.Match[str]) -> str:
         return spell(_text(_look_up(match[1], context, config), match[0]), match.start())
@@ -59,8 +60,8 @@ def fill(
 
 
 def fill_nested(template: Json, context: Mapping[str, Json], config: Mapping[str, Json]) -> Json:
-    """Replace the placeholders in an object or a list by their values. A text that consists of one placeholder becomes
-    the value itself, of any type."""
+    """Return an object or a list with the placeholders in its texts replaced by their values. A text that consists of
+    one placeholder becomes the value itself, of any type. Raise `MissingValue` if a placeholder has no value."""
     if isinstance(template, Mapping):
         return {name: fill_nested(one, context, config) for name, one in template.items()}
     if isinstance(template, list):
@@ -77,7 +78,7 @@ def fill_nested(template: Json, context: Mapping[str, Json], config: Mapping[str
 
 
 def texts_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield every text of an object or list, with its path."""
+    """Yield every text in an object or a list, as pairs of path and text."""
     if isinstance(template, str):
         yield path, template
     elif isinstance(template, Mapping):
@@ -89,7 +90,7 @@ def texts_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[t
 
 
 def names_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield every field name of an object or list, with its path."""
+    """Yield every field name in an object or a list, as pairs of path and name."""
     if isinstance(template, Mapping):
         for name, item in template.items():
             yield (*path, name), name
@@ -100,7 +101,7 @@ def names_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[t
 
 
 def fill_known(template: str, context: Mapping[str, Json]) -> str:
-    """Replace the placeholders of a text by their values, and keep those that have none."""
+    """Return a text with its placeholders replaced by their values. Placeholders without a value are kept."""
 
     def value(match: re.Match[str]) -> str:
         looked_up = _look_up(match[1], context, {})
@@ -110,8 +111,8 @@ def fill_known(template: str, context: Mapping[str, Json]) -> str:
 
 
 def quote_in_url(text: str, at: int) -> str:
-    """Return a value as a part of a URL. At the beginning, the value is the base of the URL. Elsewhere it is quoted, so
-    that it cannot change the meaning of the URL."""
+    """Return a value as a part of a URL. At the position 0, the value is the base of the URL and is not changed.
+    Elsewhere it is quoted, so that it cannot change the meaning of the URL. Raise `UnsafeUrlPart` for `.` and `..`."""
     if at and text in (".", ".."):
         raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
     return text if at == 0 else quote(text, safe="")

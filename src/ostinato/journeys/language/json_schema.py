@@ -1,14 +1,15 @@
-"""Validate values against JSON Schema 2020-12. Neither schema nor value is trusted, so all work here is limited:
+"""Validate values against JSON Schema 2020-12. Neither the schema nor the value is trusted, so all work is limited:
 
-- Nothing is fetched: references lead to parts of the same schema.
-- Regular expressions match in linear time. Those that cannot (look-around, back-references) are refused when the
-  schema is read, and so are those that together take too much memory.
-- Validation takes time proportional to the parts of the value times the parts of the schema, and to the depth of the
-  value if the schema is recursive: the validator visits each pair once. Values that would take too long are refused.
-- Listing all mistakes can take exponential time, because every failed alternative has its own. So the work is
-  estimated first; if it is too much, only the first mistake is reported, or only that there is one.
+- Nothing is fetched. A reference must lead to a part of the same schema.
+- Regular expressions match in linear time. A regular expression that cannot (with look-around or back-references) is
+  refused when the schema is read. So is a schema whose regular expressions together take too much memory.
+- Validation visits each pair of a part of the value and a part of the schema once. If the schema is recursive, the time
+  also grows with the depth of the value. Values that would take too long are refused.
+- Listing all mistakes can take exponential time, because every alternative that fails has its own mistakes. So the work
+  is estimated first. If it is too much, only the first mistake is reported, or only that there is one.
 
-A value blocks the event loop for 50 ms at most. The validator holds the interpreter's lock, so a thread would not help.
+A value blocks the event loop for 50 ms at most. A thread would not help, because the validator holds the interpreter's
+lock.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ _LINEAR = RegexOptions(size_limit=4 << 20, dfa_size_limit=4 << 20)
 _META: dict[str, Any] = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
 _REFERENCES = ("$ref", "$dynamicRef")
 _MOST = 100_000
-_MOST_WORK = 5_000  # parts of a value, counted once for each part of the schema that applies
-_MOST_STEPS = 10_000  # of the estimate
+_MOST_WORK = 5_000  # most parts of a value, each counted once for each part of the schema that applies to it
+_MOST_STEPS = 10_000  # most steps of the estimate
 _MOST_PAIRS = 5_000_000  # pairs of a part of the value and one of the schema
 _MOST_PAIRS_DEEP = 200_000  # the same, times the depth of the value, for a recursive schema
 _MANY_FAULTS = 50  # mistakes to collect, outermost first
-_REPORTED = 4  # of them in the message, after the first
+_REPORTED = 4  # mistakes in the message after the first
 _MANY = 2_000  # parts of a schema; in a larger one only the first mistake is reported
 _MOST_PATTERNS = 32 << 20  # bytes of all compiled regular expressions of a schema
 # Checking these takes more than a few milliseconds for a long text.
@@ -50,8 +51,9 @@ _OF_ITEMS = ("items", "contains", "unevaluatedItems")
 
 
 class NotValid(OstinatoError):
-    """Raised if a value does not match its schema. `place` is a JSON pointer. `faults` lists all mistakes, the most
-    helpful first. `value` is the whole value, if it may be shown."""
+    """Raised if a value does not match its schema. `place` is the JSON pointer of the first mistake. `faults` lists all
+    reported mistakes as pairs of JSON pointer and message. `value` is the whole value, or None if it must not be
+    shown."""
 
     def __init__(
         self, what: str, place: str, problem: str, more: Sequence[tuple[str, str]] = (), *, value: Any = None
@@ -67,7 +69,8 @@ class NotValid(OstinatoError):
         self.value = value
 
     def problem_members(self) -> dict[str, Any]:
-        """Return every place, with its mistake and its value, for the body of an HTTP problem."""
+        """Return the extra members of an HTTP problem: the field of the first mistake, and a list of all mistakes, each
+        with its field, message and value."""
         problems = [_problem(self.value, place, words) for place, words in self.faults]
         return {"field": self.place or None, "problems": problems}
 
@@ -84,7 +87,8 @@ def _problem(value: Any, place: str, words: str) -> dict[str, Any]:
 
 def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
     """Raise `NotValid` if the value does not match the schema. The error lists all mistakes, outermost first, or fewer
-    if listing all would take too long."""
+    if listing all would take too long. `what` names the value in the message. Raise `OstinatoError` if the schema
+    itself cannot be used."""
     written = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()
     compiled = _compile(written)
     try:
@@ -99,7 +103,7 @@ def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _CompiledSchema:
-    """A compiled schema. `parts` is the number of its parts with all references expanded."""
+    """A compiled schema. `parts` is the number of its parts after all references are expanded."""
 
     schema: Any
     validator: Draft202012Validator
@@ -107,7 +111,7 @@ class _CompiledSchema:
     recursive: bool
 
     def too_much(self, value: Any) -> str | None:
-        """Return why the value is too large to be checked, or None."""
+        """Return a message if the value is too large to be validated, else None."""
         if not self.recursive:
             most = _MOST_PAIRS // self.parts
             return (
@@ -123,7 +127,7 @@ class _CompiledSchema:
 
 
 def _describe_mistakes(compiled: _CompiledSchema, value: Json) -> list[tuple[str, str]]:
-    """Return the places where the value does not match, each with the reason, outermost first."""
+    """Return the mistakes of a value that does not match, outermost first, as pairs of JSON pointer and message."""
     validator, work = compiled.validator, _estimate_cost(compiled.schema, value)
     if work.all <= _MOST_WORK:
         errors = sorted(validator.iter_errors(value), key=lambda one: len(one.instance_path))[:_MANY_FAULTS]
@@ -146,7 +150,7 @@ def _first_error(validator: Draft202012Validator, value: Any) -> ValidationError
 
 
 def schema_problems(schema: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the mistakes that make a value unusable as a schema, each with its place."""
+    """Yield the mistakes because of which a schema cannot be used, as pairs of path and message."""
     meta = _meta_schema()
     if not meta.is_valid(schema):
         errors = meta.iter_errors(schema) if _size(schema, _MANY) <= _MANY else [_first_error(meta, schema)]
@@ -165,14 +169,14 @@ def schema_problems(schema: Any) -> Iterator[tuple[Path, str]]:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a regular expression is found in a text."""
+    """Return whether a regular expression matches anywhere in a text."""
     return _pattern(pattern).is_valid(text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """The estimated cost of a validation: pairs of a schema part and a value part, and the work of listing all
-    mistakes, in total and for the widest alternative."""
+    """The estimated cost of a validation. `pairs` counts pairs of a schema part and a value part. `all` is the work of
+    listing all mistakes. `most_of_one` is the largest work of one part with alternatives (`anyOf` or `oneOf`)."""
 
     pairs: float
     all: float
@@ -180,8 +184,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost before doing the work. Each pair is visited once, and counted as often as the validator would
-    visit it."""
+    """Estimate the cost of a validation before it is done. The estimate visits each pair once, and counts it as often
+    as the validator would visit it."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -223,7 +227,7 @@ class _CostCounter:
         return total
 
     def _within(self, node: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield the parts of the schema that apply, each with the part of the value that it applies to."""
+        """Yield pairs: a part of the schema that applies, and the part of the value that it applies to."""
         for name in _IN_PLACE:
             parts = node.get(name, ())
             yield from ((part, value) for part in (parts if isinstance(parts, list) else [parts]))
@@ -241,7 +245,8 @@ class _CostCounter:
             yield from ((node[name], one) for name in _OF_ITEMS if name in node for one in value)
 
     def _size(self, value: Any) -> int:
-        """Return the size of a value. It counts because a mistake is reported with a copy of the value."""
+        """Return the size of a value. The size is part of the cost, because the validator reports a mistake with a copy
+        of the value."""
         if id(value) not in self._sizes:
             within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
             text = len(value) // 1000 if isinstance(value, str) else 0
@@ -273,13 +278,13 @@ def _depth(value: Any) -> int:
 
 
 def _size(value: Any, most: int) -> int:
-    """Count the parts of a value, up to a little more than `most`."""
+    """Return the number of parts of a value. The count stops at `most` + 1."""
     return sum(1 for _ in islice(_nodes(value), most + 1))
 
 
 def _patterns_too_large(schema: Any) -> tuple[Path, str] | None:
-    """Return a place and a message if all regular expressions of a schema together take too much memory, else None.
-    Each of them is limited, too."""
+    """Return a pair of path and message if a regular expression cannot be compiled or is too large, or if all regular
+    expressions of a schema together take too much memory. Otherwise return None."""
     sizes: dict[str, int] = {}
     for path, pattern in _patterns(schema):
         if pattern in sizes:
@@ -309,8 +314,8 @@ def _patterns(schema: Any) -> Iterator[tuple[Path, str]]:
 
 @lru_cache(maxsize=4096)
 def _compiled_size(pattern: str) -> int:
-    """Return the size of a compiled regular expression in bytes, rounded up to a power of four; 0 if it cannot be
-    compiled."""
+    """Return the size of a compiled regular expression in bytes, rounded up to a power of four. Return 0 if it cannot
+    be compiled or is too large."""
     for size in (4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
         try:
             Draft202012Validator({"pattern": pattern}, pattern_options=RegexOptions(size_limit=size), offline=True)
@@ -321,7 +326,8 @@ def _compiled_size(pattern: str) -> int:
 
 
 def _shorten(message: str) -> str:
-    """Shorten a message of the validator, which quotes the value."""
+    """Return a message of the validator with at most 300 characters. The messages contain the value, which may be
+    long."""
     return message if len(message) <= 300 else f"{message[:300]}…"
 
 
@@ -336,10 +342,11 @@ def _explain(wrong: ValidationError) -> str:
 
 
 def _expanded_size(schema: Any) -> tuple[int, bool]:
-    """Return the number of parts with all references expanded, and whether the schema is recursive.
+    """Return a pair: the number of parts of a schema after all references are expanded, and whether the schema is
+    recursive.
 
-    A short schema that doubles itself a few dozen times would have an enormous size. A recursive reference counts once,
-    because the recursion ends where the value does.
+    A short schema whose parts each refer twice to the next part can expand to an enormous size. A recursive reference
+    counts once, because the recursion ends where the value ends.
     """
     named = dict(_anchors(schema))
     sizes: dict[int, int | None] = {}  # None while it is being counted
@@ -373,7 +380,7 @@ def _anchors(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
-    """Return the part of the schema that a reference names, by anchor or path."""
+    """Return the part of the schema that a reference leads to, by anchor or by path."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return reference
     if not reference.startswith("#/"):
@@ -386,7 +393,8 @@ def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compile(written: str) -> _CompiledSchema:
-    """Compile a schema. A stored schema was checked when it was deployed, perhaps by the rules of another version."""
+    """Compile a schema. Raise `OstinatoError` if it cannot be used. This can happen although a stored schema was
+    checked at deployment, because another version may have had other rules."""
     schema = orjson.loads(written)
     try:
         parts, recursive = _expanded_size(schema)

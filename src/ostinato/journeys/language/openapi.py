@@ -1,7 +1,7 @@
-"""Read OpenAPI documents as lists of operations.
+"""Read the operations of OpenAPI documents.
 
-A journey names a document by `openApiRef`, relative to its own file. The text is deployed with the journey and never
-fetched. Only URLs, methods and required parameters are read.
+A journey names a document by `openApiRef`, relative to the journey's own file. The text of the document is deployed
+with the journey, and is never fetched. Only URLs, methods and required parameters are read.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
 class OpenApiError(OstinatoError):
-    """Raised if an `operationRef` cannot be used."""
+    """Raised if an `operationRef` does not lead to exactly one operation, or if its document is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operation of an OpenAPI document. `template` is the whole URL with `{name}` for path parameters. `required`
-    lists the required parameters, by location."""
+    maps a location (`path`, `query` or `headers`) to the names of the required parameters."""
 
     id: str
     method: str
@@ -55,7 +55,8 @@ class Catalogue:
 
 
 def find_operation(definition: Definition, reference: str) -> Operation:
-    """Return the operation that `api.operationId` names."""
+    """Return the operation that a reference of the form `api.operationId` names. Raise `OpenApiError` if there is
+    none."""
     name, dot, id = reference.partition(".")
     if not (name and dot and id):
         raise OpenApiError(f"{short_json(reference)} is not an api and an operation; write users.getUser")
@@ -70,8 +71,9 @@ def find_operation(definition: Definition, reference: str) -> Operation:
 
 
 def read_documents(definition: Definition, file: Path) -> dict[str, str]:
-    """Read the documents that a definition refers to from the folder of its file. Missing documents are left out; the
-    states that need them report it. A reference cannot leave the folder."""
+    """Read the documents that a definition refers to, from the folder of its file. Return a dict from reference to
+    text. Missing documents are left out; the check of the states that need them reports this. A reference cannot leave
+    the folder."""
     folder = file.resolve().parent
     documents = {}
     for api in definition.spec.apis.values():
@@ -83,7 +85,7 @@ def read_documents(definition: Definition, file: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def catalogue(text: str, name: str) -> Catalogue:
-    """Return the operations of a document."""
+    """Return the operations of a document. Raise `OpenApiError` if it is not OpenAPI 3."""
     document = _read(text, name)
     if not isinstance(document, dict) or not str(document.get("openapi", "")).startswith("3."):
         raise OpenApiError(f"{name!r} is not an OpenAPI document of version 3")
@@ -97,7 +99,7 @@ def catalogue(text: str, name: str) -> Catalogue:
 
 
 def _read(text: str, name: str) -> Any:
-    """Parse JSON, or the subset of YAML that journeys use."""
+    """Parse JSON, or the subset of YAML that journeys use. Raise `OpenApiError` if the text is invalid."""
     if len(text) > LARGEST:
         raise OpenApiError(f"{name!r} has {len(text):,} characters; the maximum is {LARGEST:,}")
     if name.endswith(".json") or text.lstrip().startswith("{"):
@@ -137,7 +139,8 @@ def _required(document: dict[str, Any], parameters: list[Any]) -> dict[str, froz
 
 
 def _follow_reference(document: dict[str, Any], value: Any) -> Any:
-    """Follow a `$ref` within the document. Return None if it leads outside or in a circle."""
+    """Return the value that a `$ref` within the document leads to. Return None if the reference leads outside the
+    document or in a circle. A value without a `$ref` is returned as it is."""
     for _ in range(10):
         reference = _object(value).get("$ref")
         if not isinstance(reference, str):

@@ -1,5 +1,5 @@
-"""Read a document into a definition, and check its shape. `checks` then applies the rules that concern more than one
-place."""
+"""Read a document into a definition, and check its shape. After that, `checks` applies the rules that concern several
+places of the definition."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The part of a definition that could be read, for rules only. The places in `unread` hold substitutes.
-    `definition` is None if nothing could be read."""
+    """The part of a definition that could be read. Use it only to check rules: at the paths in `unread` the definition
+    has substitutes. `definition` is None if nothing could be read."""
 
     definition: Definition | None
     problems: list[Problem]
@@ -46,13 +46,13 @@ class Draft:
 
 
 def read(document: JourneyDocument) -> tuple[Definition | None, list[Problem]]:
-    """Return the definition, or None if there are errors, and all problems of the document's shape."""
+    """Return a pair: the definition, or None if there are errors, and all problems of the text and its shape."""
     drafted = draft(document)
     return (None if only_errors(drafted.problems) else drafted.definition), drafted.problems
 
 
 def draft(document: JourneyDocument) -> Draft:
-    """Return everything that can be read, and all problems of the text and its shape."""
+    """Return the part of the definition that could be read, and all problems of the text and its shape."""
     reading = Reading(document.positions)
     value = document.value
     if isinstance(value, dict):
@@ -78,16 +78,17 @@ def _definition(reading: Reading, document: JourneyDocument, value: dict[str, An
 
 
 def _mappers(document: JourneyDocument, mappers: Any) -> dict[str, Expression]:
-    """Read the shared mappers first, because any part may name one. Their problems are reported later, at their own
-    place."""
+    """Return the shared mappers by name. They are read first, because any part may name one. Their problems are not
+    reported here, but when they are read at their own place."""
     quiet = Reading(document.positions)
     named = mappers.items() if isinstance(mappers, dict) else ()
     return {name: expression(quiet, one, ("spec", "mappers", name)) for name, one in named}
 
 
 def read_state(reading: Reading, value: Any, path: Path) -> Any:
-    """Read a state by its `type`. A state of an unknown type becomes a `succeed`, and its whole place counts as
-    unread."""
+    """Read a state by its `type`. A value that is not a state, or whose type is unknown, becomes a `Succeed`, and its
+    path is added to the unread paths. If the type is probably a misspelling, the state is read as the type that was
+    meant."""
     if not isinstance(value, dict):
         wrong_type(reading, value, path, "a state", "write type: … and what belongs to it")
         return Succeed()
@@ -111,7 +112,8 @@ def read_state(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def _without_removed(reading: Reading, value: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Report blocks that were removed from the language, and replace the old name `default` by `next`."""
+    """Return the state without blocks that were removed from the language, and with `next` for its old name `default`.
+    Report both."""
     block = value.get(value["type"])
     if isinstance(block, dict):
         for name in block.keys() & _REMOVED:

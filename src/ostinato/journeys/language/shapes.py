@@ -1,7 +1,9 @@
 """Read values of a document into dataclasses.
 
-A dataclass describes its own fields: each has a key and a shape. `read_object` reports what is missing, unknown, of the
-wrong type or out of range, with its place. Nothing here knows what a field means."""
+A dataclass describes its own fields: each has a key and a shape. `read_object` reports fields that are missing,
+unknown, of the wrong type or out of range, each with its path. Nothing in this module depends on the meaning of a
+field.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Code in an expression language. `path` is its place; a `mapperRef` is already resolved."""
+    """Code in an expression language. `path` is its path in the document. A `mapperRef` is already replaced by the
+    shared mapper that it names."""
 
     lang: str
     expr: str
@@ -47,7 +50,7 @@ class Reading:
         key: bool = False,
         unread: Path | None = None,
     ) -> None:
-        """Report an error. `unread` is the place that could not be read, if that is not `path`."""
+        """Report an error at `path`. `unread` is the path that could not be read, if it is not `path`."""
         self.problems.append(problem_at(self.positions, code, path, message, suggestion, key=key))
         self.unread.add(path if unread is None else unread)
 
@@ -57,11 +60,12 @@ class Reading:
 
 
 def is_unread(unread: Set[Path], path: Path) -> bool:
-    """Return whether a place could not be read, or is inside one that could not."""
+    """Return whether the value at a path could not be read, or is inside a value that could not be read."""
     return any(path[:n] in unread for n in range(1, len(path) + 1)) or () in unread
 
 
-# A shape never fails: it reports what it cannot read and returns a substitute of the right type.
+# A shape reads the value at a path. It never raises: it reports a value that it cannot read, and returns a substitute
+# of the right type.
 Shape: TypeAlias = Callable[[Reading, Any, Path], Any]
 
 
@@ -71,7 +75,8 @@ def substitute(shape: Shape, path: Path) -> Any:
 
 
 def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], Any] | None = None) -> Any:
-    """Declare a field of the language: its key, its shape, and its default. Without a default it is required."""
+    """Declare a field of the language with its key, its shape, and its default. `make` is called to create a default
+    that is mutable. A field without a default is required."""
     metadata = {"key": name, "shape": shape}
     if make is not None:
         return field(default_factory=make, metadata=metadata)
@@ -79,12 +84,12 @@ def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], A
 
 
 def of(cls: type) -> Shape:
-    """Return the shape of an object with the fields of this class and no others."""
+    """Return the shape of an object that has the fields of this class and no others."""
     return lambda reading, value, path: read_object(cls, reading, value, path)
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """Return a shape that may contain itself."""
+    """Return a shape that is looked up when it is used, so that shapes can be recursive."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 
@@ -99,7 +104,8 @@ def keys(cls: type) -> list[str]:
 
 
 def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Sequence[str] = ()) -> Any:
-    """Read an object. `also` lists keys that the caller reads."""
+    """Read an object, and return an instance of `cls`. `also` lists further keys that are allowed, because the caller
+    reads them."""
     if not isinstance(value, dict):
         wrong_type(reading, value, path, "an object")
         return read_object(cls, Reading(reading.positions), {}, path)
@@ -125,8 +131,8 @@ def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Se
 
 
 def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, allowed: Sequence[str]) -> set[str]:
-    """Report unknown fields. Return the missing fields for which they are probably misspellings; those are then not
-    reported as missing."""
+    """Report unknown keys. Some of them are probably misspellings of keys that are missing. Return the set of these
+    missing keys, so that the caller does not report them as well."""
     meant = set()
     for name in value:
         if name not in allowed:
@@ -167,7 +173,7 @@ def boolean(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
-    """Return the shape of a non-empty text that matches the pattern as a whole."""
+    """Return the shape of a text that is not empty. If there is a pattern, the whole text must match it."""
 
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, str):
@@ -203,11 +209,11 @@ identifier = text(IDENTIFIER, "result")
 
 LONGEST_S = 1000 * 365 * 86_400  # seconds; timers end with the year 9999
 LONGEST_MS = LONGEST_S * 1000
-_MOST = (1 << 31) - 1  # of a count
+_MOST = (1 << 31) - 1  # default maximum of a whole number
 
 
 def seconds(least: int = 1) -> Shape:
-    """Return the shape of a length of time in whole seconds."""
+    """Return the shape of a length of time in whole seconds, at least `least`."""
     return whole(least, LONGEST_S)
 
 
@@ -281,7 +287,7 @@ def map_of(shape: Shape, least: int = 0) -> Shape:
 
 
 def open_object(reading: Reading, value: Any, path: Path) -> Any:
-    """Read an object whose fields are not part of the language: a JSON Schema, settings."""
+    """Read an object whose fields are not defined by the language, such as a JSON Schema."""
     if isinstance(value, dict):
         return value
     wrong_type(reading, value, path, "an object")
@@ -314,12 +320,14 @@ class _WrittenExpression:
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """Read a mapper: inline as `mapper`, or by its name in `spec.mappers` as `mapperRef`."""
+    """Read a mapper. In a class that has a field of this shape, `read_object` also accepts `mapperRef`, which is the
+    name of a mapper in `spec.mappers`."""
     return expression(reading, value, path)
 
 
 def _resolve_mapper_ref(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Expression:
-    """Return the mapper that a `mapperRef` names."""
+    """Return the mapper that a `mapperRef` names. Report an error if there is none, or if the mapper is also given
+    inline."""
     wanted, here = value["mapperRef"], (*path, "mapperRef")
     if name in value:
         reading.add_error("mapper-twice", here, f"{name!r} and 'mapperRef' are both set", "leave one out", key=True)
@@ -337,17 +345,17 @@ class _MapperObject:
 
 
 def mapped(reading: Reading, value: Any, path: Path) -> Any:
-    """Read `{mapper: …}` or `{mapperRef: …}`."""
+    """Read `{mapper: …}` or `{mapperRef: …}`, and return the expression."""
     return read_object(_MapperObject, reading, value, path).mapper
 
 
 def or_mapped(shape: Shape) -> Shape:
-    """Return the shape of a literal, or an object with a mapper."""
+    """Return the shape of a value that is a literal or an object with a mapper."""
     return either(lambda value: isinstance(value, dict), mapped, shape)
 
 
 def inline_mappers(reading: Reading, value: Any, path: Path) -> Any:
-    """Return a plugin's settings with each `mapperRef` replaced by its mapper."""
+    """Return the settings of a task with each `mapperRef` replaced by the mapper that it names."""
     if isinstance(value, list):
         return [inline_mappers(reading, one, (*path, n)) for n, one in enumerate(value)]
     if not isinstance(value, dict):
@@ -362,7 +370,7 @@ def inline_mappers(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
-    """Yield every mapper in a plugin's settings."""
+    """Yield every mapper in the settings of a task."""
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             if name == "mapper" and isinstance(value, Mapping) and _is_written(value):
@@ -375,5 +383,5 @@ def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
 
 
 def _is_written(value: Mapping[str, Any]) -> bool:
-    """Return whether a value is a complete expression. The plugin reports incomplete ones."""
+    """Return whether a value is a complete expression. The task kind reports incomplete ones."""
     return isinstance(value.get("lang"), str) and isinstance(value.get("expr"), str)

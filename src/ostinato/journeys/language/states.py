@@ -36,7 +36,7 @@ Schema: TypeAlias = Mapping[str, Json]
 
 
 def state() -> Shape:
-    """Return the shape that reads a state by its `type`; see `reader`."""
+    """Return the shape that reads a state by its `type`. The import is here because `reader` imports this module."""
     from ostinato.journeys.language.reader import read_state
 
     return read_state
@@ -44,7 +44,8 @@ def state() -> Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """States, and the one where they begin: the graph of a journey, a subjourney, a branch or the compensation."""
+    """A graph of states, and the state where it starts. A journey, a subjourney, a branch and a compensation each have
+    one."""
 
     start: str = key("start", text())
     states: Mapping[str, State] = key("states", map_of(later(state), 1))
@@ -73,7 +74,7 @@ class Branch(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """The state that runs a task. `settings` are the fields beside `kind`; the plugin reads them."""
+    """The state that runs a task. `settings` are the fields beside `kind`. The task kind reads them."""
 
     type: ClassVar = "task"
     kind: str
@@ -101,7 +102,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The state that takes its first case that is true, otherwise its default."""
+    """The state that takes the first case whose predicate is true, or else the default."""
 
     type: ClassVar = "choice"
     choices: tuple[Case, ...] = key("choices", list_of(of(Case), 1))
@@ -130,7 +131,7 @@ class Transform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """The variable of the context that is shown beside a status or an outcome."""
+    """A variable of the context that is shown in a status or an outcome."""
 
     output_var: str = key("outputVar", identifier)
     schema: Schema = key("schema", open_object)
@@ -200,8 +201,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallel:
-    """The state that runs branches and joins them. Without `next`, the branch that decides the join also ends the
-    enclosing graph."""
+    """The state that runs branches and joins them. Without `next`, the end of the branch that decides the join is also
+    the end of the enclosing graph."""
 
     type: ClassVar = "parallel"
     parallel: Split = key("parallel", of(Split))
@@ -224,7 +225,7 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSubjourney:
-    """The state that enters a subjourney."""
+    """The state that enters a subjourney, and continues when the subjourney has ended."""
 
     type: ClassVar = "subjourney"
     subjourney: Invocation = key("subjourney", of(Invocation))
@@ -260,7 +261,8 @@ STATES: tuple[type[State], ...] = (
 
 
 def targets(state: State) -> Iterator[tuple[Path, str]]:
-    """Yield the states that a state may lead to within its graph: the place in the state, and the id of the target."""
+    """Yield the states that a state may lead to within its graph, as pairs: the path of the field within the state, and
+    the id of the target."""
     match state:
         case Choice():
             yield from ((("choices", n, "next"), one.next) for n, one in enumerate(state.choices))

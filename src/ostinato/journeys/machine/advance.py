@@ -1,4 +1,4 @@
-"""Begin and advance an instance: take an instance, inputs and a time, and return a decision."""
+"""Begin and advance an instance. The functions take an instance, inputs and the time, and return a decision."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def begin(
     extra_bindings: Mapping[str, Json] | None = None,
     scheduled: bool = False,
 ) -> Decision:
-    """Create an instance and advance it until it needs a result from outside.
+    """Create an instance, and advance it until it needs a result from outside. Return the decision.
 
-    The deadline counts from `accepted`. It is the earlier of `within` and the definition's limit.
+    The time limit is the shorter of `within` and the definition's limit. It counts from `accepted`, by default from
+    `now`.
     """
     states = definition.graph(graph)
     limit = definition.spec.execution if graph == ("spec",) else None
@@ -67,7 +68,8 @@ def begin(
 
 
 def advance(definition: Definition, instance: Instance, inputs: Sequence[Input], now: Micros) -> Decision:
-    """Apply inputs in order. At or after its deadline the instance times out, whatever the inputs are."""
+    """Apply inputs in order, and return the decision. At or after its deadline the instance times out, whatever the
+    inputs are."""
     transitions = Transitions(definition, instance, now)
     refused: list[Input] = []
     for input in inputs:
@@ -126,8 +128,8 @@ def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool
 
 
 def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
-    """Return whether an ended instance is compensated: a failure always, a success only if a rule says so, and a
-    compensation never."""
+    """Return whether an ended instance is compensated. A failure always is. A success is if a rule without a predicate
+    says so; if all rules have predicates, the result is `OPEN`. The end of a compensation is never compensated."""
     rules = definition.spec.compensation
     if rules is None or transitions.frames[ROOT].path != ("spec",):
         return Compensating.NO
@@ -157,7 +159,8 @@ def _decision(
 
 
 def needed_timers(instance: Instance) -> dict[str, Micros]:
-    """Return every timer that an instance needs, by purpose: one per frame that waits for a time, and the deadline."""
+    """Return a dict from purpose to due time, with every timer that an instance needs: one for each frame that waits
+    for a time, and the deadline."""
     if instance.over:
         return {}
     parked = (one for one in instance.frames.values() if one.rest is Rest.PARKED and one.due is not None)

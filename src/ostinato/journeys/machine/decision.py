@@ -1,8 +1,9 @@
 """The inputs of an instance, and the decision that follows from them.
 
-The caller commits the instance and events of a decision in one transaction, then performs its effects and calls
+The caller commits the instance and the events of a decision in one transaction. Then it performs the effects and calls
 `advance` with their results. Effects are a function of the instance (`pending_effects`), so after a crash another node
-repeats them under the same keys."""
+repeats them under the same keys.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ostinato.model import Json
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """An effect: evaluate these expressions with the same bindings. The caller adds `platform`."""
+    """An effect: evaluate these expressions with the same bindings. The caller adds `platform` to the bindings."""
 
     frame: str
     visit: int
@@ -68,8 +69,9 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """The validated input of a step. `bound` holds values of headers and query. `call` identifies the call. The event
-    of the acceptance names it, so that a caller whose answer was lost can find out whether the input was accepted."""
+    """The validated input of a step. `bound` holds the values of headers and query parameters that go into the context.
+    `call` is the id of the call. The event `journey:input_received` contains it, so that a caller that lost the answer
+    can find out whether the input was accepted."""
 
     step: str
     payload: Json
@@ -91,7 +93,8 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A request to end the instance for a reason outside of it: it was terminated, or its node crashed repeatedly."""
+    """A request to end the instance for an outside reason: it was terminated, its time limit passed, or its node
+    crashed repeatedly."""
 
     kind: Termination
     code: str
@@ -112,8 +115,9 @@ class JourneyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The instance after some inputs, its events, and the effects that it needs. `refused` are inputs that do not
-    apply: the step is not active, or the timer or result is outdated."""
+    """The result of applying inputs: the changed instance, the effects that it waits for, and the events to write.
+    `refused` holds the inputs that were not applied, because the step is not active or because the timer or result is
+    outdated."""
 
     instance: Instance
     effects: tuple[Effect, ...] = ()

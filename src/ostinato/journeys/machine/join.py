@@ -1,18 +1,19 @@
-"""Decide when the branches of a parallel are joined, and with which result.
+"""Decide when the branches of a parallel state are joined, and with which result. The mapper is the expression that
+computes the result.
 
-| strategy | errorPolicy | decided when | a branch failed |
+| strategy | errorPolicy | decided when | if a branch failed |
 |---|---|---|---|
-| allOf | failFast (default) | all ended, or one failed | the parallel fails as the first did |
-| allOf | collectAll | all ended | the mapper decides; without one the parallel fails as the first did |
-| allOf | ignoreErrors | all ended | its part is missing |
-| anyOf | failFast (default) | one ended | if it is that one, the parallel fails |
-| anyOf | collectAll | one ended | the mapper decides; without one, if it is that one, the parallel fails |
-| anyOf | ignoreErrors | one succeeded, or all ended | its part is missing |
+| allOf | failFast (default) | all ended, or one failed | the state fails as the first failed branch did |
+| allOf | collectAll | all ended | the mapper decides; without one the state fails as the first failed branch did |
+| allOf | ignoreErrors | all ended | the result lacks that branch |
+| anyOf | failFast (default) | one ended | if that branch ended first, the state fails |
+| anyOf | collectAll | one ended | the mapper decides; without one, the state fails if that branch ended first |
+| anyOf | ignoreErrors | one succeeded, or all ended | the result lacks that branch |
 | firstCompleted | failFast (default), collectAll | as anyOf | as anyOf |
-| firstCompleted | ignoreErrors | one ended | its part is missing |
+| firstCompleted | ignoreErrors | one ended | the result lacks that branch |
 
-Without `next` the mapper is not evaluated: the end of the deciding branch, even a failure, ends the enclosing graph,
-whatever the policy.
+In a parallel state without `next` the mapper is not evaluated. The end of the deciding branch, even a failure, ends the
+enclosing graph, whatever the policy.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from ostinato.model import Json
 
 @dataclass(frozen=True, slots=True)
 class JoinDecision:
-    """The decision of a join. `by` is the branch that decided. `failed` is the failure that the parallel ends with, or
-    None."""
+    """The result of a join. `by` is the branch whose end decided the join. `failed` is the failure that the parallel
+    state ends with, or None."""
 
     by: Frame
     failed: Ending | None
 
 
 def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) -> JoinDecision | None:
-    """Return the decision as soon as the ended branches allow one, else None. `mapped` means that the join has a mapper
-    to evaluate; with `collectAll` the mapper handles failures."""
+    """Return the decision of a join, or None if more branches must end first. `mapped` means that the join has a mapper
+    to evaluate. With `collectAll` the mapper handles failures."""
     ended = sorted((one for one in branches if one.ending), key=_order)
     if not ended:
         return None
@@ -64,16 +65,17 @@ def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) 
 
 
 def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Json]:
-    """Return the value that the join's mapper sees as `branches`: the final context of each branch that succeeded, and
-    null for the others. With `anyOf` and `firstCompleted` only the deciding branch counts."""
+    """Return the value that the join's mapper sees as `branches`: a dict from branch name to the final context of the
+    branch, or to None if the branch did not succeed. With `anyOf` and `firstCompleted` only the deciding branch has a
+    context."""
     heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
     good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
     return {one.name: good.get(one.name) for one in split.branches}
 
 
 def branch_outcomes(split: Split, ended: Sequence[Frame]) -> dict[str, Json]:
-    """Return the value that the join's mapper sees as `outcomes`: the end of each branch. A branch that was still
-    running counts as cancelled."""
+    """Return the value that the join's mapper sees as `outcomes`: a dict from branch name to the `status` and the
+    `error` of the branch. A branch that was still running counts as cancelled."""
     endings = {one.branch: one.ending for one in ended if one.ending is not None}
     return {one.name: _outcome(endings.get(one.name)) for one in split.branches}
 
@@ -85,16 +87,16 @@ def _outcome(ending: Ending | None) -> dict[str, Json]:
 
 
 def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Frame], by: Frame) -> Mapping[str, Json]:
-    """Return the context after a join without a mapper: the context of the deciding branch, or with `allOf` the merged
-    contexts of the branches that succeeded."""
+    """Return the context after a join without a mapper. With `allOf`, it is the merged contexts of the branches that
+    succeeded. Otherwise, it is the context of the deciding branch, or `base` if that branch failed."""
     if join.strategy != "allOf":
         return by.context if by.ending is not None and by.ending.succeeded else base
     return merge_changes(base, [one.context for one in branches if one.ending is not None and one.ending.succeeded])
 
 
 def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
-    """Return the end of a parallel without `next`, which is the end of the deciding branch. With `allOf`, an output
-    that is the whole context becomes the merged context."""
+    """Return the end of a parallel state without `next`, which is the end of the deciding branch. With `allOf`, an
+    output that is the whole context becomes the merged context."""
     assert by.ending is not None
     ending = by.ending
     if ending.succeeded and not ending.named and join.strategy == "allOf":

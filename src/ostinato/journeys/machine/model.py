@@ -1,7 +1,7 @@
 """The stored form of an instance: a tree of frames.
 
-A frame is a position in one graph, with its own context. The root is in the journey's own graph; branches of a parallel
-and subjourneys are children of the frame that waits for them.
+A frame is a position in one graph, with its own context. The root frame is in the journey's own graph. Each branch of a
+parallel state, and each subjourney, is a child of the frame that waits for it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Rest(StrEnum):
 
     WORKING = "working"  # for the result of a task or of expressions
     PARKED = "parked"  # for an input or a time
-    SPLIT = "split"  # for the frames below it
+    SPLIT = "split"  # for its child frames
     JOINING = "joining"  # for the join's mapper
-    OVER = "over"  # for nothing: it has ended, and is kept for its parent
+    OVER = "over"  # for nothing: the frame has ended, and is kept for its parent
 
 
 class Termination(StrEnum):
@@ -38,7 +38,7 @@ class Termination(StrEnum):
 
 
 class Compensating(StrEnum):
-    """Whether an ended instance is compensated. This is decided once."""
+    """Whether an ended instance is compensated. `OPEN` means that this is not decided yet. It is decided once."""
 
     OPEN = "open"
     NO = "no"
@@ -48,7 +48,7 @@ class Compensating(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Ending:
     """The end of a frame or of the instance. `named` means that the output is one variable, not the whole context.
-    `order` says which of several frames ended first."""
+    `order` counts the ends of frames in the instance, so it says which of several frames ended first."""
 
     kind: Termination
     state: str
@@ -57,7 +57,7 @@ class Ending:
     reason: str | None = None
     named: bool = False
     order: int = 0
-    problem: Mapping[str, Json] | None = None  # further fields of the error (RFC 9457); of an internal error its cause
+    problem: Mapping[str, Json] | None = None  # more fields of the error (RFC 9457), or an internal error's cause
 
     @property
     def succeeded(self) -> bool:
@@ -69,7 +69,8 @@ class Ending:
 
     @property
     def cause(self) -> dict[str, Json]:
-        """The cause of an internal error, for operators: `cause`, a stable code, and `detail`."""
+        """The cause of an internal error, for operators. It has `cause`, which is a stable code, and `detail`. It is
+        empty for other ends."""
         if self.kind is not Termination.RUNTIME_ERROR or self.problem is None:
             return {}
         cause = {"cause": self.problem.get("code"), "detail": self.problem.get("detail")}
@@ -82,9 +83,9 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A position in one graph. `path` is the place of the graph in the document. `visit` counts the states entered.
-    Frame id and visit together identify one visit of a state, so that a late timer or result is recognized as
-    outdated."""
+    """A position in one graph. `path` is the path of the graph in the document. `visit` counts the states that the
+    frame has entered. Frame id and visit together identify one visit of a state, so that a late timer or result is
+    recognized as outdated."""
 
     id: str
     path: Path
@@ -100,7 +101,7 @@ class Frame:
 
     @property
     def timer(self) -> str:
-        """The purpose of the frame's timer."""
+        """The purpose of the frame's timer. It names the frame and the visit."""
         return f"journey:{self.id}:{self.visit}"
 
 
@@ -109,9 +110,9 @@ DEADLINE = "journey:deadline"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An instance of a journey. `extra_bindings` are further names for expressions (a compensation sees `outcome`). In
-    a `scheduled` instance nobody can answer, so waiting for an input is an error. `context` is the root's context;
-    after the end it is the final one."""
+    """An instance of a journey. `extra_bindings` are further variables for expressions; for example, the expressions of
+    a compensation see `outcome`. In a `scheduled` instance nobody can answer, so waiting for an input is an error.
+    `context` is the root frame's context; after the end it is the final one."""
 
     id: str
     definition: str
@@ -149,7 +150,7 @@ class Instance:
 
     @property
     def current_state(self) -> str:
-        """The state of the root frame. During a parallel, that is the parallel itself."""
+        """The state of the root frame. While the branches of a parallel state run, it is the parallel state."""
         return self.root.state
 
     def children(self, id: str) -> list[Frame]:
@@ -157,7 +158,7 @@ class Instance:
 
 
 def instance_to_json(instance: Instance) -> dict[str, Any]:
-    """Return everything except the root's context, which has its own column."""
+    """Return the fields of an instance as a dict. The root's context is left out, because it has its own column."""
     fields = {name: getattr(instance, name) for name in Instance.__slots__}
     fields["given"] = fields.pop("extra_bindings")
     fields["frames"] = [_frame_to_json(frame) for frame in instance.frames.values()]

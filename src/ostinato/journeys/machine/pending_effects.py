@@ -1,5 +1,5 @@
-"""Compute the effects that an instance needs from outside. They depend on the instance alone, so that after a crash
-another node requests the same effects under the same keys."""
+"""Compute the effects that an instance waits for. They depend on the instance alone, so that after a crash another node
+requests the same effects under the same keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ostinato.journeys.machine.join import branch_contexts, branch_outcomes
 from ostinato.journeys.machine.model import Compensating, Frame, Instance, Rest
 from ostinato.model import Json
 
-COMPENSATION = "compensation"  # takes the place of a frame's id: asks whether a success is compensated
+# The frame id in the `Evaluate` effect that asks whether a success is compensated.
+COMPENSATION = "compensation"
 
 
 def pending_effects(definition: Definition, instance: Instance) -> tuple[Effect, ...]:

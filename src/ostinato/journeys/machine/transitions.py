@@ -1,5 +1,6 @@
-"""Move one instance through its states. Moves are queued, not recursive: first every branch of a parallel enters its
-first state, then ended frames are handled. An instance that would never pause is stopped."""
+"""Move one instance through its states. Moves are queued, not recursive: first every branch of a parallel state enters
+its first state, then the frames that have ended are handled. An instance that enters too many states without a pause is
+stopped."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ DEEPEST = 50
 
 
 class Transitions:
-    """An instance that is being changed. `instance()` returns the result."""
+    """Applies inputs to an instance. `instance()` returns the changed instance."""
 
     def __init__(self, definition: Definition, instance: Instance, now: Micros) -> None:
         self._definition = definition
@@ -106,7 +107,7 @@ class Transitions:
         return False
 
     def on_timer_due(self, purpose: str) -> bool:
-        """Apply a timer, unless it is early or its state has been left. Return whether it applied."""
+        """Apply a timer, unless it is early or the frame has left the timer's state. Return whether it applied."""
         for frame in self.frames.values():
             if (
                 frame.rest is Rest.PARKED
@@ -150,7 +151,7 @@ class Transitions:
 
     def _enter(self, id: str, state_id: str) -> None:
         if id not in self.frames:
-            return None  # a join has dropped it
+            return None  # a join has dropped the frame
         before = self.frames[id]
         frame = replace(before, state=state_id, visit=before.visit + 1, rest=Rest.WORKING, due=None, decided_by=None)
         self.frames[id] = frame
@@ -217,7 +218,7 @@ class Transitions:
         self._add_child(frame, self._definition.spec.subjourneys[state.subjourney.ref], context, None)
 
     def _add_child(self, frame: Frame, graph: Graph, context: Mapping[str, Json], branch: str | None) -> None:
-        """Add a frame below another, with its own context."""
+        """Add a child frame at the start of `graph`, with its own context."""
         if len(self.frames) >= MOST_FRAMES or self._depth(frame) >= DEEPEST:
             return self._fail_internally(frame.id, f"more than {MOST_FRAMES} frames, or nested deeper than {DEEPEST}")
         id = str(self._frames_made)
@@ -255,8 +256,8 @@ class Transitions:
                 raise AssertionError(state)
 
     def _choose(self, frame: Frame, state: Choice, outcomes: tuple[Outcome, ...]) -> None:
-        """Take the first case that is true. All cases were evaluated together; a failure after the first true one is
-        ignored."""
+        """Take the first case whose predicate is true. All predicates were evaluated together, so a failure after the
+        first true one is ignored."""
         for case, outcome in zip(state.choices, outcomes, strict=True):
             if isinstance(outcome, Failure):
                 return self._fail_internally(frame.id, outcome.message, outcome.code)
@@ -290,7 +291,7 @@ class Transitions:
         self._end_frame(id, ending)
 
     def _child_ended(self, id: str) -> None:
-        """Return from a subjourney or join a parallel, after a child of a frame ended."""
+        """Continue the frame `id` after one of its children ended: return from the subjourney, or join the branches."""
         frame = self.frames.get(id)
         if frame is None or frame.rest is not Rest.SPLIT:
             return

@@ -1,5 +1,5 @@
-"""Compute with the values of states: merge them, write them at a path, read a time. Values are never changed in
-place."""
+"""Compute the values that states write: merge objects, write at a path, add attributes, compute a due time. No function
+changes a value in place."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LONGEST_VALUE = 256
 
 
 class UnusableValue(Exception):
-    """Raised if a state cannot use a value."""
+    """Raised if a state cannot use the value of an expression. The message says why."""
 
 
 def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """Merge several changed versions of one object, field by field at any depth. If two versions changed the same
-    field, the later wins. Lists are replaced as a whole."""
+    """Merge several changed versions of `base`, field by field at any depth. If two versions changed the same field,
+    the later version in `versions` wins. Lists are replaced as a whole."""
     result = dict(base)
     for version in versions:
         for name in {**base, **version}:
@@ -49,7 +49,8 @@ def _same(value: Json, other: Json) -> bool:
 
 
 def with_result(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
-    """Return the context with a transform's result written to its target."""
+    """Return the context with a transform's result written to its target. Raise `UnusableValue` if a result that is not
+    an object would replace the context or a part of it."""
     if target.kind == "var":
         return {**context, str(result_var): value}
     if not isinstance(value, Mapping):
@@ -66,7 +67,8 @@ def _set_path(context: Mapping[str, Json], steps: Sequence[str], value: Json) ->
 
 
 def add_attributes(attributes: Mapping[str, str], value: Json) -> dict[str, str]:
-    """Return the attributes with new ones added. An attribute is a text, and is set only once."""
+    """Return the attributes with new ones added. The value of an attribute becomes a text. Raise `UnusableValue` if an
+    attribute exists already, or if there are too many or one is too long."""
     if not isinstance(value, Mapping):
         raise UnusableValue(f"attributes are an object, not {_kind(value)}")
     for name in value:
@@ -96,7 +98,7 @@ def _text(value: Json) -> str:
 
 def add_duration(duration: Json, now: Micros) -> Micros:
     """Return `now` plus an ISO 8601 duration. Months are calendar months; the day is limited to the last day of the
-    month."""
+    month. Raise `UnusableValue` if the duration is invalid or too long."""
     if not isinstance(duration, str) or not duration.startswith("P"):
         raise UnusableValue("the duration is not an ISO 8601 duration such as PT5M")
     try:

@@ -34,15 +34,15 @@ _STATUS = {
     Termination.TIMEOUT: Status.TIMED_OUT,
     Termination.CANCEL: Status.CANCELLED,
 }
-# A further write in the transaction of a change. Returns events to write, or the problem that prevents it.
+# A further write in the transaction of a change. Returns events to write, or the problem that prevents the change.
 ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]]
 
 
 @dataclass(slots=True)
 class Change:
     """A change from one stored state of an instance to the next. `before` is None for a new instance. `rests` means
-    that the run leaves its node. `extra_writes` run in the same transaction; if one of them returns a problem,
-    `on_problem` returns the decision to write instead."""
+    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If one
+    of them returns a problem, the decision of `on_problem` is written instead."""
 
     run: Run
     definition: Definition
@@ -55,7 +55,7 @@ class Change:
     on_problem: Callable[[TaskProblem], Decision] | None = None
     stamped: bool = False
     intended: tuple[JourneyRecord, list[JourneyEvent]] | None = (
-        None  # what was to be written before an earlier try replaced it by `on_problem`
+        None  # the original decision, if an earlier attempt replaced it with that of `on_problem`
     )
 
     @property
@@ -68,24 +68,25 @@ class Change:
         return self.instance.over and (self.before is None or not self.before.instance.over)
 
     def add(self, decision: Decision) -> None:
-        """Add a decision."""
+        """Add a decision: take over its instance, and append its events."""
         self.after = replace(self.after, instance=decision.instance)
         self.events += decision.events
         self.compensate = self.compensate or any(isinstance(one, Compensate) for one in decision.effects)
 
     def stamp(self, now: Micros) -> None:
         """Set the time of the change. It is always later than the time of the previous change, so that `updated`
-        identifies a state."""
+        identifies one stored state of the instance."""
         updated = now if self.before is None else max(now, self.before.updated + 1)
         self.after = replace(self.after, updated=updated, finished=now if self.instance.over else None)
         self.stamped = True
 
 
 def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """Write everything about these changes, except the status of their runs. Return events to write."""
+    """Write everything about these changes, except the status of their runs. Return the events for the caller to
+    write."""
     events: list[Row] = []
     for change in changes:
-        if change.on_problem is not None:  # each try starts from the original decision
+        if change.on_problem is not None:  # each attempt starts from the original decision
             change.intended = change.intended or (change.after, change.events)
             change.after, change.events = change.intended
         for extra_write in change.extra_writes:
@@ -151,7 +152,8 @@ def _timers(changes: Sequence[Change]) -> Operation[None]:
 
 
 def run_end(change: Change) -> End:
-    """Return the end of the run: it waits if the instance waits, or ends as the instance did."""
+    """Return how the run ends on its node. If the instance waits, the run waits too. If the instance has ended, the run
+    gets the corresponding status."""
     ending = change.instance.ending
     if ending is None:
         return End(
@@ -170,8 +172,9 @@ def run_end(change: Change) -> End:
 def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
-    """End the runs of ended instances, whatever the runs' status. The caller has locked them. Their claim numbers are
-    increased, so that a node that still holds one of them is refused. Return events to write, and the ends.
+    """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. The claim numbers
+    of the runs are increased, so that writes of a node that still holds a run are refused. Return a pair: the events to
+    write, and the ends.
 
     `status` replaces the status that follows from the instance: the instance of a terminated run ends as cancelled.
     """
@@ -188,7 +191,7 @@ def end_runs(
 
 
 def waits_for(definition: Definition, instance: Instance) -> str:
-    """Describe what the instance waits for."""
+    """Return what the instance waits for: `a timer`, `an input`, or `a timer or an input`."""
     parked = [one for one in instance.frames.values() if one.rest is Rest.PARKED]
     asks = any(isinstance(definition.graph(one.path).states[one.state], Wait | Webhook) for one in parked)
     timed = any(one.due is not None for one in parked)

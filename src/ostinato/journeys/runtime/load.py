@@ -21,7 +21,8 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class LoadedInstance:
-    """An instance with its definition. `decision` is set if the instance begins with it and is not stored yet."""
+    """An instance with its definition. `decision` is the first decision of an instance that is not stored yet, else
+    None."""
 
     definition: Definition
     record: JourneyRecord
@@ -29,7 +30,7 @@ class LoadedInstance:
 
 
 def load_instance(run: Run, now: Micros, cache: DefinitionCache | None = None) -> Operation[LoadedInstance]:
-    """Return the instance of a run, or begin it if it has none yet."""
+    """Return the stored instance of a run. If the run has none yet, begin it."""
     rows = yield sql("journeys_by_ids", [(run.id,)])
     if rows:
         record = read_record(rows[0])
@@ -41,7 +42,8 @@ def load_instance(run: Run, now: Micros, cache: DefinitionCache | None = None) -
 
 
 def begin_instance(run: Run, now: Micros) -> Operation[LoadedInstance]:
-    """Begin the instance of a run that was created by a schedule or as a compensation."""
+    """Begin the instance of a run that was created by a schedule or as a compensation. Return it with its first
+    decision."""
     input = orjson.loads(run.input) if run.input else {}
     if "compensates" in input:
         return new_instance(run, *(yield from begin_compensation(run, input["compensates"], now)))

@@ -1,5 +1,5 @@
-"""Perform the effects that an instance waits for: expressions, in batches over all instances of this node, and tasks.
-An error becomes a result, not an exception."""
+"""Perform the effects that an instance waits for. Expressions are evaluated in batches, each with expressions of many
+instances of this node. Each task is run separately. An error becomes a result, not an exception."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ class Evaluator:
 
 
 def _fail(language: str, asked: Sequence[PendingEvaluation]) -> None:
-    """Answer the requests that have no answer yet with a failure. Call it in an exception handler."""
+    """Answer the requests that have no answer yet with a `Failure`, and log the current exception. Call it in an
+    exception handler."""
     log.exception("an expression language failed", action="language_failed", language=language)
     for _, answer in asked:
         if not answer.done():

@@ -1,6 +1,7 @@
-"""Read a request: validate its input, take values of headers and query for the context, and headers to pass on.
+"""Read a request: validate its input, and take the headers and query parameters that go into the context or are passed
+on to outbound calls.
 
-The tags and attributes of a start are in tags_and_attributes.py.
+The tags and attributes of a start are read in tags_and_attributes.py.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LARGEST_INPUT = 1 << 20  # bytes of JSON
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """The validated input of a start."""
+    """The validated data of a request to start an instance."""
 
     context: Mapping[str, Json]
     tags: tuple[str, ...]
@@ -38,7 +39,8 @@ def read_start_request(
     tags: tuple[str, ...] = (),
     attributes: Mapping[str, str] | None = None,
 ) -> StartRequest:
-    """Validate a start's input. The body, with the bound values of the request, becomes the context."""
+    """Validate the input of a start. The body, with the bound values of the request, becomes the context. Raise
+    `NotValid` if the body is invalid, and `OstinatoError` if the tags or attributes exceed a limit."""
     if not isinstance(body, Mapping):
         raise NotValid("the input", "", f"{short_json(body)} is not an object")
     check_size(body)
@@ -68,7 +70,8 @@ def step_binding(definition: Definition, step: str) -> RequestBinding:
 
 
 def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, Json]:
-    """Return the values of the request that the binding puts into the context."""
+    """Return a dict from context field to value, with the headers and query parameters that the binding puts into the
+    context."""
     if request is None:
         return {}
     values: dict[str, Json] = {}
@@ -83,7 +86,7 @@ def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, 
 
 
 def with_passed_headers(binding: RequestBinding, request: Request | None) -> Request | None:
-    """Return the request with the headers that are passed on to outbound calls."""
+    """Return the request with the headers that the binding passes on to outbound calls added to `passed_on`."""
     if request is None:
         return None
     passed = ((one.to_header, request.header(one.from_header)) for one in binding.headers_passthrough)

@@ -1,7 +1,7 @@
-"""Run an instance until it waits for something outside, or ends. Such a stretch is a segment.
+"""Run an instance until it waits for a timer or an input, or ends. One such stretch is a segment.
 
-Effects run concurrently, and each result advances the instance. Changes are committed before a task begins, after it
-has ended, and when the instance waits. Expressions in between are evaluated again after a crash.
+Effects run concurrently, and each result advances the instance. Changes are committed before a task begins, after a
+task has ended, and when the instance waits. Expressions between two commits are evaluated again after a crash.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ostinato.journeys.task_kind import Request, TaskProblem, TaskResult
 from ostinato.model import Json
 from ostinato.when.instants import SECOND
 
-_HELD = 50  # decisions between two writes
+_HELD = 50  # the most decisions between two writes
 
 
 class ClaimLost(Exception):
@@ -41,9 +41,9 @@ class ClaimLost(Exception):
 
 @dataclass(slots=True)
 class InboxItem:
-    """An input that arrives while the instance runs here. Of several items with the same `once`, one is applied. The
-    result of `done` is True if the input was applied, False if it was refused, and None if it is unknown because the
-    segment ended before the commit."""
+    """An input that arrives while the instance runs here. Of several items with the same `once`, only one is applied.
+    The result of `done` is True if the input was applied, and False if it was refused. It is None if that is unknown,
+    because the segment ended before the commit or because another item with the same `once` was applied."""
 
     input: Input
     request: Request | None
@@ -56,7 +56,8 @@ class InboxItem:
             self.done.set_result(taken)
 
 
-# Store a batch. Returns the stored instance, or None if the claim is lost. The second argument: the instance rests.
+# Stores a batch. Returns the stored instance, or None if the claim is lost. The second argument says whether the
+# instance rests, which means that it waits or has ended.
 WriteBatch = Callable[["DecisionBatch", bool], Awaitable["Instance | None"]]
 
 
@@ -97,7 +98,8 @@ class Segment:
     def submit(
         self, input: Input, request: Request | None, perform: ExtraWrite | None = None, once: str | None = None
     ) -> asyncio.Future[bool | None] | None:
-        """Queue an input, with an extra write for its transaction. Return None if the segment is closed."""
+        """Queue an input, with an extra write for the transaction that applies it. Return the future of the result
+        (`InboxItem.done`), or None if the segment is closed."""
         if not self._open:
             return None
         done: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
@@ -106,7 +108,8 @@ class Segment:
         return done
 
     async def run(self, decision: Decision | None = None) -> Instance:
-        """Run until the instance waits or ends. `decision` is the latest decision, which is not stored yet."""
+        """Run until the instance waits or ends, and return it. `decision` is the latest decision, if it is not stored
+        yet. Raise `ClaimLost` if this node no longer holds the run."""
         if decision is not None:
             self._batch.decisions.append(decision)
         try:

@@ -1,7 +1,7 @@
 """Run claimed instances on this node until they wait or end, and commit the changes of all of them together.
 
-The call that accepts a request passes it to the segment that it starts, in memory only. The request is dropped when the
-instance waits.
+A segment (`run_instance.Segment`) runs one instance. The call that accepts a request hands the request to the segment
+in memory. The request is dropped when the instance waits.
 """
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ class JourneyRunner:
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:
-        """Keep a loaded instance and its request for the claim that is about to run, so that it is not loaded again."""
+        """Keep a loaded instance and its request until the engine runs this claim of the run, so that the instance is
+        not loaded again."""
         self._handed[run.id, run.claim] = loaded, request
 
     def rest_future(self, run_id: str) -> asyncio.Future[None]:
-        """Return a future that is done when the instance next waits or ends here, or when this node has lost its
+        """Return a future that is done when the instance next waits or ends on this node, or when this node loses the
         claim."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._resting.setdefault(run_id, []).append(future)
@@ -149,7 +150,7 @@ def _log_cause(change: Change) -> None:
 
 
 class _ChangeWriter:
-    """Writes the changes of one segment, each on top of the previous one."""
+    """Writes the changes of one segment. Each change starts from the result of the previous one."""
 
     def __init__(self, changes: Committer[Change, Instance | None], run: Run, loaded: LoadedInstance) -> None:
         self._changes = changes
@@ -167,8 +168,8 @@ class _ChangeWriter:
         return written
 
     async def give_up(self) -> None:
-        """End the instance with an internal error at its last stored state, after its result could not be computed or
-        stored."""
+        """End the instance with an internal error at its last stored state. Call it if the next state could not be
+        computed or stored. Raise `ClaimLost` if this node no longer holds the run."""
         change = self._new_change(True)
         if self._before is None and self._loaded.decision is not None:
             change.add(self._loaded.decision)
@@ -185,7 +186,8 @@ class _ChangeWriter:
 
 
 def commit_changes(changes: Sequence[Change], node: str, now: Micros, kinds: Kinds) -> Operation[set[str]]:
-    """Commit changes of claimed runs that `node` still holds. Return the ids of runs whose changes were refused."""
+    """Commit the changes of claimed runs. The change of a run that `node` no longer holds is refused. Return the ids of
+    the runs whose changes were refused."""
     yield from lock_owners([change.run for change in changes if change.rests], kinds)
     rows = {row[0]: row for row in (yield sql("hold_journeys", [(change.run.id,) for change in changes]))}
     refused: set[str] = set()
@@ -193,7 +195,7 @@ def commit_changes(changes: Sequence[Change], node: str, now: Micros, kinds: Kin
     for change in changes:
         _, status, holder, claim, updated = rows.get(change.run.id, (None,) * 5)
         if claim == change.run.claim and updated == change.after.updated:
-            continue  # an earlier try of this write has committed
+            continue  # an earlier attempt of this write has committed
         expected = None if change.before is None else change.before.updated
         if claim != change.run.claim or holder != node or status != "active" or updated != expected:
             refused.add(change.run.id)

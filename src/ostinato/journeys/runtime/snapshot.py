@@ -1,4 +1,4 @@
-"""Read an instance for a caller, whether it has begun or not."""
+"""Read an instance for a caller. If the instance has not begun, return it as it will begin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ostinato.store.contract import Operation, sql
 
 @dataclass(frozen=True, slots=True)
 class InstanceSnapshot:
-    """An instance as it was read."""
+    """An instance with its run and its definition, at the time of reading."""
 
     run: Run
     record: JourneyRecord
@@ -25,7 +25,8 @@ class InstanceSnapshot:
 
 
 def read_snapshot(id: str, namespace: str, cache: DefinitionCache | None = None) -> Operation[InstanceSnapshot]:
-    """Read an instance. Raise `NotFound`."""
+    """Read an instance. Raise `NotFound` if the namespace has no such journey, or if its run ended before the instance
+    began."""
     rows = yield sql("runs_by_ids", [(id,)])
     if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
@@ -40,7 +41,8 @@ def read_snapshot(id: str, namespace: str, cache: DefinitionCache | None = None)
 
 
 def _snapshot_before_start(run: Run) -> Operation[InstanceSnapshot]:
-    """Return the snapshot of an instance that was scheduled and has not begun. It is before its first state."""
+    """Return the snapshot of an instance that has not begun, because no node has claimed its run yet. Its root frame is
+    at the first state, with `visit` 0."""
     loaded = yield from begin_instance(run, run.created)
     assert loaded.decision is not None
     instance = loaded.record.instance

@@ -1,5 +1,5 @@
-"""Start instances, in one transaction. The node that handles the request claims the run in the same transaction, so
-that the request need not be stored."""
+"""Start instances in one transaction. The node that handles a request claims its run in the same transaction, so that
+the request need not be stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class StartedInstance:
-    """The result of a start. `new` is False if an earlier start used the key; `run` is then the run of that start.
+    """The result of a start. `new` is False if an earlier start used the same key; `run` is then the run of that start.
     `end` is set if the instance and its run ended at once."""
 
     run: Run
@@ -50,7 +50,7 @@ def new_run(definition: Definition, id: str, namespace: str, actor: str | None, 
 
 @dataclass(frozen=True, slots=True)
 class PendingStart:
-    """An instance to start. With a `node`, that node claims its run."""
+    """An instance to start. With a `node`, that node claims the run."""
 
     run: Run
     definition: Definition
@@ -59,7 +59,8 @@ class PendingStart:
 
 
 def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[StartedInstance]]:
-    """Store new instances, each once."""
+    """Store new instances. Return one result for each start, in the same order. If an earlier start used the key of a
+    start, no instance is stored for it."""
     runs = [replace(start.run) for start in starts]
     inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
     started: dict[str, StartedInstance] = {}
@@ -96,7 +97,8 @@ def is_done(change: Change) -> bool:
 
 
 def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
-    """Return the instance of the earlier start that used the key, which may be an earlier try of this call."""
+    """Return the result for a run that was not inserted. If another run has its key, that run is the result. Otherwise
+    an earlier attempt of this call has inserted the run."""
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:
         return StartedInstance(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
@@ -106,8 +108,8 @@ def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedIn
 
 
 def claim_runs(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
-    """Claim each run for its node, if that node is still registered; otherwise leave it ready. Return events to
-    write."""
+    """Claim each run for its node. A run stays ready if it has no node or the node is no longer registered. Return the
+    events to write."""
     events: list[Row] = []
     for node in dict.fromkeys(node for _, node in runs if node is not None):
         wanted = {run.id: run for run, of in runs if of == node}

@@ -1,4 +1,4 @@
-"""The answers to inputs of steps, stored by key, so that a repeated submit returns the first answer."""
+"""Store the answers to inputs of steps by key, so that a repeated submit returns the first answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ostinato.when.instants import Micros
 
 
 class StepAnswered(Conflict):
-    """Raised if the key was used before with another input."""
+    """Raised if an earlier submit used the key with another input."""
 
 
 class Outdated(Exception):
@@ -20,8 +20,8 @@ class Outdated(Exception):
 
 
 def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
-    """Reserve the row of a step's answer, in the transaction that applies the input. With `only`, raise `Outdated` if
-    another call has reserved it."""
+    """Return an extra write that reserves the row of a step's answer, in the transaction that applies the input. With
+    `only`, the write raises `Outdated` if another call has reserved the row."""
 
     def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
         record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
@@ -33,13 +33,14 @@ def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = Fals
 
 
 def input_taken(run: str, call: str) -> Operation[bool]:
-    """Return whether the instance has accepted the input of this call, for a retry after a lost answer."""
+    """Return whether the instance has accepted the input of this call. A caller that lost the answer asks this before a
+    retry."""
     return bool((yield sql("input_taken", subject=run, call=f'%"call":"{call}"%')))
 
 
 def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | None]:
-    """Return the stored answer to an earlier submit with this key: an empty text while that submit is in progress, or
-    None if there was none. Raise `StepAnswered` if it had another input."""
+    """Return the stored answer to an earlier submit with this key. It is an empty text while that submit is in
+    progress, and None if there was no such submit. Raise `StepAnswered` if the earlier submit had another input."""
     rows = yield sql("step_answer", run_id=run, step=step, key=key)
     if not rows:
         return None

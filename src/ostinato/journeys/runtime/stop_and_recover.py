@@ -1,4 +1,4 @@
-"""Stop, recover, delete and scan the runs of journeys: the rules that the engine calls for runs of this kind."""
+"""Stop, recover, delete and scan the runs of journeys. The engine calls these functions for runs of this kind."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ _CRASHED = "its node crashed repeatedly while running it"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End an instance, whichever node holds it, and compensate it unless it is terminated. If the instance has ended
-    but its run has not, end the run as the instance did. Return the run's status, events to write, and the ends."""
+    """End an instance, whichever node holds it. The instance is compensated, unless it is terminated. A cancellation
+    changes nothing if the journey is not cancellable. If the instance has ended but its run has not, end the run as the
+    instance did. Return the run's status, the events to write, and the ends."""
     match status:
         case Status.CANCELLED:
             input: Input = Cancelled() if reason in (None, "", "cancelled") else Cancelled(str(reason))
@@ -65,7 +66,8 @@ def stop(
 
 
 def _current_change(run: Run, now: Micros) -> Operation[Change]:
-    """Return an empty change of the run's present instance. If the run has no instance yet, begin one."""
+    """Return an empty change of the run's stored instance. If the run has no instance yet, begin one, and return a
+    change that contains its first decision."""
     loaded = yield from load_instance(run, now)
     change = Change(run, loaded.definition, None if loaded.decision is not None else loaded.record, loaded.record)
     if loaded.decision is not None:
@@ -108,8 +110,8 @@ def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operat
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find instances and runs that disagree about having ended. With `repair`, end a run whose instance has ended; all
-    others are only reported."""
+    """Find instances and runs that disagree about having ended, and return a finding for each. With `repair`, end a run
+    whose instance has ended. All others are only reported."""
     findings: list[Finding] = []
     for run in map(whole_run, (yield sql("runs_left_behind", long_ago=now - LONG, limit=_MOST))):
         owners = (yield from lock_owners([run], kinds)) if repair else Owners()

@@ -25,8 +25,8 @@ def read_tags_and_attributes(
     tags: tuple[str, ...],
     attributes: Mapping[str, str],
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the tags and the attributes of an instance: those of the call, of the definition, and those that the
-    definition takes from the body and the headers of the request. Raise `OstinatoError` if they exceed a limit."""
+    """Return a pair: the tags and the attributes of an instance. They come from the call, from the definition, and from
+    the parts of the body and headers that the definition names. Raise `OstinatoError` if they exceed a limit."""
     rules = definition.spec.metadata.bindings
     tags_ = [*definition.metadata.tags, *tags]
     named: dict[str, str] = dict(attributes)

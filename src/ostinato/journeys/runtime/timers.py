@@ -1,4 +1,5 @@
-"""Fire the timers of instances. A timer of a run that is active or locked is set again; an outdated one is ignored."""
+"""Fire the timers of instances. If the run is active or locked, its timer is set again for a little later. An outdated
+timer is ignored."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-_AT_WORK: Micros = SECOND  # its node fires its own timers
-_HELD: Micros = 5_000
+_AT_WORK: Micros = SECOND  # delay if the run is active: the node that runs it fires its timers
+_HELD: Micros = 5_000  # delay if the run is locked
 
 
 def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:

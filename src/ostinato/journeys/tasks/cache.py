@@ -1,4 +1,4 @@
-"""`cache:v1`: get or put a cached value. Repeating a put after a crash stores the same value."""
+"""The task `cache:v1`: get or put a cached value. A put that is repeated after a crash stores the same value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The service `publisher`, implemented with librdkafka (the extra `kafka`). It opens one producer per cluster on first
-use. A record counts as published when all in-sync replicas have confirmed it."""
+"""The service `publisher`, implemented with librdkafka (the package's extra `kafka`). It opens one producer per cluster
+on first use. A record counts as published when all in-sync replicas have confirmed it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _TIMEOUT_MS = 30_000
 
 
 class KafkaPublisher:
-    """Publishes records. `settings` are those of librdkafka. A task may name a secret instead, which contains the
-    settings as a JSON object, or the bootstrap servers as text."""
+    """Publishes records. `settings` are settings of librdkafka. A task may name a secret to use instead. The secret
+    contains such settings as a JSON object, or the bootstrap servers as text."""
 
     def __init__(self, settings: Mapping[str, str | int]) -> None:
         self._settings = dict(settings)
@@ -86,7 +86,7 @@ class KafkaPublisher:
         return settings
 
     def close(self) -> None:
-        """Wait up to 5 s for records in flight, then close."""
+        """Wait up to 5 s for each producer to deliver its records, then close all producers."""
         for producer in self._producers.values():
             producer.flush(5)
         self._producers.clear()

@@ -1,5 +1,6 @@
-"""`kafkaPublish:v1`: publish one record. The task ends when the cluster has accepted the record. A repetition after a
-crash has the same `idempotency-key` header, so that consumers can recognize it."""
+"""The task `kafkaPublish:v1`: publish one record. The task ends when the cluster has accepted the record. If the task
+is repeated after a crash, the record has the same `idempotency-key` header, so that consumers can recognize the
+duplicate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Read a task's settings into a dataclass that lists their fields, as the language reads its own parts."""
+"""Read the settings of a task into a dataclass, in the same way as the language reads its own parts. The fields of the
+dataclass describe the settings."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ T = TypeVar("T")
 def check_settings(
     cls: type[T], settings: Mapping[str, Json], rules: Callable[[T], Iterable[Fault]] = lambda _: ()
 ) -> list[Fault]:
-    """Return the faults of settings: those of their shape, and those that `rules` finds in the readable parts."""
+    """Return the faults of a task's settings: those of their shape, and those that `rules` finds in the parts that
+    could be read."""
     reading = Reading(Positions())
     read: T = read_object(cls, reading, settings, ())
     shape = [Fault(one.code, one.path, one.message, one.suggestion, one.severity) for one in reading.problems]
@@ -24,7 +26,8 @@ def check_settings(
 
 
 def read_settings(cls: type[T], settings: Mapping[str, Json]) -> T:
-    """Return the settings of a task that is about to run. They were checked when the journey was deployed."""
+    """Return the settings of a task that is about to run. Raise `ValueError` if they are invalid, which cannot happen
+    if they were checked at deployment."""
     reading = Reading(Positions())
     read: T = read_object(cls, reading, settings, ())
     if reading.problems:

@@ -1,5 +1,5 @@
-"""`schedule:v1`: create or renew a binding, which starts this journey at a state repeatedly. The binding is written in
-the transaction that advances the instance."""
+"""The task `schedule:v1`: create or renew a binding, which is a schedule that starts this journey at a given state. The
+binding is written in the transaction that advances the instance."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ScheduleSettings:
 
 
 class InvalidSetting(Exception):
-    """Raised if the value of a setting cannot be used."""
+    """Raised if the value of a setting cannot be used. `code` and `detail` go into the task's problem."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -123,7 +123,8 @@ async def _value(call: TaskCall, setting: Json | Expression) -> Json:
 
 
 def _read_start_at(value: Json) -> Micros:
-    """Return the time of the first run. A missing value is an error: a misspelt path must not start payments now."""
+    """Return the time of the first run. Raise `InvalidSetting` if the value is not a time. Null is also refused: it may
+    come from a misspelt path, which must not start runs at once."""
     if value is None:
         raise InvalidSetting(
             START_AT, "startAt is null, which is not a time of RFC 3339; to begin at once, leave startAt out"

@@ -10,7 +10,8 @@ from ostinato.model import Json
 
 
 class Cache(Protocol):
-    """The service `cache`: values by key, shared by the journeys of a namespace. `None` means no value."""
+    """The service `cache`: it stores values by key, shared by the journeys of a namespace. `get` returns None if there
+    is no value."""
 
     async def get(self, key: str) -> Json: ...
 
@@ -26,12 +27,13 @@ class Record:
 
 
 class PublishFailed(Exception):
-    """Raised if a record was not accepted, or if it was accepted and the confirmation was lost."""
+    """Raised if a record was not accepted, or if that is unknown because the confirmation was lost."""
 
 
 class Publisher(Protocol):
     """The service `publisher`. When `publish` returns, the cluster has accepted the record."""
 
     async def publish(self, record: Record, connection: str | None = None) -> None:
-        """Publish a record. `connection` replaces the settings of the publisher; it is a secret."""
+        """Publish a record. `connection` replaces the settings of the publisher. It is the content of a secret. Raise
+        `PublishFailed` if the cluster has not confirmed the record."""
         ...

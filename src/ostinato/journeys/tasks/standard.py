@@ -24,7 +24,8 @@ def standard_plugins(settings: JourneySettings | None = None) -> Plugins:
 
 
 def standard_kinds(settings: JourneySettings | None = None) -> list[TaskKind]:
-    """Return the task kinds. A kind whose extra is not installed is replaced by a `MissingExtra`."""
+    """Return the task kinds that come with Ostinato. A kind whose optional packages are not installed is replaced by a
+    `MissingExtra`."""
     settings = settings or JourneySettings()
     return [
         HttpCall(settings),
@@ -48,7 +49,7 @@ def _with_cryptography(settings: JourneySettings) -> list[TaskKind]:
 
 @dataclass(slots=True)
 class MissingExtra:
-    """Replaces a task kind whose extra is not installed, and reports that."""
+    """Replaces a task kind whose optional packages are not installed. Its checks and runs report that."""
 
     name: str
     extra: str

@@ -1,10 +1,11 @@
-"""`xmlDecode:v1`: convert XML to JSON. Documents with a DOCTYPE are refused, so entities are neither expanded nor
-fetched. Depth, size and the number of elements are limited.
+"""The task `xmlDecode:v1`: convert XML to JSON. Documents with a DOCTYPE are refused, so entities are neither expanded
+nor fetched. Depth, size and the number of elements are limited.
 
 The result is an object with the root element under its name. An element without attributes and children becomes its
-text, or null if empty. Any other element becomes an object: attributes as `@name`, children under their names, text as
-`#text`. Repeated children become a list. Names keep their prefixes. Text beside children is trimmed. Comments and
-processing instructions are dropped."""
+text, or null if it is empty. Any other element becomes an object: attributes are written as `@name`, children under
+their names, and text as `#text`. Repeated children become a list. Names keep their prefixes. Text beside children is
+trimmed. Comments and processing instructions are dropped.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ PARSE_ERROR = "urn:xml-decode:parse-error"
 
 
 class NotXml(Exception):
-    """Raised if the text cannot be decoded. The message quotes nothing of it."""
+    """Raised if a text cannot be decoded. The message contains nothing of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +136,7 @@ class _Decoder:
         into = self._open[-1].value
         if name not in into:
             into[name] = value
-        elif isinstance(into[name], list):  # no element's own value is a list
+        elif isinstance(into[name], list):  # a list of repeated children: the value of one element is never a list
             into[name].append(value)
         else:
             into[name] = [into[name], value]

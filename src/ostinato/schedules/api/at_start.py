@@ -18,7 +18,8 @@ _NAMED = 20
 
 
 async def prepare(schedules: Schedules, declarations: Declarations, store: Store, now: Micros, *, prune: bool) -> None:
-    """Log late schedules, compute next times again after new time zone rules, and apply the schedules of the code."""
+    """Log late schedules, compute next times again if the time zone rules have changed, and apply the schedules that
+    the code declares. With `prune`, schedules that the code no longer declares are closed."""
     late = await schedules.late()
     if late:
         whole = Lateness(sum(one.late for one in late.values()), sum(one.will_run for one in late.values()))
@@ -31,8 +32,11 @@ async def prepare(schedules: Schedules, declarations: Declarations, store: Store
 
 
 async def _declare(schedules: Schedules, declarations: Declarations, *, prune: bool) -> None:
-    """Apply the schedules that the code declares. A mistake in the code stops the start. A conflict with the store is
-    only logged, because the other schedules and jobs need the node."""
+    """Apply the schedules that the code declares.
+
+    A mistake in the code raises OstinatoError, which stops the start of the node. A conflict with a stored schedule is
+    only logged: then the schedules are applied one by one, because the others need the node.
+    """
     if not declarations.declared and declarations.app is None:
         return
     drafts = schedules.declared()

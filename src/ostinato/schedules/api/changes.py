@@ -48,8 +48,12 @@ _MAX_TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The result of a change: `token` is the new conflict token, `run` the triggered run, `backfill` the id of the
-    backfill. `note` warns if code or a file will undo the change."""
+    """The result of a change.
+
+    `token` is the schedule's new conflict token. `run` describes the triggered run: its `origin`, `id`, `status` and
+    perhaps `reason`. `backfill` is the id of the backfill. `lateness` counts the times that passed before a resume.
+    `note` warns if code or a file will undo the change.
+    """
 
     name: str
     token: int
@@ -62,8 +66,8 @@ class Changed:
 class Schedules(ScheduleQueries):
     """Create, read and change schedules.
 
-    Every change takes a `token` and a `request_id`. With a `token`, it raises TokenMismatch if the schedule has changed
-    since the caller read it. Calls with the same `request_id` are done once.
+    Most changes take a `token` and a `request_id`. With a `token`, the call raises TokenMismatch if the schedule has
+    changed since the caller read it. If several calls have the same `request_id`, the change is made once.
     """
 
     if not TYPE_CHECKING:
@@ -84,7 +88,7 @@ class Schedules(ScheduleQueries):
         request_id: str | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> Changed:
-        """Create a schedule that starts `action` at the times of `spec`. Raises AlreadyExists.
+        """Create a schedule that starts `action` at the times of `spec`. Raises AlreadyExists if the name is taken.
 
         Options: overlap, catchup, pause_after_failures, max_buffer, keep, remaining, notes, memo, tags, attributes, and
         an input and options for the job. With `trigger`, the action also runs now.
@@ -97,15 +101,16 @@ class Schedules(ScheduleQueries):
         return Changed(draft.name, answer["token"], answer.get("run"))
 
     async def _read_large(self, spec: SpecLike) -> SpecLike:
-        """Read and check a large document of a spec in a thread, so that it does not block the event loop."""
+        """Read and check a large spec in a thread, so that it does not block the event loop. Return a small spec
+        unchanged."""
         if not isinstance(spec, Mapping) or not takes_long(spec):
             return spec
-        # Without the queue of `Computing`, which refuses calls when it is full: a change must not be refused.
+        # `Computing` is not used here: its queue refuses calls when it is full, and a change must not be refused.
         return await asyncio.to_thread(checked_spec, spec, self._around.doors.min_interval)
 
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
         """Create many schedules from drafts (see `draft`) in few transactions. Each transaction is all or nothing.
-        Returns how many were created."""
+        Returns the number of drafts. Raises AlreadyExists if a name is taken."""
         for begin in range(0, len(drafts), _PAGE):
             part = drafts[begin : begin + _PAGE]
             part_request = None if request_id is None else f"{request_id}/{begin}"
@@ -126,7 +131,8 @@ class Schedules(ScheduleQueries):
         origin: str | None = None,
         **options: Any,
     ) -> Schedule:
-        """Build a schedule without storing it: to simulate it, or to create many at once."""
+        """Build a schedule without storing it, to simulate it or to create many at once. Raises OstinatoError for the
+        first mistake."""
         around = self._around
         now = around.now()
         if action is None and "action" not in options:
@@ -150,9 +156,9 @@ class Schedules(ScheduleQueries):
         request_id: str | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> tuple[str, Changed]:
-        """Create a schedule, or replace the definition of an existing one: settings that are not given get their
-        defaults. Returns `created`, `updated` or `unchanged`, and the result. An existing schedule keeps its counts,
-        its pause, and which times have run."""
+        """Create a schedule, or replace the whole definition of an existing one: settings that are not given get their
+        defaults. Returns (`"created"`, `"updated"` or `"unchanged"`, the result). An existing schedule keeps its
+        counts and its pause, and times that have run do not run again."""
         wanted = self.draft(
             name, None if spec is None else await self._read_large(spec), action, origin=origin, **options
         )
@@ -181,7 +187,7 @@ class Schedules(ScheduleQueries):
     async def update(
         self, name: str, *, token: int | None = None, request_id: str | None = None, **changes: Unpack[ScheduleChanges]
     ) -> Changed:
-        """Change the given settings only. An update neither repeats nor loses a time."""
+        """Change the given settings only. Because of an update, no time runs twice, and none is lost."""
         around = self._around
         if not changes:
             raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
@@ -220,7 +226,7 @@ class Schedules(ScheduleQueries):
         request_id: str | None = None,
     ) -> Changed:
         """Resume a schedule. Times within the pause do not run, unless `catchup` is given: `"latest"`, `"all"`, or a
-        window such as `"1h"`. `lateness` of the result says how many there were, and how many run."""
+        window such as `"1h"`. `lateness` of the result says how many times passed, and how many of them run."""
         read_notes(note)
         policy = None if catchup is None else read_catchup(catchup)
         call = self._call(name, "resume", request_id, token, digest(note, catchup))
@@ -255,8 +261,8 @@ class Schedules(ScheduleQueries):
         token: int | None = None,
         request_id: str | None = None,
     ) -> Changed:
-        """Run the schedule's times from `first` to `last`, both included, now, at most `rate` per second. Raises
-        OstinatoError if one of the times is still to come: that one will run anyway."""
+        """Run the schedule's past times from `first` to `last`, both included. The runs start now, at most `rate` per
+        second. Raises OstinatoError if one of the times is still to come, because the schedule will run it anyway."""
         begin, end = read_instant(first, "first"), read_instant(last, "last")
         call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
 
@@ -325,7 +331,7 @@ class Schedules(ScheduleQueries):
         return Changed(name, answer["token"], backfill=id)
 
     async def skip(self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None) -> Changed:
-        """Skip one coming occurrence, by its nominal time."""
+        """Skip one coming occurrence. `at` is its nominal time, or the time that it was moved to."""
         nominal = read_instant(at, "at")
         call = self._call(name, "skip", request_id, token, str(nominal))
         return Changed(name, (await self._run(lambda: edit.leave_out(call, nominal), call))["token"])
@@ -333,7 +339,8 @@ class Schedules(ScheduleQueries):
     async def move(
         self, name: str, at: Moment, to: Moment, *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Move one coming occurrence to a time between its neighbours. Its nominal time stays `at`."""
+        """Move one coming occurrence to another time, after the occurrence before it and before the one that follows.
+        `at` is its nominal time, which does not change, or the time that it was moved to before."""
         nominal, moment = read_instant(at, "at"), read_instant(to, "to")
         call = self._call(name, "move", request_id, token, f"{nominal} {moment}")
         return Changed(name, (await self._run(lambda: edit.move(call, nominal, moment), call))["token"])
@@ -341,7 +348,8 @@ class Schedules(ScheduleQueries):
     async def put_back(
         self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Undo the skip or the move of one coming occurrence, by its nominal time."""
+        """Undo the skip or the move of one coming occurrence. `at` is its nominal time, or the time that it was moved
+        to."""
         nominal = read_instant(at, "at")
         call = self._call(name, "put_back", request_id, token, str(nominal))
         return Changed(name, (await self._run(lambda: edit.put_back(call, nominal), call))["token"])
@@ -349,8 +357,11 @@ class Schedules(ScheduleQueries):
     async def delete(
         self, name: str, *, running: str = "leave", token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Close a schedule. Its rows are kept as long as runs are. `running` is "leave", "cancel" or "terminate", for
-        its active runs. `note` of the result warns if code or a file declares the schedule and will create it again."""
+        """Close a schedule. Its rows are deleted later, after the app's `keep_runs`.
+
+        `running` says what happens to its active runs: "leave", "cancel" or "terminate". `note` of the result warns if
+        code or a file declares the schedule and will create it again.
+        """
         if running not in ("leave", "cancel", "terminate"):
             raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
         call = self._call(name, "delete", request_id, token, running)
@@ -373,7 +384,8 @@ class Schedules(ScheduleQueries):
         take: bool = False,
         origin: str | None = None,
     ) -> Plan:
-        """Return what `apply` would do. `wanted`: a file, a list of drafts, or by default the code's declarations."""
+        """Return the plan that `apply` would carry out. `wanted` is a file or a list of drafts; by default it is what
+        the code declares."""
         drafts, origins = await self._wanted(wanted, origin)
         call = self._call(f"{len(drafts)} schedules", "plan", None)
         plan = await self._around.store.read(lambda _: make_plan(call, drafts, origins, prune=prune, take=take))
@@ -392,8 +404,8 @@ class Schedules(ScheduleQueries):
         applied.
 
         With `prune`, schedules of the same origin that are no longer wanted are closed. If another origin declares a
-        wanted schedule, this raises DeclaredElsewhere and changes nothing, unless `take` (take the schedule over) or
-        `leave_taken` (leave it as it is).
+        wanted schedule with another definition, `take` takes that schedule over, and `leave_taken` leaves it as it is.
+        Without these, the call raises DeclaredElsewhere and changes nothing.
         """
         drafts, origins = await self._wanted(wanted, origin)
         plan: Plan | None = None
@@ -419,7 +431,8 @@ class Schedules(ScheduleQueries):
     async def entries(
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
     ) -> dict[str, dict[str, Any]]:
-        """Return one page of the entries that `export` writes, by name, beginning after the name `after`."""
+        """Return a dict from name to entry: one page of the entries that `export` writes, sorted by name, beginning
+        after the name `after`."""
         schedules: list[Schedule] = []
         async for schedule in self._matching(match, tag, None, None, after, limit):
             schedules.append(schedule)
@@ -470,8 +483,9 @@ class Schedules(ScheduleQueries):
         job: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Exception | None]:
-        """Call `do` for every matching schedule: `await app.schedules.each(app.schedules.pause, tag="billing")`.
-        Returns, by name, the error or None."""
+        """Call `do` with the name of every matching schedule:
+        `await app.schedules.each(app.schedules.pause, tag="billing")`. Returns a dict from name to the OstinatoError
+        that `do` raised, or None."""
         names = [one.name async for one in self._matching(match, tag, state, job)]
         done: dict[str, Exception | None] = {}
         for name in names:
@@ -507,8 +521,11 @@ class Schedules(ScheduleQueries):
     async def _prepare_and_run(
         self, prepare: Callable[[], Awaitable[Callable[[], Operation[edit.Answer]]]], call: edit.Call
     ) -> edit.Answer:
-        """Run a change whose preparation reads the schedule. If that fails, an earlier call with the same request id
-        may have succeeded before the schedule was changed or deleted; then return the answer of that call."""
+        """Run a change whose preparation (`prepare`) reads the schedule.
+
+        If the preparation raises OstinatoError, an earlier call with the same request id may have succeeded before the
+        schedule was changed or deleted. If so, return the answer of that call; otherwise raise the error.
+        """
         try:
             make = await prepare()
         except OstinatoError:

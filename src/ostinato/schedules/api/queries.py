@@ -80,7 +80,7 @@ class ScheduleQueries:
         self._around = around
 
     def within(self, namespace: str, actor: str | None) -> Self:
-        """Return the same calls for another namespace and actor."""
+        """Return an object with the same calls, which act in another namespace for another actor."""
         return type(self)(replace(self._around, namespace=namespace, actor=actor))
 
     async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
@@ -110,16 +110,17 @@ class ScheduleQueries:
         return [occurrence_info(run) for run in await self._occurrences(low, high, limit)]
 
     async def times(self, name: str, first: Moment, last: Moment, *, limit: int = 1000) -> list[datetime]:
-        """Return the nominal times of a schedule's spec in a period, including both ends, whatever the schedule's
-        state."""
+        """Return up to `limit` nominal times of a schedule's spec from `first` to `last`, both included. The state of
+        the schedule does not matter."""
         check_limit(limit)
         schedule = await self._get(name)
         times = schedule.spec.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
         return list(await self._each(map(to_datetime, islice(times, limit))))
 
     async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Coming]:
-        """Return the next times of all schedules, soonest first. Late times come first, with how many of them will run.
-        `each` limits the times of one schedule, so that a frequent one does not fill the whole list."""
+        """Return up to `limit` coming times of all schedules, soonest first. If times of a schedule are late, its first
+        entry counts them. `each` limits the entries of one schedule, so that a frequent schedule does not fill the
+        list."""
         check_limit(limit)
         if each is not None and each < 1:
             raise OstinatoError(f"each {each!r} is not a whole number from 1")
@@ -139,8 +140,7 @@ class ScheduleQueries:
         return list(await self._each(islice(soonest_first(heads), limit)))
 
     async def late(self, limit: int = 1000) -> dict[str, Lateness]:
-        """Return the schedules that have late times, by name, with how many times are late and how many of them will
-        run."""
+        """Return a dict from schedule name to Lateness, for the schedules that have late times."""
         now, namespace = self._around.now(), self._around.namespace
 
         def read(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
@@ -153,7 +153,8 @@ class ScheduleQueries:
         return {name: one for name, one in late if one.late}
 
     async def staleness(self, *, match: str = "*", tag: str | None = None, limit: int = 10_000) -> list[Staleness]:
-        """Return, for alerts, the time since each schedule's last success, and how overdue it is."""
+        """Return a Staleness for each matching schedule: how long ago it last succeeded, and how overdue it is. Meant
+        for alerts."""
         now = self._around.now()
         reports: list[Staleness] = []
         async for schedule in self._matching(match, tag, None, None):
@@ -175,8 +176,8 @@ class ScheduleQueries:
         return [backfill_info(read_backfill(row)) for row in await self._around.store.read(read)]
 
     async def explain(self, name: str, at: Moment, *, visible: Visible | None = None) -> Explanation:
-        """Explain why a schedule ran at a time, why it did not, or whether it will. `visible` selects the records that
-        the caller may see."""
+        """Explain why a schedule ran at a time, why it did not, or whether it will. `visible` returns those of the
+        given records that the caller may see. If it returns none of them, the outcome is `hidden`."""
         from ostinato.schedules.explain import HIDDEN, explain
 
         schedule = await self._get(name)
@@ -192,8 +193,11 @@ class ScheduleQueries:
         return explain(schedule, nominal, seen, self._around.now())
 
     async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
-        """Return the nominal time of the occurrence that runs or ran at a time, possibly because it was moved there. A
-        moved occurrence stays between its neighbours, so its nominal time is the one before or after."""
+        """Return the nominal time of the occurrence that runs or ran at the time `at`; if there is none, return `at`.
+
+        `at` may be the time to which an occurrence was moved. A moved occurrence stays between its neighbours, so its
+        nominal time is the last nominal time before `at` or the first one after it.
+        """
         nominal, compiled = nominal_of(schedule, at), schedule.spec.compiled
         if nominal != at or compiled.matches(at):
             return nominal
@@ -231,8 +235,8 @@ class ScheduleQueries:
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> T:
-        """Simulate for a caller of the HTTP API, in another process with a time limit. `show`, a module-level function,
-        turns the simulation into the result in that process."""
+        """Simulate for a caller of the HTTP API, in another process with a time limit. In that process, `show` turns
+        the simulation into the result; `show` must be a module-level function, so that it can be sent there."""
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
         return await self._around.computing.call(self._around.namespace, _play_and_show, show, play)
 
@@ -288,7 +292,8 @@ class ScheduleQueries:
     async def _matching(
         self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int = _PAGE
     ) -> AsyncIterator[Schedule]:
-        """Yield matching schedules by name. Reads at most `most` rows if the store alone can find them."""
+        """Yield the matching schedules in the order of their names, from pages of rows. The caller needs at most `most`
+        schedules: if the store can apply the whole filter, a page has no more rows than that."""
         wanted = Filter(match, tag, state, job)
         wanted.check()
         size = max(1, min(_PAGE, most)) if wanted.whole else _PAGE
@@ -305,7 +310,7 @@ class ScheduleQueries:
                     yield schedule
 
     async def _each(self, items: Iterable[T]) -> Sequence[T]:
-        """Compute items for a caller, with pauses for other tasks."""
+        """Compute the items of an iterator, and let other tasks of the event loop run in between."""
         return await self._around.computing.each(self._around.namespace, items)
 
     async def list(
@@ -318,7 +323,8 @@ class ScheduleQueries:
         after: str = "",
         limit: int = 100,
     ) -> list[ScheduleInfo]:
-        """Return schedules by name, beginning after the name `after`. `match` is a pattern such as `"billing-*"`."""
+        """Return up to `limit` matching schedules, sorted by name, beginning after the name `after`. `match` is a
+        pattern such as `"billing-*"`."""
         now = self._around.now()
         schedules: list[Schedule] = []
         async for schedule in self._matching(match, tag, state, job, after, limit):
@@ -329,13 +335,14 @@ class ScheduleQueries:
 
 
 def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
-    """Return the occurrences between two keys, newest first, each with the last of its attempts."""
+    """Return the occurrences between two keys, newest first, each as its last attempt."""
     rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
     return (yield from newest_attempts([whole_run(row) for row in rows]))
 
 
 def newest_attempts(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Replace the first attempt of each chain with the last one, due when the first was."""
+    """Return the same runs, but replace each run that was retried by its last attempt. That attempt gets the due time
+    of the first one."""
     tried = [(run.id,) for run in runs if run.superseded]
     newest = {}
     if tried:

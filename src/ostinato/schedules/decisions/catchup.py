@@ -1,7 +1,7 @@
-"""Apply the catch-up policy and pauses to the due occurrences of a schedule: which run, and which do not, for a reason.
-Pure.
+"""Apply the catch-up policy and pauses to the due occurrences of a schedule: decide which of them run, and why the
+others do not. Pure.
 
-It reads nominal times in order. It stops before an occurrence that jitter or a move delays until after now, so that
+`generate` reads the occurrences in order. It stops before one that jitter or a move delays until after now, so that
 neither an edit nor a completion can lose that occurrence.
 """
 
@@ -20,9 +20,9 @@ Judge = Callable[[Occurrence], Reason | None]
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Due occurrences. `reached` is the last nominal time that was handled. `wake` is when the next occurrence is due,
-    or None. `more` means that others are due already, but the batch was full or the pace of the catch-up was reached.
-    `late` counts the occurrences that were not on time."""
+    """Due occurrences. `reached` is the last nominal time among them. `wake` is when to generate the next ones, or
+    None. `more` means that others are due already, but the batch was full or the pace of the catch-up was reached.
+    `coalesced` counts the late times that the next run will represent. `late` counts the occurrences that are late."""
 
     occurrences: tuple[Occurrence, ...]
     reached: Micros
@@ -33,7 +33,8 @@ class Generated:
 
 
 def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
-    """List the due occurrences. Those that the catch-up policy or a pause keeps from running have a reason."""
+    """List at most `batch` due occurrences. Those that the catch-up policy or a pause keeps from running have a
+    reason."""
     if schedule.exhausted:  # without actions it has no times
         return Generated((), schedule.reached, None, coalesced=schedule.memory.coalesced)
     occurrences: list[Occurrence] = []
@@ -68,8 +69,8 @@ def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
 
 
 def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
-    """Return a function that returns why a due occurrence does not run, or None if it runs. `first` is the oldest due
-    one."""
+    """Return a function that judges due occurrences: it returns the reason why an occurrence does not run, or None if
+    it runs. `first` is the oldest due occurrence."""
     if schedule.paused:
         return lambda one: Reason.PAUSED
     if now - first.actual <= GRACE:
@@ -91,9 +92,9 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Return the actual and the nominal time from which on occurrences run: all that are on time, and up to `most` late
-    ones. With `instead`, late ones run only if none is on time. Searches backwards, so that old times are never
-    visited."""
+    """Return (actual, nominal) of the oldest due occurrence that runs: all that are on time run, and the newest late
+    ones, at most `most` and none before `since`. With `instead`, late ones run only if none is on time. Searches
+    backwards, so that old times are never visited."""
     oldest = (now + 1, 0)
     late = on_time = 0
     for due in latest_first(schedule, now):

@@ -57,8 +57,13 @@ class Live:
 
 @dataclass(slots=True)
 class Decision:
-    """The decision about one schedule, and the schedule after it. `start` and `hold` are new runs; `release` and `drop`
-    are waiting ones. `passed` are times that do not run. `stop` are runs to cancel or to terminate."""
+    """The decision about one schedule at one moment. `schedule` is the schedule after the decision.
+
+    `start` and `hold` are new runs, which start or wait. `release` and `drop` are runs that have waited: they start, or
+    do not run. An entry of `drop` is (run, reason, id of the run that blocks it or None). `passed` has rows for times
+    that do not run. `stop` are runs to cancel or, with `terminate`, to terminate. `late` counts the late times.
+    `completed` means that the schedule completes now.
+    """
 
     schedule: Schedule
     start: list[Fresh] = field(default_factory=list)
@@ -83,8 +88,8 @@ def advance(
 
 
 def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> Decision:
-    """Decide that no due time runs, for one reason. A time that a user skipped keeps its own reason. If there are more
-    than `ROWS` times, one row represents them all. Waiting runs keep waiting."""
+    """Decide that none of the due times runs, and give `reason` as the reason. A time that a user skipped keeps its own
+    reason. If more than `ROWS` times are due, one row represents them all. Waiting runs keep waiting."""
     memory = schedule.memory
     still = replace(schedule, paused=schedule.paused or now, remaining=None)
     generated = generate(still, now, ROWS + 1 + len(memory.left_out) + len(memory.kept))
@@ -158,7 +163,8 @@ def idle(schedule: Schedule) -> bool:
 
 
 def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
-    """Drop waiting runs that are not part of the decision yet."""
+    """Add waiting runs to those that the decision drops, and count them under `reason`. The decision must not contain
+    them yet."""
     decision.drop += [(run, reason, None) for run in waiting]
     memory = decision.schedule.memory
     counts = {**memory.counts, reason.value: memory.counts.get(reason.value, 0) + len(waiting)}
@@ -173,8 +179,9 @@ def decide(
     new_id: Callable[[], str],
     generated: Generated | None = None,
 ) -> Decision:
-    """Decide about new occurrences and about waiting runs. With `generated`, the occurrences are scheduled ones, and
-    the schedule advances past them."""
+    """Decide about new occurrences and about waiting runs. With `generated`, the occurrences are times of the spec, and
+    the schedule moves on to the time after them. Without `generated`, the occurrences belong to a trigger or a
+    backfill, or there are none."""
     decision = Decision(schedule)
     waiting = sorted((run for run in live if run.waiting), key=lambda run: (run.due, run.id))
     running = sorted((run for run in live if not run.waiting and not run.aside), key=lambda run: (run.due, run.id))
@@ -205,7 +212,8 @@ def decide(
 
 
 def oldest_suffice(schedule: Schedule) -> bool:
-    """Whether the oldest waiting runs suffice to decide: at most the first starts, and all others keep waiting."""
+    """Return whether the oldest waiting runs suffice to decide after the end of a run. They do if at most the first
+    waiting run starts and all others keep waiting."""
     policies, memory = schedule.policies, schedule.memory
     return (
         memory.alike
@@ -217,10 +225,10 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide after the end of a run, when only the oldest waiting runs were read, at least two.
+    """Decide after the end of a run, from only the oldest waiting runs, at least two.
 
-    Returns None if they do not suffice: one of them has expired, or none of them can expire while later ones may. If a
-    run that can expire has not expired, no younger one has.
+    Returns None if these do not suffice to decide, because a younger run may have expired. That is so if one of these
+    runs has expired, or if none of them can expire. If a run that can expire has not expired, no younger run has.
     """
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
@@ -235,8 +243,8 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Return the verdict, and the runs to cancel or to terminate because of it. If all of those end at once, the runs
-    that wait for them start now."""
+    """Return the verdict of the overlap policy, and the runs to stop with whether to terminate them. If all runs to
+    stop end at once, the verdict already starts the runs that wait for them."""
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
         return verdict, ([], False)
@@ -249,8 +257,8 @@ def _judge(
 def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
 ) -> tuple[list[Fresh], Micros | None]:
-    """Give each occurrence its id and the beginning of its data window: the nominal time before it, or before the first
-    of the times that are coalesced into it. Also returns the last nominal time."""
+    """Give each occurrence an id and the beginning of its data window: the nominal time before it, or before the first
+    of the times that are coalesced into it. Also returns the nominal time at which the next data window begins."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
     compiled = schedule.spec.compiled

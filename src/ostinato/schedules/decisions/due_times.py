@@ -121,7 +121,9 @@ def _back_by_nominal(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
 
 
 def neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | None]:
-    """Return the times between which an occurrence can be moved: those of the occurrences before and after it."""
+    """Return the times between which an occurrence can be moved: those of the occurrence before it and of the one after
+    it. The first is 0 if the occurrence before has been decided or does not exist. The second is None if none
+    follows."""
     compiled = schedule.spec.compiled
     before, following = compiled.previous(nominal), compiled.next(nominal)
     low = 0 if before is None or before <= schedule.reached else occurrence(schedule, before).actual

@@ -1,9 +1,9 @@
 """Apply the overlap policy: which waiting occurrences start, keep waiting or are dropped, and which runs are stopped.
 Pure.
 
-The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises: a started
-occurrence counts as running until its last attempt ends, an expired time does not take the slot, BUFFER_ONE keeps the
-earliest, ALLOW_ALL always starts, and every drop has a reason.
+The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises users. These rules
+are Ostinato's own: a started occurrence counts as running until its last attempt ends; an expired occurrence does not
+keep others from starting; BUFFER_ONE keeps the earliest; ALLOW_ALL always starts; every drop has a reason.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An occurrence in the buffer. A `manual` one, of a trigger or a backfill, never expires and ignores pauses and
-    the limit of remaining actions. An `asked` one does not expire either. `overlap` is its own policy, else the
-    schedule's."""
+    """An occurrence in the buffer, new or waiting.
+
+    A `manual` one belongs to a trigger or a backfill. It never expires and ignores pauses; it ignores the number of
+    remaining actions, too, unless the policy `manual_counts` is set. An `asked` one does not expire either. `overlap`
+    is the occurrence's own policy; None means the schedule's.
+    """
 
     id: str
     due: Micros
@@ -30,8 +33,9 @@ class Waiting:
 
 @dataclass(slots=True)
 class Verdict:
-    """Lists of ids, each in the order of the buffer. `dropped` maps an id to the reason and, for an overlap, to the id
-    of the run that blocks it."""
+    """The decision about a buffer. `start` and `keep` (keep waiting) are ids, in the order of the buffer. `dropped`
+    maps an id to (reason, id of the run that blocks or replaces it, or None). `cancel` and `terminate` say what to do
+    with the running runs. `remaining` is the number of actions left after it."""
 
     start: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
@@ -42,7 +46,7 @@ class Verdict:
 
 
 def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequence[str], now: Micros) -> Verdict:
-    """Decide about the whole buffer, oldest first."""
+    """Decide about the whole buffer, oldest first. `running` has the ids of the running runs, oldest first."""
     verdict = Verdict(remaining=schedule.remaining)
     slot: Waiting | None = None
     for item in waiting:
@@ -78,7 +82,7 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
 
 
 def _full(schedule: Schedule, verdict: Verdict, item: Waiting) -> bool:
-    """Whether the buffer is full. Manual occurrences ignore its limit."""
+    """Return whether the buffer has no room for this occurrence. Manual occurrences ignore the limit `max_buffer`."""
     most = schedule.policies.max_buffer
     return most is not None and not item.manual and len(verdict.keep) >= most
 
@@ -112,7 +116,8 @@ def _counts(schedule: Schedule, item: Waiting) -> bool:
 
 
 def _replace(schedule: Schedule, verdict: Verdict, before: Waiting, by: Waiting) -> None:
-    """Give the slot of an earlier occurrence to a later one. The earlier one no longer counts as an action."""
+    """Start a later occurrence in place of an earlier one that was about to start. The earlier one is dropped and no
+    longer counts as an action."""
     verdict.start.remove(before.id)
     verdict.dropped[before.id] = (Reason.REPLACED, by.id)
     if _counts(schedule, before) and verdict.remaining is not None:

@@ -21,10 +21,11 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A row for times that do not run: for one time, or for `count` times up to `last`.
+    """A row for times that do not run: for one time, or for `count` times from `nominal` to `last`.
 
-    A row that is not `new` exists already and is extended: `added` of its times, from `since` on, are the new ones.
-    `overlap` is the occurrence's own policy.
+    A row that is not `new` exists already and is extended. `added` is the number of times that are added to it, and
+    `since` is the first of them. `blocked_by` is the id of the run that blocked the times. `overlap` is the
+    occurrence's own overlap policy.
     """
 
     id: str
@@ -49,9 +50,12 @@ def add_rows(
     stretch: Stretch | None,
     new_id: Callable[[], str],
 ) -> Stretch | None:
-    """Add rows for consecutive times that do not run for the same reason: a row for each time, or a single row once
-    there are more than `ROWS` of them. Late times of a schedule with facts always share a row. Returns the stretch of
-    such times so far."""
+    """Add rows to `rows` for consecutive times that do not run, all for the same reason.
+
+    `group` has the times, each with the id of the run that blocks it, or None. `stretch` describes the times directly
+    before them that did not run. Each time gets a row, but times beyond `ROWS` in a row share one. If the action has
+    `facts`, times that are too late always share a row. Returns the stretch that now ends with these times.
+    """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]
     rows += [row_of(fresh, reason, blocker, new_id) for fresh, blocker in apart]

@@ -1,5 +1,5 @@
-"""Apply the schedules of a file or of the code, all in one transaction or none. If several processes do so at the same
-time, each change is made once."""
+"""Apply the schedules of a file or of the code in one transaction, all or none. If several processes apply the same
+schedules at the same time, each change is made once."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def apply_plan(
 ) -> Operation[Plan]:
     """Make a plan and apply it. Returns the plan.
 
-    Raises DeclaredElsewhere if a schedule belongs to another origin, unless `leave_taken`, which leaves that schedule
-    as it is. Raises StoreChanged if another process was faster.
+    Raises DeclaredElsewhere if a schedule belongs to another origin, unless `take` or `leave_taken` is set: `take`
+    takes that schedule over, and `leave_taken` leaves it as it is. Raises StoreChanged if another process was faster.
     """
     origins = list(origins)
     # Lock in name order to avoid deadlocks.

@@ -48,8 +48,8 @@ class Crontab:
     notes: list[str] = field(default_factory=list)
 
     def entries(self, job: str = JOB, jobs: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the entries of a file of schedules, by name. As with cron, runs may overlap and late times do not run.
-        `jobs` maps a pattern of command lines to a job; `job` is for all other lines."""
+        """Return a dict from name to entry, for a file of schedules. As with cron, runs may overlap and late times do
+        not run. `jobs` maps patterns of command lines to jobs; all other lines get `job`."""
         return {
             name: {
                 "spec": dict(line.spec),
@@ -62,8 +62,8 @@ class Crontab:
 
 
 def read_crontab(text: str, file: str = "crontab", *, system: bool = False, tz: str = "") -> Crontab:
-    """Read a user's crontab, or with `system` one whose lines name the user. `tz` is the time zone until a line sets
-    another. Raises FileError with all lines that cannot be read."""
+    """Read a user's crontab or, with `system`, a crontab whose lines name the user. `tz` is the time zone of the lines
+    before one that sets another zone. Raises FileError with all lines that cannot be read."""
     crontab = Crontab()
     problems: list[FileProblem] = []
     reading = _Reading(file, system, tz, crontab)
@@ -167,7 +167,8 @@ def _unquoted(value: str) -> str:
 
 
 def _command(text: str) -> dict[str, Any]:
-    """Split a command at the first %: the rest is its standard input, where % is a line break. \\% is a %."""
+    """Split a command at the first %, and return the input of the job. The text after that % is the command's standard
+    input, in which every further % is a line break. `\\%` means a plain %."""
     command, *rest = _UNESCAPED_PERCENT.split(text)
     input: dict[str, Any] = {"command": command.replace("\\%", "%").strip()}
     if rest:

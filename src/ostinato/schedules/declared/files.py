@@ -40,7 +40,8 @@ def _nowhere(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFile:
-    """The schedules of a file: by name, the arguments of `create`, and the place of the action."""
+    """The schedules of a file. `entries` maps the name of a schedule to the arguments of `create`. `places` maps it to
+    the place of the schedule's action in the file."""
 
     origin: str
     entries: Mapping[str, Mapping[str, Any]]
@@ -57,7 +58,7 @@ class ScheduleFile:
 
 
 def checked_drafts(results: Iterable[Schedule | FileProblem]) -> list[Schedule]:
-    """Return the drafts of a document. Raises FileError with all problems."""
+    """Return the drafts among the results of `each_draft`. Raises FileError with all problems, if there are any."""
     drafts, problems = [], []
     for result in results:
         if isinstance(result, FileProblem):
@@ -70,8 +71,8 @@ def checked_drafts(results: Iterable[Schedule | FileProblem]) -> list[Schedule]:
 
 
 def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: ActionKinds = NO_KINDS) -> ScheduleFile:
-    """Read a file of schedules. Their origin is `name`, by default the file's name. `kinds`: the kinds of actions other
-    than jobs. Raises FileError with all mistakes."""
+    """Read a file of schedules. Their origin is `file:` and `name`, by default the file's name. `kinds` are the kinds
+    of actions other than jobs. Raises FileError with all mistakes, and OstinatoError if the file cannot be read."""
     file = FilePath(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -85,7 +86,8 @@ def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: Acti
 def parse_schedules(
     text: str, file: str = "schedules.yaml", *, name: str | None = None, kinds: ActionKinds = NO_KINDS
 ) -> ScheduleFile:
-    """Read a text as a file of schedules. `file` is its name in errors."""
+    """Read a text as a file of schedules, as `read_schedules` does. Errors call the text `file`. Raises FileError with
+    all mistakes."""
     document = read_yaml(text, file)
     reading = _Reading(document, file, kinds)
     entries = dict(reading.entries())
@@ -271,16 +273,17 @@ class _Paths(_Reading):
 
 
 def find_mistakes(name: str, parts: Mapping[str, Any], kinds: ActionKinds) -> list[Wrong]:
-    """Return the mistakes in the parts of a definition, with their paths, as far as they can be found without a store.
-    Missing parts are no mistake."""
+    """Return the mistakes in some parts of a definition as (path, message), as far as they can be found without a
+    store. A missing part does not count as a mistake."""
     reading = _Paths(kinds)
     reading._entry(name, {"spec": {}, **parts})
     return [(path, message) for path, message in dict.fromkeys(reading.paths) if path]
 
 
 def _each_wrong(spec: Mapping[str, Any]) -> Iterator[Wrong]:
-    """Find the mistakes in a spec, part by part. The time zone and the dialect are read first, because the other parts
-    depend on them. Of a spec that is too large, only that is reported: its parts are not read."""
+    """Yield the mistakes in a spec as (path, message), part by part. The time zone and the dialect are read first,
+    because the other parts depend on them. If the spec is too large, its parts are not read, and only its size is
+    reported."""
     try:
         check_document_size(spec)
     except SpecError as problem:

@@ -35,9 +35,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The step of a plan for one schedule. `missing` means that this origin declared the schedule before, and no longer
-    does. `taken` means that another origin, `owner`, declares it. `before` and `after` are its next times, in its own
-    time zone."""
+    """What a plan does with one schedule.
+
+    The verb `missing` means that this origin declared the schedule before, and no longer does. `taken` means that
+    another origin, `owner`, declares the schedule. `before` and `after` are the next times of the schedule before and
+    after the step, in its own time zone.
+    """
 
     name: str
     verb: Verb
@@ -69,7 +72,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps, by name. `pruned` says whether missing schedules are closed; `notes` are warnings."""
+    """The steps of a plan, sorted by name. `pruned` says whether missing schedules are closed. `notes` are warnings."""
 
     steps: tuple[Step, ...] = ()
     pruned: bool = False
@@ -100,12 +103,12 @@ class Plan:
 
     @property
     def touched(self) -> int:
-        """Return how many schedules change."""
+        """Return how many schedules the plan changes."""
         return len(self.create) + len(self.update) + (len(self.missing) if self.pruned else 0)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return how many steps of each verb there are."""
+        """Return a dict from verb to the number of steps with that verb."""
         return {verb: len(self.of(verb)) for verb in get_args(Verb)}
 
     def as_dict(self) -> dict[str, Any]:
@@ -181,9 +184,12 @@ def _step(wanted: Schedule, stored: Schedule | None, now: Micros, take: bool) ->
 
 
 def may_take(owner: str | None, origin: str | None) -> bool:
-    """Return whether `origin` may take over a schedule of `owner`: one without an owner, its own, or one of the same
-    app before that app had a name. Other schedules are taken over only if the user asks for it, because two origins
-    would overwrite each other's definitions again and again."""
+    """Return whether `origin` may change a schedule that `owner` declares, without a request of the user.
+
+    It may if the schedule has no owner, or if `owner` is `origin`. An app with a name may also change schedules that
+    code without a name declared, because the app may have got its name later. Otherwise two origins would overwrite
+    each other's definitions again and again.
+    """
     return owner is None or owner == origin or (owner == CODE and origin is not None and origin.startswith(f"{CODE}:"))
 
 

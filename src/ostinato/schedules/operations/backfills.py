@@ -24,8 +24,11 @@ from ostinato.when.instants import SECOND, Micros
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """A range of times from `first` to `last`, both included. The times up to `reached` have rows; `made` counts these.
-    `rate` is the number of runs per second. `state` is running, paused, completed or cancelled."""
+    """A range of nominal times, from `first` to `last`, to run now. Both ends are included.
+
+    The times up to `reached` have rows, and `made` is the number of these rows. `total` is the number of times in the
+    range. `rate` is the number of runs per second. `state` is running, paused, completed or cancelled.
+    """
 
     id: str
     namespace: str
@@ -72,9 +75,12 @@ def progress_row(backfill: Backfill) -> Row:
 def step(
     backfill: Backfill, schedule: Schedule, outstanding: int, now: Micros, batch: int
 ) -> tuple[Backfill, list[Occurrence], Micros | None]:
-    """Return the backfill after its next step, the occurrences of the step, and when the step after it is due. Pure.
+    """Compute the next step of a backfill. Pure.
 
-    At most `batch` of its runs are unfinished at a time, so that scheduled runs find free workers."""
+    Returns the backfill after the step, the occurrences of the step, and when the following step is due, or None if
+    this was the last one. `outstanding` is the number of the backfill's unfinished runs. It never exceeds `batch`, so
+    that scheduled runs find free workers.
+    """
     room = max(0, batch - outstanding)
     if backfill.rate is not None:
         room = min(room, max(1, int(backfill.rate)))
@@ -131,7 +137,7 @@ def advance(
     save: bool = True,
 ) -> Operation[tuple[Schedule, list[Row]]]:
     """Run the next step of a backfill whose schedule is locked. With `save=False` the caller writes the schedule's row.
-    Returns the schedule after it, and events to write."""
+    Returns the schedule after the step, and events to write."""
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     outstanding = sum(one.detail.get("origin") == backfill.origin for one in live)
     after, occurrences, again = step(backfill, schedule, outstanding, now, batch)
@@ -168,7 +174,8 @@ def _backfill_event(now: Micros, schedule: Schedule, name: str, backfill: Backfi
 
 
 def start(backfill: Backfill, schedule: Schedule, now: Micros) -> Operation[tuple[Schedule, list[Row]]]:
-    """Store a new backfill; the beat runs its first step. Returns the schedule after it, and events to write."""
+    """Store a new backfill. The next beat runs its first step. Returns the changed schedule, which the caller writes,
+    and events to write."""
     yield sql("insert_backfill", [backfill_row(backfill)])
     yield sql("set_timers", [timer_row(backfill.timer)])
     memory = replace(schedule.memory, backfills=schedule.memory.backfills + 1)
@@ -179,8 +186,8 @@ def start(backfill: Backfill, schedule: Schedule, now: Micros) -> Operation[tupl
 def set_state(
     backfill: Backfill, schedule: Schedule, state: str, now: Micros, maker: Maker, reason: str | None
 ) -> Operation[tuple[Schedule, list[Row]]]:
-    """Pause, resume or cancel a backfill whose schedule is locked. Cancelling also drops its waiting runs. Returns the
-    schedule after it, and events to write."""
+    """Pause, resume or cancel a backfill whose schedule is locked. Cancelling also drops the backfill's waiting runs.
+    Returns the changed schedule, which the caller writes, and events to write."""
     events: list[Row] = []
     if state == "running":
         yield sql("set_timers", [timer_row(backfill.timer._replace(due=now))])

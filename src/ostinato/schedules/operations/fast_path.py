@@ -4,8 +4,8 @@ A firing is plain if one time is due and on time, the schedule has no unfinished
 applies: then the occurrence starts under every policy. A success is plain if no run waits for it and the schedule has a
 next time.
 
-The fast path saves reading the whole schedule, `decide`, and building JSON from objects. It mirrors `decide.advance`
-with `write.write_decisions`, and `run_ended.remember`, and must write the same rows.
+The fast path neither reads the whole schedule, nor calls `decide`, nor builds JSON from objects. For a firing it
+mirrors `decide.advance` and `write.write_decisions`, for a success `run_ended.remember`. It must write the same rows.
 tests/unit/schedules/operations/test_fast_path.py writes random firings both ways and compares them.
 (While many runs wait, `run_ended.decide_waiting` has another shortcut: it reads only the oldest ones.)
 """
@@ -41,8 +41,8 @@ class Firing(NamedTuple):
 
 
 def plain_firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    """Return the firing of a schedule without unfinished runs, from its row of `due_schedules`. None if it is not
-    plain, or on any error: the slow path then meets the same error and handles it."""
+    """Return the firing of a schedule that has no unfinished runs, from its row of `due_schedules`. Return None if the
+    firing is not plain, or after any error: the slow path then meets the same error and handles it."""
     try:
         return _firing(brief, now, maker, new_id)
     except Exception:
@@ -112,7 +112,8 @@ def _firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], st
 
 
 def _last(outcome: str | None) -> str:
-    """Return the last result and the last failure, as a part of the run's detail."""
+    """Return the schedule's last result and last failure as members of a JSON object, for the run's detail. Return ""
+    if there are none."""
     if outcome is None or outcome.startswith(_NOTHING):
         return ""
     outcomes = orjson.loads(outcome)
@@ -133,8 +134,8 @@ def _previous(compiled: Compiled, nominal: Micros) -> Micros | None:
 
 
 def write_firings(firings: Sequence[Firing], now: Micros, direct: DirectClaim) -> Operation[list[Row]]:
-    """Write firings: their runs, claimed or ready, and their schedules with the next timers. Returns events to write,
-    in the same order as the slow path."""
+    """Write firings: the new runs, each claimed by this node or ready, and the schedules with their next timers.
+    Returns events to write, in the same order as the slow path."""
     claimed = yield from direct.insert([firing.run for firing in firings], now)
     yield sql("pass_schedules", [firing.schedule for firing in firings])
     yield sql("set_timers", [firing.timer for firing in firings])
@@ -154,8 +155,8 @@ def _run_started(firing: Firing) -> Row:
 
 
 def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
-    """Return the row for `note_outcomes` after a success, from the schedule's row of `lock_owners`. None if a run or a
-    backfill waits for the end, or if the schedule has no next time."""
+    """Return the row for `note_outcomes` after a run succeeded, from the schedule's row of `lock_owners`. Return None
+    if another run or a backfill waits for the end of the run, or if the schedule has no next time."""
     id, following, memory = row
     if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
         return None

@@ -20,8 +20,8 @@ def lock_free(
 ) -> Operation[list[Row]]:
     """Lock the schedules of these timers, and return their rows. `ids` has the schedule's id for each timer.
 
-    Does not wait for a schedule that another transaction has locked: leaves it out and postpones its timer. With
-    `brief`, the version of the time zone rules in force, the rows have only the columns of `due_schedules`."""
+    A schedule that another transaction has locked is left out, and its timer is postponed. `brief` is the version of
+    the time zone rules in force; if it is given, the rows have only the columns of `due_schedules`."""
     wanted = [(id,) for id in dict.fromkeys(ids)]
     if brief is None:
         rows = yield sql("lock_free_schedules", wanted)
@@ -40,10 +40,12 @@ def lock_free(
 def load_live_runs(
     ids: Sequence[str], *, hold: bool = False, first: int | None = None
 ) -> Operation[dict[str, list[Live]]]:
-    """Return the unfinished runs of each schedule. `first` limits how many of the waiting runs are read.
+    """Return a dict from schedule id to the schedule's unfinished runs. `first` limits how many waiting runs of each
+    schedule are read.
 
-    `hold` locks the runs that no node has claimed until the commit. So a decision can rely on their status: it may stop
-    such a run at once, while a running one takes time to stop.
+    With `hold`, the runs that no node has claimed yet are locked until the commit, so that no node can claim them
+    before. The decision depends on that: a run that is not claimed stops at once, while a claimed run takes time to
+    stop.
     """
     live_runs: dict[str, list[Live]] = {id: [] for id in ids}
     if not ids:

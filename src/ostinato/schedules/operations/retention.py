@@ -48,7 +48,12 @@ def purposes(keep_runs: Micros, actions: ActionKinds, companions: Companions) ->
 def keep(
     now: Micros, before: Micros, after: str, actions: ActionKinds, companions: Companions, kinds: Kinds
 ) -> Operation[tuple[str, bool]]:
-    """Delete one batch. Returns the cursor in the schedules with a `keep`, and whether more rows can be deleted."""
+    """Delete one batch of old rows of each kind.
+
+    Schedules that were closed, and backfills that ended, before the time `before` are deleted. `after` is a cursor: the
+    id of the last schedule with the policy `keep` that the previous batch visited. Returns the cursor for the next
+    batch, "" at the end, and whether a batch was full, so that more rows may be left to delete.
+    """
     answers = yield sql("drop_requests", before=now - KEEP_ANSWERS, limit=_BATCH)
     closed = yield sql("drop_closed_schedules", before=before, limit=_BATCH)
     if closed:

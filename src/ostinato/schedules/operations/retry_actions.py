@@ -1,4 +1,5 @@
-"""Build the actions of runs that could not be built before: after 1, 2, 4 and 8 s, then the run fails."""
+"""Build the actions of runs that could not be built when the runs were inserted. Each is tried again after 1, 2, 4 and
+8 s; then the run fails."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ TRIES = 5  # to build the action of a run, before the run fails
 
 
 def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:
-    """Build the actions of runs that could not be built before, from the schedules as they are now. After `TRIES`
-    tries the run fails. Returns events to write."""
+    """Build the actions of these timers' runs, from the schedules as they are now. A run whose action cannot be built
+    gets another timer; after `TRIES` tries it fails. Returns events to write."""
     rows = yield sql("runs_by_ids", [(t.owner,) for t in timers])
     runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}
     waiting = [t for t in timers if t.owner in runs]
@@ -83,7 +84,7 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
 
 
 def _remake_run(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:
-    """Build a run and the timer of its deadline, which counts from the creation of the run's row."""
+    """Build a run and the timer of its deadline. The deadline counts from the time when the run's row was created."""
     detail = dict(read_detail(run.detail))
     input = detail.pop("input", None)
     detail.pop("tries", None)

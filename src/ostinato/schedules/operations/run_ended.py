@@ -25,7 +25,7 @@ from ostinato.schedules.rows import event_row, name_of, outcome_row, read_schedu
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
-FIRST = 20  # waiting runs that are read where the oldest suffice to decide
+FIRST = 20  # how many waiting runs are read if the oldest ones suffice to decide
 _FAILURES = (Status.FAILED, Status.TIMED_OUT)
 VERDICTS = {  # the events of the outcomes that runs of schedules with facts may return
     "success": "run_completed",
@@ -90,9 +90,10 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return the outcome that the run of a schedule with facts reports, and its reason. None for other runs.
+    """Return what a run of a schedule with facts (`Action.facts`) reports about its work: a dict with `outcome` and
+    those other keys of `_SAID` that it sets. Return None for a run without facts or without a report.
 
-    Such a run succeeds as a run even if its work was skipped or has failed.
+    Such a run can succeed as a run although its work was skipped or has failed. So the outcome is in its result.
     """
     if not has_facts(ended):
         return None
@@ -118,8 +119,8 @@ def _after_verdict(before: Outcomes, verdict: Mapping[str, Any], ended: Ended, n
 
 
 def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Act on the ends of runs of these schedules. `owners` are the schedules' rows, locked by `lock_owners`. Returns
-    events to write, and whether other runs may start now."""
+    """Act on the ends of runs of these schedules. `owners` are the schedules' rows, locked by `lock_owners`. The result
+    has the events to write, and says whether other runs may start now."""
     by_schedule: dict[str, list[Ended]] = {}
     for end in ended:
         by_schedule.setdefault(end.run.schedule_id or "", []).append(end)
@@ -146,7 +147,8 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
 def _conclude_whole(
     ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Slow path: a failure, a waiting run, or the schedule's last run."""
+    """Act on the ends of runs on the slow path: after a failure, if another run or a backfill waits for the end, or if
+    the schedule has no next time. `ended` has the ends by schedule id. Returns events to write."""
     events: list[Row] = []
     schedules: list[Schedule] = []
     coming: set[str] = set()  # schedules that had a next time
@@ -193,7 +195,8 @@ def decide_waiting(schedules: Sequence[Schedule], now: Micros) -> Operation[list
     """Return a decision for each schedule: which of its waiting runs start now, and whether it is completed. The caller
     has locked the schedules.
 
-    If many runs wait, only the head of the queue is read, where the oldest runs suffice (`decide.oldest_suffice`)."""
+    If many runs of a schedule wait and the oldest suffice to decide (`decide.oldest_suffice`), only the oldest are
+    read."""
     looked = [s for s in schedules if not s.closed and (s.memory.waiting or s.memory.backfills or s.next is None)]
     decided = {s.id: Decision(s) for s in schedules}
     short = [s for s in looked if s.memory.waiting > FIRST and oldest_suffice(s)]

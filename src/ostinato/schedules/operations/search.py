@@ -34,8 +34,9 @@ def _labels(job: str, tags: Sequence[str]) -> set[str]:
 
 
 def missing_labels(after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return the missing labels of the next schedules by id, and the cursor for the next call, None at the end. A node
-    of an earlier version, which writes no labels, may have created or changed these schedules."""
+    """Return the label rows that are missing for the next `limit` schedules after the id `after`, and the cursor for
+    the next call, which is None at the end. Labels are missing if a node of an earlier version, which writes no labels,
+    created or changed the schedule."""
     rows = yield sql("schedules_to_label", after=after, limit=limit)
     wanted = [row for each in rows for row in _label_rows(*each[1:])]
     existing = {tuple(row) for row in (yield sql("existing_labels", wanted))} if wanted else set()
@@ -43,7 +44,8 @@ def missing_labels(after: str, limit: int) -> Operation[tuple[list[Row], str | N
 
 
 def label_all(after: str, limit: int) -> Operation[tuple[int, str | None]]:
-    """Add missing labels. Returns how many, and the cursor for the next call."""
+    """Add the labels that `missing_labels` finds. Returns how many were added, and the cursor for the next call, which
+    is None at the end."""
     missing, following = yield from missing_labels(after, limit)
     if missing:
         yield sql("label_schedules", missing)
@@ -67,7 +69,8 @@ def relabel(before: Schedule | None, after: Schedule) -> tuple[list[Row], list[R
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The conditions of a search. `match` is a pattern of names such as `"billing-*"`. None matches anything."""
+    """The conditions of a search. `match` is a pattern of names such as `"billing-*"`. A condition that is None matches
+    every schedule."""
 
     match: str = "*"
     tag: str | None = None
@@ -96,8 +99,9 @@ class Filter:
 
 
 def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return the next rows by name, and the cursor of the next page, None at the end. Some rows may not match the
-    filter: the caller reads and filters them after the transaction, because reading takes time."""
+    """Return up to `limit` rows of schedules after the name `after`, sorted by name, and the cursor of the next page,
+    which is None at the end. Some rows may not match the filter: the caller reads and filters them after the
+    transaction, because reading takes time."""
     if any(text is not None and "\x00" in text for text in (wanted.match, wanted.tag, wanted.job, after)):
         return [], None  # no schedule has such a text
     low, high = max(wanted.prefix, after), wanted.prefix + _LAST

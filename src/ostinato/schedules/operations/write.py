@@ -50,8 +50,8 @@ def write_decisions(
     """Write decisions. Returns events to write.
 
     With `save=False` the caller writes the rows of the schedules. A decision that cannot be written is added to
-    `refused`, and the others are written; without `refused` its error is raised. Runs that cannot start now are added
-    to `not_started`: id → reason."""
+    `refused` with its error, and the others are written; without `refused` the error is raised. `not_started` gets the
+    runs that cannot start now: their id → the reason."""
     unfit = yield from maker.find_unfit(one.schedule for one in decisions if one.start or one.hold)
     batch = _DecisionRows(now, maker, inputs or {}, save, unfit, not_started)
     for decision in decisions:
@@ -84,7 +84,7 @@ def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]
 
 
 def stopped_event(now: Micros, run: Run, reason: str, status: Status) -> Row:
-    """Return the schedule's event for one of its runs that was stopped."""
+    """Return the row of the event `schedule:canceled` for a run of a schedule that was stopped."""
     return engine_rows.of_schedule(now, run, "schedule:canceled", reason=reason, status=status.value)
 
 
@@ -193,8 +193,8 @@ class _DecisionRows:
         return run
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """Return a run whose action cannot be built now. A timer tries again; until then the run counts as running. If
-        the run has to wait for others, its action is built when its turn comes."""
+        """Return a run whose action cannot be built now. A timer tries again; until then the overlap policy counts the
+        run as running. If the overlap policy holds the run back, its action is built when the run is released."""
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
         if input is not None:
@@ -289,8 +289,9 @@ def remake_timer(run: Run, due: Micros) -> Timer:
 
 
 def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[None]:
-    """Let buffered runs start: update their details, then pass them to the gates. Runs whose actions could not be
-    built are built first, by a timer."""
+    """Let buffered runs start. Each becomes ready, or waits for its serial key or its concurrency limit. A run whose
+    action could not be built gets a timer that builds the action first. `released` has the runs with their new
+    details."""
     yield sql("set_details", [(one.id, detail) for one, detail in released])
     rows = yield sql("runs_by_ids", [(one.id,) for one, _ in released])
     not_started = {one.id for one, _ in released if "tries" in one.detail}
@@ -316,7 +317,7 @@ def _dropped_detail(schedule: Schedule, run: Live, why: Reason, by: str | None) 
 
 
 def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
-    """Return the policy that kept an occurrence from running, with its present value."""
+    """Return the present value of the policy that kept an occurrence from running; None if no policy did."""
     match why:
         case Reason.OVERLAP | Reason.REPLACED:
             return (overlap or schedule.policies.overlap).value

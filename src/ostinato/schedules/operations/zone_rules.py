@@ -19,7 +19,8 @@ _BATCH = 200
 
 
 async def recompute_zones(store: Store) -> int:
-    """Compute next times again if older time zone rules gave them, in batches. Returns how many schedules were read."""
+    """Compute the next times again that were computed with older time zone rules, in batches of schedules. Returns the
+    number of these schedules."""
     rules = rules_in_force().version
 
     def recompute_batch(_: int) -> Operation[int]:

@@ -1,4 +1,4 @@
-"""The idempotency keys of effects. An effect is what one mutator does for the same events, in however many tries."""
+"""The idempotency keys of effects. All tries of one mutator for the same events are one effect."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ class EarlierCall(NamedTuple):
 
 
 def effect_key(workflow_id: str, mutator: str, event_ids: Iterable[str]) -> str:
-    """The key of the first call. It is the same in every run that reserves the same events."""
+    """Return the idempotency key of the first call of a mutator for these events. It is the same in every run that
+    reserves the same events."""
     text = "\x1f".join((workflow_id, mutator, *sorted(event_ids)))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def key_of_call(first: str, params: Json, earlier: Sequence[EarlierCall]) -> str:
-    """Return the idempotency key of the next call. `earlier` are the calls before it, the oldest first.
+    """Return the idempotency key of the next call of a mutator. `first` is the key of the first call, and `earlier` are
+    the calls so far, the oldest first.
 
-    The key stays the same, so that a service recognises the call if it has applied an earlier one late. There is one
-    exception: if the service refused the last call for good, and the parameters are different now, the call gets a new
-    key. A service that stores its answers by key would repeat the refusal otherwise.
+    The key stays the same, so that the service does not apply the effect twice if it applies an earlier call late.
+    There is one exception: if the service refused the last call for good, and the parameters are different now, the
+    call gets a new key. Otherwise a service that stores its answers by key would repeat the refusal.
     """
     calls = [call for call in earlier if call.key.partition("-")[0] == first]
     if not calls:

@@ -64,8 +64,8 @@ def judge(
 
 
 class Start(NamedTuple):
-    """The beginning of a run that follows another. With `keeps`, it takes over checkpoints, reservations and the
-    mutation; otherwise the reservations are released."""
+    """Where a run begins that follows a failed one. With `keeps`, the new run takes over the checkpoints, the
+    reservations and the mutation of the failed run. Otherwise the reservations are released."""
 
     phase: Phase
     keeps: bool
@@ -74,9 +74,9 @@ class Start(NamedTuple):
 def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
     """Return where a run that follows `run` begins.
 
-    Before the mutation, everything is done again, so that a repaired workflow begins without old data. Once the outcome
-    of the mutation is final, the run continues with `next`. As long as it is unknown whether the mutation took effect,
-    the run does not move.
+    If `run` failed before the mutation, everything is done again, so that a repaired workflow begins without old data.
+    Once the outcome of the mutation is final, the new run continues with `next`. If it is unknown whether the mutation
+    took effect, the new run first asks the mutator. `mutation` is the status of the run's mutation, or None.
     """
     if run.type is HandlerType.PRODUCER:
         return Start(Phase.EXECUTING, keeps=False)

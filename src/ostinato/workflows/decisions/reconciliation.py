@@ -9,7 +9,8 @@ from ostinato.workflows.model import MutationStatus, Policy
 
 
 class Next(NamedTuple):
-    """The state of the ledger row, and when to ask the mutator again, or None."""
+    """The new status of the ledger row, how often the mutator has been asked, and when to ask it again. `next_at` is
+    None if it is not asked again."""
 
     status: MutationStatus
     attempts: int
@@ -17,7 +18,8 @@ class Next(NamedTuple):
 
 
 def after_attempt(attempts: int, policy: Policy, now: Micros) -> Next:
-    """Decide what follows an attempt without an answer: ask again later, or leave the question to a person."""
+    """Decide what follows an attempt that did not find out whether the mutation took effect: ask again later, or leave
+    the question to a person. `attempts` counts the attempts before this one."""
     attempts += 1
     if attempts >= policy.reconcile_attempts:
         return Next(MutationStatus.INDETERMINATE, attempts, None)

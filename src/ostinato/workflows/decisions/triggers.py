@@ -13,7 +13,7 @@ from ostinato.workflows.model import HandlerState, HandlerType, Policy
 def choose(
     definition: Definition, handlers: Iterable[HandlerState], oldest: Mapping[str, str], now: Micros
 ) -> HandlerState | None:
-    """Choose the handler to run now. `oldest` is the id of the oldest pending event of each topic; ids sort by time.
+    """Choose the handler to run now. `oldest` maps a topic to the id of its oldest pending event; ids sort by time.
 
     Consumers come before producers, and the consumer with the oldest pending event comes first. Producers go in the
     order in which they became due. Returns None if nothing is due.
@@ -35,8 +35,8 @@ def choose(
 
 
 def due_at(handler: HandlerState, now: Micros) -> Micros | None:
-    """Return when a handler is due. It may run if that is now or in the past. None means that only an event can make it
-    due."""
+    """Return when a handler is due. It may run if that time has come. None means that it is not due at any time: a
+    producer has no more times, or a consumer waits for an event."""
     if handler.type is HandlerType.PRODUCER:
         return handler.next_run
     times = [handler.wake_at] if handler.wake_at is not None else []
@@ -46,7 +46,7 @@ def due_at(handler: HandlerState, now: Micros) -> Micros | None:
 
 
 def next_look(definition: Definition, handlers: Iterable[HandlerState], now: Micros) -> Micros | None:
-    """Return when the next handler is due, if no event arrives before, or None."""
+    """Return when the next handler is due if no event arrives before, or None if no handler is."""
     times = [due_at(handler, now) for handler in handlers if handler.name in definition.handlers]
     return min((time for time in times if time is not None), default=None)
 
@@ -58,7 +58,7 @@ def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str
 
 
 class Wake(NamedTuple):
-    """The state of a consumer after its run, which says when it runs again."""
+    """When a consumer runs again: the new values of these fields of its `HandlerState`."""
 
     wake_at: Micros | None
     dirty: bool
@@ -77,9 +77,9 @@ def after_commit(
 ) -> Wake:
     """Return when a consumer runs again.
 
-    A run that reserved events is followed by another at once if events remain. A run that reserved none waits for a new
-    event or for its wake time. If the only new events are those that it published itself, it also pauses for a while,
-    so that it cannot run in an endless loop.
+    A consumer that reserved events runs again at once if events remain. A consumer that reserved none waits for a new
+    event or for its wake time. If it also published events to a topic that it consumes itself, it pauses for a while
+    (`Policy.empty_gap`), so that it cannot run in an endless loop.
     """
     if reserved:
         return Wake(wake_at, events_remain, None)

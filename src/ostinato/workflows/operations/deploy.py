@@ -16,8 +16,8 @@ from ostinato.workflows.store import statement
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version to deploy. `number` is None for the next number. `repairs` is the digest of the version that it
-    repairs."""
+    """A version to deploy. If `number` is None, the version gets the next number. `repairs` is the digest of the
+    version that this one repairs."""
 
     namespace: str
     name: str
@@ -32,9 +32,9 @@ class Version:
 def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Workflow, bool]]:
     """Deploy a version. Returns the workflow, and whether anything was changed.
 
-    A new workflow begins at once: its producers run, and its consumers prepare. The same version again changes
-    nothing; an older number is left alone, and so is a repair of a version that is no longer active. Other code with
-    the number of the active version counts as a repair of it.
+    A new workflow begins at once: its producers run, and its consumers prepare. Nothing changes if the version is
+    already active, if its number is lower than the active one, or if it repairs a version that is no longer active.
+    Different code with the number of the active version counts as a repair of the active version.
     """
     rows = yield statement("workflow_by_name", namespace=version.namespace, name=version.name)
     if not rows:
@@ -71,8 +71,8 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether a version is older than the active one: its number is lower, or the active one repairs it and
-    every process can load the repair."""
+    """Return whether a version is older than the active one. It is if its number is lower. It also is if the active
+    version is a repair with the same number that every process can load."""
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None
     return version.number < workflow.version or (version.number == workflow.version and repaired)
@@ -107,7 +107,8 @@ def _create(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Wor
 
 
 def _merge_handlers(loaded: Loaded, before: Definition | None, now: Micros) -> None:
-    """Add new handlers, and make all handlers due that may have changed. Removed handlers keep their state."""
+    """Add new handlers. Make all consumers due, and the producers that are new or have a new schedule. Removed handlers
+    keep their state."""
     definition, id = loaded.definition, loaded.workflow.id
     schedules = {} if before is None else {producer.name: producer.schedule for producer in before.producers}
     for producer in definition.producers:

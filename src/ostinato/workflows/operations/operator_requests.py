@@ -33,7 +33,9 @@ from ostinato.workflows.store import statement
 
 
 def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
-    """Lock a workflow by its name, after the run that is under way. `actor` is named in the events that follow."""
+    """Lock a workflow by its name. Its unfinished run is locked first, because every operation locks runs before
+    workflows. `actor` is the user whom the events name. Raises `NotFound`, and `Conflict` if another run begins each
+    time before the workflow is locked."""
     check_name(name)
     for _ in range(10):
         rows = yield statement("workflow_by_name", namespace=namespace, name=name)
@@ -50,7 +52,8 @@ def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
 
 
 def pause(loaded: Loaded, now: Micros) -> Operation[None]:
-    """Pause a workflow: it starts no more runs. An active run completes."""
+    """Pause a workflow: it starts no more runs. An active run completes. Raises `Conflict` if the workflow is stopped
+    for good."""
     _refuse_archived(loaded.workflow)
     if loaded.workflow.state is not WorkflowState.PAUSED:
         loaded.workflow.state = WorkflowState.PAUSED
@@ -59,7 +62,8 @@ def pause(loaded: Loaded, now: Micros) -> Operation[None]:
 
 
 def resume(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resume a paused workflow. Handlers that became due meanwhile run now."""
+    """Resume a paused workflow. Handlers that became due meanwhile run now. Raises `Conflict` if the workflow is
+    stopped for good."""
     _refuse_archived(loaded.workflow)
     if loaded.workflow.state is WorkflowState.PAUSED:
         loaded.workflow.state = WorkflowState.ACTIVE
@@ -68,8 +72,8 @@ def resume(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[None]:
 
 
 def archive(loaded: Loaded, now: Micros) -> Operation[None]:
-    """Stop a workflow for good. A run whose mutation has not begun is cancelled, and its node cannot write the next
-    checkpoint; a run whose mutation has begun completes. What the workflow has on record stays."""
+    """Stop a workflow for good. A run whose mutation has not begun is cancelled, so that its node cannot write the next
+    checkpoint. A run whose mutation has begun completes. The records of the workflow are kept."""
     workflow = loaded.workflow
     if workflow.state is WorkflowState.ARCHIVED:
         return
@@ -83,8 +87,8 @@ def archive(loaded: Loaded, now: Micros) -> Operation[None]:
 
 
 def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
-    """Make all producers due. Returns how many there are. Raises `Conflict` while a run is active or the workflow is
-    blocked."""
+    """Make all producers due. Returns the number of producers. Raises `Conflict` while the workflow is paused, stopped
+    or blocked, or has an unfinished run."""
     workflow = loaded.workflow
     _refuse_archived(workflow)
     if workflow.state is WorkflowState.PAUSED:
@@ -101,8 +105,9 @@ def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
 
 
 def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resolve the problem that blocks a workflow. `run_id` names the blocked run, so that an old answer cannot resolve
-    a new problem. Raises `Conflict` if there is no problem, or if this choice does not apply to it."""
+    """Resolve the problem that blocks a workflow. `run_id` is the run that the user believes to block it, so that an
+    old answer cannot resolve a new problem. Raises `Conflict` if nothing or another run blocks the workflow, while the
+    fixer works, or if this choice does not apply."""
     workflow, blocked = loaded.workflow, loaded.workflow.blocked
     if blocked is None:
         raise Conflict(f"workflow {workflow.name!r} is not blocked; there is nothing to resolve")
@@ -163,7 +168,8 @@ def _resolve_mutation(
 
 
 def _skip_run(loaded: Loaded, record: HandlerRun, mutation: Mutation | None, now: Micros) -> Operation[None]:
-    """Skip the events of a blocked run. `next` is called with the outcome `skipped`."""
+    """Skip the events that the run has reserved which blocks the workflow. Its `next` is then called with the outcome
+    `skipped`. Raises `Conflict` if the run is not `skippable`."""
     if not record.skippable:
         raise Conflict(_why_not_skippable(loaded.workflow.name, record))
     if mutation is not None:
@@ -239,8 +245,12 @@ def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) ->
 
 
 def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[None]:
-    """Skip one event. An event that a run has reserved can be skipped only before the run's mutation: the run is
-    cancelled, and the other events of its batch are prepared again. Raises `Conflict` if it is too late."""
+    """Skip one event.
+
+    If a run has reserved the event and its mutation has not begun, the run is cancelled, and the other events that it
+    has reserved are prepared again. Raises `NotFound`. Raises `Conflict` if the event is consumed, or if that mutation
+    may have begun.
+    """
     check_text(topic, "topic")
     check_text(message_id, "message_id")
     rows = yield statement("events_by_message", [(loaded.workflow.id, topic, message_id)])
@@ -258,7 +268,8 @@ def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id:
 
 
 def skip_input(loaded: Loaded, input_id: str, now: Micros, new_id: NewId) -> Operation[dict[str, str]]:
-    """Skip an input: all its events, also those that come later. Returns the status of each of its events."""
+    """Skip an input: all its events, also those that come later. Returns a dict from event id to the event's status.
+    Events that are consumed, or whose mutation may have begun, are not skipped. Raises `NotFound`."""
     check_text(input_id, "input_id")
     if not (yield statement("skip_inputs", [(loaded.workflow.id, input_id)])):
         raise NotFound(f"workflow {loaded.workflow.name!r} has no input {input_id!r}")
@@ -270,7 +281,8 @@ def skip_input(loaded: Loaded, input_id: str, now: Micros, new_id: NewId) -> Ope
 
 
 def _skip_events(loaded: Loaded, ids: list[str], now: Micros, new_id: NewId) -> Operation[dict[str, str]]:
-    """Skip pending events, and reserved ones whose run has not begun its mutation."""
+    """Skip those events that are pending, or reserved by a run whose mutation has not begun. Returns a dict from event
+    id to the event's status after that."""
     workflow = loaded.workflow
     if not ids:
         return {}

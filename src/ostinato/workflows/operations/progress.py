@@ -50,12 +50,12 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Step:
-    """One write about a claimed run. `record` is the record after the step. `before` is the `updated` that this node
-    last read, so that a repeated write is recognised.
+    """One write about a claimed run. `record` is the record of the run after the step. `before` is the value of its
+    field `updated` before the step: the step is written only if the stored record still has that value.
 
-    `reserve` lists events to reserve, as (topic, message id). `wake` is the wake time that `prepare` returned, if it
-    was called. `failure` is why the run fails. `can_fix` means that a fixer can repair it. `fixed` means that this run
-    of a fixer has made a new version.
+    `reserve` lists events to reserve, as (topic, message id). `wake` holds the wake time that `prepare` returned, if it
+    was called. `mutation` is the ledger row to write, inserted if `new_mutation` is set. `failure` is why the run
+    fails. `can_fix` means that the workflow has a fixer. `fixed` means that this run of a fixer has made a new version.
     """
 
     run: Run
@@ -122,8 +122,8 @@ def write(steps: Sequence[Step], node: str, now: Micros, new_id: NewId, kinds: K
 
 
 def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | None]]:
-    """Lock the runs. Returns an answer for runs that this node no longer holds, and for steps that an earlier try has
-    written."""
+    """Lock the runs of these steps. Returns for each step `REFUSED` if this node no longer holds the run, `DONE` if an
+    earlier try has written the step, and None if the step is to be written."""
     rows = yield statement("hold_workflow_runs", [(step.run.id,) for step in steps])
     held = {id: (status, holder, claim, updated) for id, status, holder, claim, updated in rows}
     answers: list[Answer | None] = []
@@ -142,8 +142,8 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
 
 
 def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
-    """Reserve events. Returns an answer for each run whose events cannot be reserved; nothing is reserved for such a
-    run."""
+    """Reserve events. Returns a dict from run id to the answer, for the runs whose events cannot all be reserved; no
+    event is reserved for these runs."""
     asked = [
         (step.record.workflow_id, topic, message) for step in steps for topic, message in dict.fromkeys(step.reserve)
     ]
@@ -193,8 +193,8 @@ def _commit_end(step: Step) -> End:
 
 
 def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_id: NewId) -> Operation[None]:
-    """Publish the events that committing runs have buffered, finish the events that they reserved, and store their
-    state."""
+    """Publish the events that committing runs have buffered, mark the events that they reserved as consumed or skipped,
+    and set the new state of their handlers."""
     if not steps:
         return
     consumers = [step for step in steps if step.record.type is HandlerType.CONSUMER]
@@ -225,7 +225,8 @@ def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_i
 
 
 def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
-    """Retry the failed run with the new version, or leave the failure to a person."""
+    """Act on the end of a fixer's run: retry the failed run with the new version or, without one, leave the failure to
+    a person."""
     blocked = loaded.workflow.blocked
     if blocked is None or not blocked.fixing:
         return
@@ -326,7 +327,8 @@ def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> N
 
 
 def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
-    """Set when consumers that commit run again. The oldest pending events have been read."""
+    """Set when the consumers of these committing runs run again. `read_oldest` must have been called for their
+    workflows."""
     for step in steps:
         workflow = loaded[step.record.workflow_id]
         if step.record.type is not HandlerType.CONSUMER or step.record.handler not in workflow.handlers:
@@ -407,8 +409,8 @@ def block(
 
 
 def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) -> None:
-    """Handle the end of a fixer's run without an answer. With `again`, another run of the fixer may follow; otherwise
-    the failure is left to a person."""
+    """Handle the end of a fixer's run that gave no answer, because it crashed or was stopped. With `again`, another run
+    of the fixer follows, unless there were too many crashes. Otherwise the failure is left to a person."""
     loaded.workflow.run_id, loaded.changed = None, True
     record.crashes += 1
     if not again or record.crashes >= loaded.definition.policy.crash_attempts:
@@ -418,8 +420,8 @@ def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) 
 def start_fixers(
     workflows: Sequence[Loaded], now: Micros, new_id: NewId, crashes: Mapping[str, int] | None = None
 ) -> Operation[None]:
-    """Start a run of the fixer in each workflow that waits for one. `crashes` is the number of crashes of its earlier
-    runs."""
+    """Start a run of the fixer in each workflow that waits for one. `crashes` maps a workflow id to the number of
+    crashes of the fixer's earlier runs for the same failure."""
     runs: list[Run] = []
     records: list[HandlerRun] = []
     for loaded in workflows:

@@ -44,8 +44,11 @@ FIXER = "fixer"
 
 @dataclass(slots=True)
 class Loaded:
-    """A locked workflow with the rows that the scheduler needs. `save` writes its changes. `actor` is the user who
-    requested the change, if it was not the one who deployed the workflow."""
+    """A locked workflow with the rows that the scheduler needs. The function `save` writes its changes.
+
+    `actor` is the user who requested the change; None means the user who deployed the workflow. `oldest` maps a topic
+    to the id of its oldest pending event, once `read_oldest` has read it. `events` are events to write.
+    """
 
     workflow: Workflow
     definition: Definition
@@ -69,14 +72,14 @@ class Loaded:
         return self.handlers[name]
 
     def tell(self, now: Micros, name: str, **data: object) -> None:
-        """Add an event about the workflow."""
+        """Add an event about the workflow. `save` writes it."""
         workflow, actor = self.workflow, self.actor or self.workflow.actor
         self.events.append(audit(now, workflow.namespace, name, workflow.id, actor, workflow=workflow.name, **data))
 
 
 def lock(ids: Iterable[str], *, only_free: bool = False) -> Operation[dict[str, Loaded]]:
-    """Lock workflows, and load their handlers. With `only_free`, leave out those that another transaction has
-    locked."""
+    """Lock workflows, and load their handlers. Returns a dict from workflow id to the loaded workflow. With
+    `only_free`, workflows that another transaction has locked are left out."""
     keys = [(id,) for id in sorted(set(ids))]
     if not keys:
         return {}
@@ -218,7 +221,8 @@ def _look_at(loaded: Loaded, now: Micros) -> Micros | None:
 
 @dataclass(slots=True)
 class Retry:
-    """A run that follows a failed one."""
+    """A run that follows a failed one. `mutation` is the latest mutation of the failed run, and `start` says where the
+    new run begins. `run_id` is the id of the new run, once it has begun."""
 
     failed: HandlerRun
     mutation: Mutation | None
@@ -239,7 +243,7 @@ class Retry:
 
 
 def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str, Retry]]:
-    """Return the workflows whose retry is due, with the runs to retry."""
+    """Return a dict from workflow id to the retry, for the workflows whose retry is due."""
     due = {
         blocked.run_id: loaded
         for loaded in workflows
@@ -263,7 +267,8 @@ def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str
 
 
 def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
-    """Give the checkpoints, reservations and mutations of failed runs to the runs that follow them, or release them."""
+    """Give the reservations and mutations of failed runs to the runs that follow them. If a new run keeps nothing of
+    the failed one, release the failed run's reservations instead."""
     released = [(one.failed.run_id,) for one in retries if not one.start.keeps]
     kept = [(one.failed.run_id, one.run_id) for one in retries if one.start.keeps]
     if released:

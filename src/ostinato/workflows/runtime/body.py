@@ -1,9 +1,9 @@
 """The body of claimed runs of workflows: it calls handlers phase by phase, and writes each checkpoint, fenced by the
 claim.
 
-Steps of many runs are written together. After a crash or a stop, a run continues from its last checkpoint. Before the
-mutation it begins again; after the mutation it only goes forward; in between, the mutator is asked whether its effect
-took place.
+Steps of many runs are written together. After a crash or a stop, a run continues from its last checkpoint. A run that
+has not reached the mutation begins again. A run whose mutation is settled continues with `next`. In between, the
+mutator is asked whether its effect took place.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ from ostinato.workflows.store import statement
 from ostinato.workflows.tools import MutationContext, Mutator, Reconciled, Tools
 
 _ELSEWHERE: Micros = 5 * SECOND  # after which a run whose code this node lacks may be claimed again
-_TRIES = 3  # to prepare, while somebody else skips what was to be reserved
+_TRIES = 3  # how often `prepare` is called if the events that it reserves have been skipped meanwhile
 CLEAR = object()  # a handler returns it to clear its state; returning None keeps the state
 
 
@@ -111,7 +111,8 @@ class WorkflowBody:
             await self._fail_internally(run, problem)
 
     async def _fail_internally(self, run: Run, problem: Exception) -> None:
-        """Block the workflow after an unexpected error. Otherwise the run would never end."""
+        """Write an unexpected error as an internal failure, which blocks the workflow. Otherwise the run would never
+        end."""
         record = (await read_patiently(self._store, lambda _: load_run(run.id))).record
         before, record.updated = record.updated, max(self.now(), record.updated + 1)
         failure = Failure(FailureClass.INTERNAL, describe(problem))
@@ -124,7 +125,8 @@ class WorkflowBody:
         return answer
 
     async def _commit(self, steps: Sequence[Step]) -> list[Answer]:
-        """Write steps together. An earlier try may have written some of them."""
+        """Write steps together, and return an answer for each. An earlier try may already have written some of
+        them."""
         now = self.now()
         answers: dict[int, Answer] = {}
         for node in {step.run.node or "" for step in steps}:
@@ -233,7 +235,8 @@ class _Attempt:
     async def _prepare(self, consumer: ConsumerDefinition, handler: Any) -> bool:
         """Call `prepare` and write its checkpoint. Returns whether the run continues on this node.
 
-        A run that reserves no events writes no checkpoint: nothing can be lost, and its commit contains everything.
+        A run that reserves no events writes no checkpoint: its commit writes everything, and a crash before that loses
+        nothing.
         """
         for _ in range(_TRIES):
             ctx = self._context(Phase.PREPARING, (), consumer.subscribes)
@@ -300,10 +303,11 @@ class _Attempt:
         return await self._apply(mutation)
 
     async def _key_of(self, request: MutationRequest) -> str:
-        """The idempotency key of an effect: that of earlier calls for the same events, if there were any."""
+        """Return the idempotency key of the requested call (see `effect_keys`). Earlier calls for the same events are
+        read from the ledger, if there can be any."""
         events, mutator = self._loaded.events, request.mutator
         first = effect_key(self._record.workflow_id, mutator, [event.id for event in events])
-        if all(event.attempt == 1 for event in events):  # none was ever released, so nobody has called for them
+        if all(event.attempt == 1 for event in events):  # none was ever released, so no earlier run has called for them
             return first
 
         def earlier(_: int) -> Operation[list[EarlierCall]]:
@@ -315,7 +319,7 @@ class _Attempt:
 
     async def _apply(self, mutation: Mutation) -> Outcome | None:
         """Call the mutator. If it raises, its error says whether the effect took place; if that is unknown, ask the
-        mutator."""
+        mutator. Returns the outcome, or None if the run does not continue on this node."""
         mutator = self._body.tools.mutators[mutation.mutator]
         call, params = self._mutation_context(mutation), orjson.loads(mutation.params)
         called = await self._call_user(lambda: mutator.function(call, **params))
@@ -335,7 +339,7 @@ class _Attempt:
         return read_outcome(self._record.outcome) if await self._reconcile(mutation) else None
 
     async def _settle(self, mutation: Mutation, result: Any, resolved_by: str | None = None) -> Outcome:
-        """Write that the effect took place, together with the phase."""
+        """Write that the effect took place and that the run is in the phase `mutated`. Returns the outcome."""
         outcome = Outcome(OutcomeStatus.APPLIED, _storable(result))
         mutation.status, mutation.result = MutationStatus.APPLIED, dump(outcome.result)
         mutation.next_at, mutation.resolved_by = None, resolved_by
@@ -344,8 +348,8 @@ class _Attempt:
         return outcome
 
     async def _reconcile(self, mutation: Mutation) -> bool:
-        """Ask the mutator whether its effect took place. Returns whether the run continues, with the outcome
-        written."""
+        """Ask the mutator whether its effect took place. Returns True if it did: the outcome is written, and the run
+        continues. Otherwise the failure or the pause of the run is written."""
         if mutation.status is MutationStatus.INDETERMINATE:
             await self._pause(mutation, None)
             return False
@@ -390,7 +394,8 @@ class _Attempt:
         return answer
 
     async def _pause(self, mutation: Mutation, next_at: Micros | None) -> None:
-        """Wait until the outcome is known: ask the mutator again at `next_at`, or leave the question to a person."""
+        """Pause the run until the outcome of its mutation is known. The mutator is asked again at `next_at`; if that is
+        None, a person must decide."""
         if next_at is not None:
             words = f"Verifying whether {mutation.mutator} took effect"
         else:
@@ -400,7 +405,8 @@ class _Attempt:
     # Fixing
 
     async def _fix(self) -> None:
-        """Call the fixer for a new version, and deploy it. The failed run is retried with the new version."""
+        """Call the fixer, and deploy the version that it returns. The failed run is then retried with that version. If
+        the fixer fails or returns None, the failure is left to a person."""
         failed = self._loaded.failed
         assert failed is not None
         called = await self._call_user(lambda: self._body.fix(self._loaded.workflow, failed, self._code))
@@ -427,7 +433,7 @@ class _Attempt:
         return _FAILED
 
     def _failure_of(self, called: Called, phase: Phase) -> Failure | None:
-        """Return the failure that the end of a handler means, or None if the handler succeeded."""
+        """Return the failure with which the call of a handler ended, or None if the handler succeeded."""
         if called.late:
             seconds = self._policy.phase_timeout / SECOND
             return Failure(FailureClass.LOGIC, f"{phase.value} took longer than {seconds:g} s")
@@ -446,7 +452,7 @@ class _Attempt:
     async def _call_user(
         self, call: Callable[[], Awaitable[Any]], begun: Callable[[asyncio.Task[Any]], None] | None = None
     ) -> Called:
-        """Call the code of users within the phase timeout."""
+        """Call code of the user in a task, with the policy's `phase_timeout`. `begun` is called with that task."""
 
         def begin(task: asyncio.Task[Any]) -> None:
             self._body.bodies.note_helper(self._run.id, task)
@@ -456,7 +462,9 @@ class _Attempt:
         return await call_in_task(call, self._policy.phase_timeout, begin)
 
     async def _finish(self, publications: Publications, returned: Any, phase: Phase) -> None:
-        """Commit the run: write publications, finished events, state and the next wake time in one transaction."""
+        """Commit the run: write its publications, its new state, the end of its reserved events and the next wake time
+        in one transaction. `returned` is the state that the handler returned; if it cannot be stored, the run
+        fails."""
         state: NewState | None = None
         if returned is CLEAR:
             state = NewState(None)
@@ -476,8 +484,8 @@ class _Attempt:
         await self._write(Phase.COMMITTED, publications=publications, state=state, wake=self._wake)
 
     async def _without_handler(self) -> None:
-        """End a run whose handler is not in the active version: commit it if its mutation took effect, else cancel
-        it."""
+        """End a run whose handler does not exist in the active version. Commit it if the outcome of its mutation is
+        final; otherwise cancel it."""
         if self._uncertain is not None and not await self._reconcile(self._uncertain):
             return
         if self._record.phase.mutation_settled:
@@ -494,7 +502,7 @@ class _Attempt:
 
     @property
     def _uncertain(self) -> Mutation | None:
-        """Return the mutation of this run if it is unknown whether it took effect, else None."""
+        """Return the mutation of this run if it is unknown whether the mutation took effect, else None."""
         return self._mutation if self._mutation is not None and self._mutation.status in UNCERTAIN else None
 
     async def _write(self, phase: Phase, **step: Any) -> Answer:
@@ -545,7 +553,8 @@ _FAILED = object()
 
 
 def _read_result(returned: object, consumer: ConsumerDefinition) -> tuple[Prepared, list[tuple[str, str]]]:
-    """Check the value that `prepare` returned. Returns it with the (topic, message id) of each event to reserve."""
+    """Check the value that `prepare` returned. Returns it with the (topic, message id) of each event to reserve. Raises
+    OstinatoError if the value is wrong."""
     if returned is None:
         returned = Prepared()
     if not isinstance(returned, Prepared):

@@ -1,7 +1,7 @@
 """Call the code of users: handlers, mutators and fixers.
 
-Each call is a task of its own. Whatever the code raises, `sys.exit()` and `CancelledError` included, is an answer; only
-the node's own cancellation, which reaches the task that waits here, stops the run.
+Each call is a task of its own. Whatever the code raises, including `SystemExit` and `CancelledError`, is returned as
+the end of the call. Only the node can cancel a run: it cancels the task that waits here for the call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _PATIENCE = 10.0  # seconds for code that was cancelled to end
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The end of a call: its result, or its exception. `late`: it was cancelled because it took too long."""
+    """The end of a call: its result, or its exception. `late` means that the call was cancelled because it took too
+    long."""
 
     returned: Any = None
     problem: BaseException | None = None
@@ -28,8 +29,9 @@ class Called:
 async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
-    """Call a function in a task, with a time limit. `begun` is called with the task before its first step. Code that
-    ignores its cancellation is abandoned after a while, so that it cannot hold up its workflow."""
+    """Call a function in a task, with a time limit. `begun` is called with the task before the task runs. After the
+    limit the task is cancelled. If the code ignores that, it is abandoned after a while, so that it cannot hold up its
+    workflow."""
     task = asyncio.get_running_loop().create_task(_capture(call))
     begun(task)
     try:

@@ -1,7 +1,7 @@
 """The `ctx` argument of handlers: what each phase may do, and what it has requested.
 
-The permissions of the phases are enforced here. A handler that catches an error of `ctx` gains nothing: the first
-failure counts, and the handler's result is discarded. Code that does not use `ctx` cannot be controlled.
+The permissions of the phases are enforced here. The first failure of a call of `ctx` fails the run, even if the handler
+catches the error; the handler's result is then discarded. Code that does not use `ctx` cannot be controlled.
 """
 
 from __future__ import annotations
@@ -75,9 +75,12 @@ def event_view(event: TopicEvent) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What `prepare` returns. `reserve` are events, or a mapping of topics to message ids. `data` holds all that
-    `mutate` and `next` need. `title` says in words what will be done. At `wake_at`, an aware datetime, the consumer
-    runs again even if no event comes. Raises `LogicError` for anything else."""
+    """The value that `prepare` returns.
+
+    `reserve` is a list of events, or a mapping from topic to message ids. `data` is JSON with everything that `mutate`
+    and `next` need. `title` says in words what will be done. At `wake_at`, an aware datetime, the consumer runs again
+    even if no event arrives. Raises `LogicError` if one of these is wrong.
+    """
 
     reserve: Sequence[Event] | Mapping[str, Sequence[str]] = ()
     data: Json = None
@@ -233,8 +236,8 @@ class HandlerContext:
     # Mutating
 
     def mutate(self, name: str, /, **params: Any) -> Coroutine[Any, Any, NoReturn]:
-        """Have a declared mutator called with these parameters. Await it: this ends `mutate`, and nothing after it
-        runs."""
+        """Request a call of a declared mutator with these parameters. Await the returned coroutine: that ends the
+        handler's `mutate`, and no code after it runs. The host then calls the mutator."""
         self._allow("mutate")
         if self.requested is not None:
             first = self.requested.mutator
@@ -250,7 +253,8 @@ class HandlerContext:
         return request
 
     async def _request(self, request: MutationRequest) -> NoReturn:
-        """The part of `mutate` that runs when it is awaited."""
+        """Record the requested call, and end the handler's `mutate`. This runs when the coroutine that `ctx.mutate`
+        returned is awaited."""
         self._allow("mutate")
         if self.requested is not None:
             first = self.requested.mutator
@@ -267,8 +271,8 @@ class HandlerContext:
         self._task = task
 
     def close(self) -> None:
-        """End the phase: a task that the handler has left behind can ask for nothing more. A call of `mutate` that was
-        never awaited is a mistake: its effect would be lost."""
+        """End the phase: a task that the handler has left running can no longer use `ctx`. A call of `ctx.mutate` that
+        was not awaited is recorded as a logic error, because its effect would be lost."""
         self._over = True
         for name, request in self._requests:
             if inspect.getcoroutinestate(request) == inspect.CORO_CREATED:
@@ -290,7 +294,8 @@ class HandlerContext:
             raise self._refuse(f"{what}: {problem}") from None
 
     def _allow(self, operation: str) -> None:
-        """Refuse what the phase does not allow, and everything after a failure or after the end of the phase."""
+        """Raise `PhaseViolation` if the phase does not allow the operation, if the run has failed, or if the phase is
+        over."""
         if self._over:
             raise PhaseViolation(f"ctx.{operation}: {_CALLED[self._phase]} is over; await what it starts")
         if self.failure is not None:
@@ -300,12 +305,14 @@ class HandlerContext:
             raise self._refuse(f"ctx.{operation} is not allowed in {_CALLED[self._phase]}, only in {allowed}")
 
     def _refuse(self, words: str) -> PhaseViolation:
-        """Record a logic error, and return it to be raised. The run fails even if the handler catches it."""
+        """Record a logic error, and return the exception for the caller to raise. The run fails even if the handler
+        catches the exception."""
         self.failure = self.failure or Failure(FailureClass.LOGIC, words)
         return PhaseViolation(words)
 
     async def _guard(self, call: Awaitable[T], what: str) -> T:
-        """Await a call to the host. Its error is classified and recorded at once, so that a handler cannot hide it."""
+        """Await a call of a reader. If it raises, its error is classified and recorded at once, so that the run fails
+        even if the handler catches the error."""
         try:
             return await call
         except BaseException as problem:
@@ -328,8 +335,8 @@ class HandlerContext:
 
 
 def is_cancelled(problem: BaseException) -> bool:
-    """Whether the code is cut off from outside, by its node or its timeout. A `CancelledError` that code raises by
-    itself is an error like any other."""
+    """Return whether the current task is being cancelled from outside, by its node or by its timeout. A
+    `CancelledError` that the code itself raises is an error like any other."""
     task = asyncio.current_task()
     return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
@@ -354,7 +361,7 @@ def classify_handler(problem: BaseException) -> Failure:
 
 
 def describe(problem: BaseException) -> str:
-    """An error in words that every store takes."""
+    """Return the type and the message of an error as a short text without characters that a store refuses."""
     words = _words_of(problem)
     return shorten(f"{type(problem).__name__}: {words}" if words else type(problem).__name__)
 
@@ -372,7 +379,7 @@ def shorten(words: str) -> str:
 
 
 def wake_time(prepared: Prepared, now: Micros) -> Micros | None:
-    """The wake time that `prepare` asked for."""
+    """Return the wake time that `prepare` returned, as an instant, or None."""
     wake_at = prepared.wake_at
     if wake_at is None:
         return None

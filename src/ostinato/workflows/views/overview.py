@@ -42,11 +42,14 @@ class InputGroup:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowInfo:
-    """A workflow at a glance. `status` is Running, Idle, Needs attention or Stopped; `issue` says what is wrong, and
-    `choices` how `resolve` can settle it. `timing` says when it checks next, or that it is paused or stopped for good.
-    `pending` counts the events of each topic that wait; `orphaned` are those among the topics that no handler of this
-    version consumes. `run_id` is the run that is under way, or that waits for a person; `deployed` is when the workflow
-    was first deployed."""
+    """A workflow at a glance.
+
+    `status` is Running, Idle, Needs attention or Stopped. `issue` says what is wrong, and `choices` are the choices
+    with which `resolve` can settle it. `timing` says when the workflow checks next, or that it is paused or stopped for
+    good. `pending` maps a topic to the number of its pending events. `orphaned` are the topics in `pending` that no
+    handler of this version consumes. `run_id` is the run that is active or paused in place. `deployed` is when the
+    workflow was first deployed.
+    """
 
     name: str
     version: str
@@ -76,8 +79,8 @@ class WorkflowInfo:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowDetail(WorkflowInfo):
-    """The overview of a workflow with its inputs, a sentence about those that need a person, and lines about its latest
-    runs, the latest first."""
+    """The overview of a workflow with more detail. `inputs` are its inputs in groups. `attention` says how many of them
+    need a person. `activity` has a line for each of the latest runs, the latest first."""
 
     inputs: tuple[InputGroup, ...] = ()
     attention: str | None = None
@@ -97,8 +100,8 @@ def workflow_info(
     mutation: Mutation | None,
     now: Micros,
 ) -> WorkflowInfo:
-    """Return the overview of a workflow. `failed` is the run that blocks it, and `mutation` the latest effect of that
-    run."""
+    """Return the overview of a workflow. `pending` maps a topic to the number of its pending events. `failed` is the
+    run that blocks the workflow, and `mutation` is the latest mutation of that run."""
     definition = read_definition(workflow.definition)
     look = next_look(definition, handlers, now) if workflow.runnable else None
     return WorkflowInfo(
@@ -118,7 +121,8 @@ def workflow_info(
 
 
 def status_of(workflow: Workflow) -> str:
-    """A paused workflow that a person must settle still says so; `timing` says that it is paused."""
+    """Return the status that users see. A workflow whose problem a person must resolve has the status `Needs attention`
+    even if it is paused; `timing` says that it is paused."""
     blocked = workflow.blocked
     if workflow.state is WorkflowState.ARCHIVED:
         return STOPPED

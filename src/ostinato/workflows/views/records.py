@@ -67,7 +67,8 @@ def title_of(record: HandlerRun) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class EventInfo:
-    """An event. `id` is its position in the list; `message_id` is the id that its publisher gave it."""
+    """An event. `id` sorts by time, so it also serves as the cursor of a list. `message_id` is the id that the
+    publisher gave the event."""
 
     id: str
     topic: str
@@ -98,9 +99,12 @@ def event_info(event: TopicEvent) -> EventInfo:
 
 @dataclass(frozen=True, slots=True)
 class InputInfo:
-    """An object of another system that causes events. `status` is pending, done or skipped. `attention` says why a
-    person should look at it: "blocked" if the run that holds it waits for a person, "stale" if it has been pending for
-    longer than the policy's `stale_after`. `outputs` counts the effects that it caused."""
+    """An object of another system that causes events.
+
+    `status` is pending, done or skipped. `attention` says why a person should look at the input: "blocked" if the run
+    that has reserved its events waits for a person, "stale" if the input has been pending for longer than the policy's
+    `stale_after`. `outputs` counts the effects that the input caused, and `result` says so in words.
+    """
 
     id: str
     source: str
@@ -115,8 +119,8 @@ class InputInfo:
 
 
 def input_info(record: InputRecord, state: str, outputs: int, stale_before: Micros) -> InputInfo:
-    """Return the view of an input. `state` is a status, or "held" if the input is pending in the run that waits for a
-    person."""
+    """Return the view of an input. `state` is a status, or "held" if the input is pending and its events are reserved
+    by the run that waits for a person."""
     held = state == HELD
     status = PENDING if held else state
     stale = status == PENDING and record.created < stale_before
@@ -135,7 +139,7 @@ def input_info(record: InputRecord, state: str, outputs: int, stale_before: Micr
 
 
 def _result(status: str, outputs: int) -> str:
-    """Describe the result of an input."""
+    """Say in words what came of an input: `Pending`, `2 outputs`, `No external changes`."""
     match status, outputs:
         case "pending", 0:
             return "Pending"
@@ -160,8 +164,11 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class OutputInfo:
-    """An effect on another system, from the ledger. `status` is applied, or unconfirmed as long as it is unknown
-    whether it took place; in the view of one run also failed. `stems_from` describes the inputs that caused it."""
+    """An effect on another system, from the ledger.
+
+    `status` is "applied", or "unconfirmed" as long as it is unknown whether the effect took place. In the view of one
+    run it may also be "failed". `stems_from` describes the inputs that caused the effect.
+    """
 
     id: str
     status: str
@@ -206,8 +213,8 @@ def _stems_from(inputs: Sequence[InputRecord]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """A run of a handler: all its attempts, the first one first, including `run`; the events that `run` reserved; its
-    effect."""
+    """A run of a handler. `attempts` are all attempts of its chain of retries, the first one first, including `run`.
+    `events` are the events that `run` reserved. `output` is its effect, if it has one."""
 
     run: HandlerRunInfo
     attempts: tuple[HandlerRunInfo, ...]

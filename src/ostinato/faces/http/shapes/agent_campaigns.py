@@ -95,7 +95,7 @@ class PreviewCampaign(RequestBody):
     options: CampaignSettings = Field(default_factory=CampaignSettings)
 
     def arguments(self) -> Object:
-        """The keywords of `app.agents.campaigns(agent).preview`, or of `send`."""
+        """Return a dict of the keyword arguments of `app.agents.campaigns(agent).preview`, or of `send`."""
         asked = self.model_dump(exclude={"segment", "options"})
         return {"segment": self.segment.document(), **asked, **self.options.document()}
 

@@ -137,7 +137,7 @@ class NewAgentSchedule(_Settings):
         return value
 
     def arguments(self) -> Object:
-        """The keywords of `app.agents.schedules(agent).create`."""
+        """Return a dict of the keyword arguments of `app.agents.schedules(agent).create`."""
         return {**self.model_dump(), "target": self.target.document()}
 
 
@@ -156,7 +156,7 @@ class ChangeAgentSchedule(_Settings):
         return value
 
     def patch(self) -> Object:
-        """The fields that are not left out."""
+        """Return a dict of the fields that were sent."""
         fields = self.model_dump(exclude_unset=True)
         return fields if self.target is None else {**fields, "target": self.target.document()}
 

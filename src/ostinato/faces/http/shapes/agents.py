@@ -61,7 +61,7 @@ class PutUser(RequestBody):
         return value
 
     def changes(self) -> Object:
-        """The fields that are not left out."""
+        """Return a dict of the fields that were sent."""
         return self.model_dump(exclude_unset=True)
 
 

@@ -33,8 +33,10 @@ class RequestBody(BaseModel):
     @field_validator("*")
     @classmethod
     def _without_nul(cls, value: Any) -> Any:
-        """Refuse NUL in texts and in lists of texts, because no store accepts it. JSON values may contain it,
-        escaped."""
+        """Refuse NUL in texts and in lists of texts, because no store accepts it.
+
+        Fields with JSON values may contain NUL, because it is escaped there.
+        """
         texts = value if isinstance(value, list | tuple) else [value]
         if any(isinstance(text, str) and "\x00" in text for text in texts):
             raise ValueError("no text may have a NUL in it")
@@ -43,7 +45,7 @@ class RequestBody(BaseModel):
 
 @contextmanager
 def naming_the_field() -> Iterator[None]:
-    """Within a validator: raise what a reader of Ostinato's own finds wrong as a mistake of the field."""
+    """Inside a validator, raise an `OstinatoError` as a `ValueError`, so that pydantic reports it for the field."""
     try:
         yield
     except OstinatoError as problem:

@@ -36,7 +36,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
     @field_validator("deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse what the start would refuse, so that all errors of a body are reported together."""
+        """Refuse values that the start would refuse, so that all errors of a body are reported together."""
         try:
             if info.field_name == "concurrency":
                 read_limit(value, "function")
@@ -55,7 +55,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
         return value
 
     def options(self) -> Object:
-        """The options that are not left out."""
+        """Return a dict of the options that were sent."""
         fields = self.model_dump(exclude={"function", "input", "id", "at", "send"})
         return {name: value for name, value in fields.items() if value is not None}
 

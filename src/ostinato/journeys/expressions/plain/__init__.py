@@ -2,12 +2,14 @@
 
 It is a subset of DataWeave with the same meaning, and has two uses:
 
-- `lang: plain` evaluates every expression that parses, and explains what is wrong with others (`Plain.evaluate`).
-- `lang: dataweave` is evaluated here, without the runtime, if the result is certain to be the same
-  (`evaluate_certain`). Where DataWeave behaves in its own way (an escape, the order of texts, a long fraction) this
-  returns `NOT_PLAIN` and the runtime is used. `test_plain_is_what_the_runtime_says` compares the two.
+- An expression with `lang: plain` is evaluated by `Plain.evaluate`. If it does not parse, the error explains why.
+- An expression with `lang: dataweave` is evaluated by `evaluate_certain`, without the DataWeave runtime, if the result
+  is certain to be the same. Otherwise (for example with an escape, an order of texts or a long fraction)
+  `evaluate_certain` returns `NOT_PLAIN`, and the runtime is used. `test_plain_is_what_the_runtime_says` compares the
+  two.
 
-An expression has no loops and no variables. Its work is limited nevertheless, because it runs on the event loop."""
+An expression has no loops and no variables. Its work is limited nevertheless, because it runs on the event loop.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ NOT_PLAIN: Final = object()
 
 
 def evaluate_certain(expr: str, bindings: Mapping[str, Json]) -> Json:
-    """Return the result of a DataWeave expression, or `NOT_PLAIN`."""
+    """Return the result of a DataWeave expression, or `NOT_PLAIN` if the runtime must evaluate it."""
     term = _read_strictly(expr)
     if term is None:
         return NOT_PLAIN
@@ -41,11 +43,12 @@ class Plain:
     """A parsed expression."""
 
     def __init__(self, expr: str) -> None:
-        """Parse an expression. Raise `PlainSyntaxError`."""
+        """Parse an expression. Raise `PlainSyntaxError` if it is invalid."""
         self._term = Parser(expr, strict=False).whole()
 
     def evaluate(self, bindings: Mapping[str, Json], most: int) -> Json:
-        """Return the result, if it has at most `most` characters of JSON. Raise `EvaluationFailed`."""
+        """Return the result. Raise `EvaluationFailed` if the evaluation fails, or if the result has more than `most`
+        characters of JSON."""
         try:
             value = as_written(self._term(Run(bindings)))
         except RecursionError:

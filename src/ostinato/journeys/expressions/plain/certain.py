@@ -1,4 +1,4 @@
-"""DataWeave's operators, where their results are certain. Elsewhere they raise `Unsure`. Pure."""
+"""DataWeave's operators, for operands where their results are certain. For other operands they raise `Unsure`. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from decimal import Decimal
 from ostinato.journeys.expressions.plain.values import COUNT, ORDER, Run, Term, decimal, narrowed
 from ostinato.model import Json
 
-_DIGITS = 15  # of a number; with more, a float and a decimal may differ
+_DIGITS = 15  # most digits of a number; with more, a float and a decimal may differ
 
 
 class Unsure(Exception):
-    """Raised if the DataWeave runtime may return another result."""
+    """Raised if the DataWeave runtime might return a different result."""
 
 
 def boolean(value: Json) -> bool:
@@ -44,7 +44,8 @@ def follow(run: Run, value: Json, steps: list[str | int]) -> Json:
 
 
 def compare(left: Json, operator: str, right: Json) -> Json:
-    """Compare null, booleans, texts and numbers for equality, anything with null, and numbers by order."""
+    """Return the result of a comparison. `==` and `!=` compare any two values, except two lists or objects. The other
+    operators compare numbers. Raise `Unsure` for other operands."""
     a, b = _comparable(left), _comparable(right)
     if operator in ORDER:
         if not isinstance(a, Decimal) or not isinstance(b, Decimal):

@@ -1,4 +1,4 @@
-"""Parse a plain expression into a function of its bindings. Pure."""
+"""Parse a plain expression into a function that takes the bindings and returns the result. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FUNCTIONS = ("sizeOf", "isEmpty")
 _OPERATORS = frozenset({"+", "-", "*", "/", "++", "and", "or", "not", "default"})
 _CLOSING = (")", "]", "}", ",", ":")
 _OWN = frozenset({*_WORDS, "and", "or", "not", "default", "if", "else"})
-_DIGITS = 15  # of a number; with more, a float and a decimal may differ
+_DIGITS = 15  # most digits of a number; with more, a float and a decimal may differ
 _DEEPEST = 40  # nesting of parentheses, lists and objects
 _MOST_OPERATORS = 200
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -41,9 +41,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'"
 
 
 class Parser:
-    """Parses one expression. With `strict`, for DataWeave, it raises `Unsure` where the meaning is not certain.
+    """Parses one expression. With `strict`, which is for DataWeave, it raises `Unsure` where the meaning is not
+    certain. It raises `PlainSyntaxError` for an invalid expression.
 
-    Ambiguous expressions need parentheses: `not` and `default` beside other operators, `++` beside `+`.
+    Ambiguous expressions need parentheses: `not` and `default` beside other operators, and `++` beside `+` or `-`.
     """
 
     def __init__(self, expr: str, *, strict: bool) -> None:

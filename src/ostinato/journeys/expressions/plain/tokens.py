@@ -1,4 +1,4 @@
-"""Split a plain expression into tokens, and explain invalid ones. Pure."""
+"""Split a plain expression into tokens, and explain invalid expressions. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FOREIGN = (
 
 
 class PlainSyntaxError(Exception):
-    """Raised if an expression cannot be parsed. `at` is the position in characters."""
+    """Raised if an expression cannot be parsed. `at` is the position in the expression, in characters."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ def position(expr: str, at: int) -> str:
 
 
 def unknown_name(name: str, bindings: frozenset[str]) -> str:
-    """Return the message for an unknown name."""
+    """Return the error message for an unknown name, with a suggestion."""
     hint = did_you_mean(name, bindings)
     if hint:
         return f"there is no {name!r} here; {hint}"

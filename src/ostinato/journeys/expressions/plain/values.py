@@ -1,4 +1,4 @@
-"""The operators of `plain`. Pure."""
+"""The operators of `plain`, and conversions of its values. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST = 40  # digits of an integer; one with more becomes a float
 
 
 class EvaluationFailed(Exception):
-    """Raised if an expression cannot be evaluated."""
+    """Raised if the evaluation of an expression fails."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class NotJson(Exception):
 
 
 class Run:
-    """One evaluation: its bindings, and how many steps are left."""
+    """One evaluation: its bindings, and the number of steps that are left."""
 
     __slots__ = ("bindings", "left")
 
@@ -59,7 +59,8 @@ Term: TypeAlias = Callable[[Run], Json]
 
 
 def as_written(value: Json) -> Json:
-    """Return the value as the DataWeave runtime writes it: 1.0 becomes 1. Raise `NotJson`."""
+    """Return the value as the DataWeave runtime writes it: 1.0 becomes 1. Raise `NotJson` if JSON cannot represent
+    it."""
     match value:
         case None | bool():
             return value
@@ -88,7 +89,7 @@ def narrowed(number: Decimal) -> Json:
 
 
 def decimal(value: Json) -> Decimal | None:
-    """Return a number as a decimal, None for other values."""
+    """Return a number as a decimal, or None for any other value."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -128,8 +129,9 @@ def default(left: Term, right: Term, run: Run) -> Json:
 
 
 def follow(run: Run, value: Json, steps: list[tuple[str | int, str]]) -> Json:
-    """Follow fields and indices. A field of a list is the list of that field of each object in it. A missing value is
-    null, and so is any path into null."""
+    """Return the value at a path of fields and indices. A field of a list is the list of that field of each object in
+    it. A missing value is null, and so is any path into null. Raise `EvaluationFailed` for a path into a text, and for
+    an index into an object."""
     for step, where in steps:
         if value is None:
             return None
@@ -191,7 +193,7 @@ def count(left: Json, operator: str, right: Json, where: str) -> Json:
 
 def join(run: Run, left: Json, right: Json, where: str) -> Json:
     """Join texts, numbers and booleans to a text, lists to a list, and objects to an object. If both objects have a
-    field, the right one wins."""
+    field, the value of the right one is taken. Raise `EvaluationFailed` for other operands."""
     if isinstance(left, list) and isinstance(right, list):
         run.spend(len(left) + len(right))
         return left + right
@@ -225,7 +227,8 @@ def is_empty(value: Json, where: str) -> Json:
 
 
 def longer(value: Json, most: int) -> bool:
-    """Return whether a value has more than `most` characters of JSON. Stops early, because a part may occur often."""
+    """Return whether a value has more than `most` characters of JSON. The count stops at the limit, because one part
+    may occur many times in the value."""
     left = most
     waiting: list[Json] = [value]
     while waiting:

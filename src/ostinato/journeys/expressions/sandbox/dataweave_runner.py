@@ -1,8 +1,8 @@
 """Evaluate DataWeave on MuleSoft's runtime, each expression in the runtime's own sandbox.
 
-The script belongs to Ostinato; an expression is a value in it, evaluated without privileges and with a time limit.
-Compiling a script takes milliseconds, so one script serves many requests, and one expression with many bindings is
-compiled once.
+The script that the runtime executes is Ostinato's. The expressions are data of this script, and it evaluates them
+without privileges and with a time limit. Compiling a script takes milliseconds. So one script evaluates many requests,
+and an expression that many requests share is compiled once.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _DENIED = {"SecurityPrivilegeViolation", "SecurityPropertyPrivilegeViolation"}
 
 
 class OutOfMemory(Exception):
-    """Raised if the runtime ran out of memory. It cannot be used any more."""
+    """Raised if the runtime ran out of memory. The runtime cannot be used after that."""
 
 
 class Overflowed(Exception):
@@ -86,7 +86,8 @@ class DataWeaveRunner:
         self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Compile the expression by evaluating it without bindings. Only compilation errors count."""
+        """Compile the expression by evaluating it. Return None if it is valid, else its mistake. Errors that are not
+        compilation errors are ignored, because the bindings are null."""
         output = _OUTPUT.match(request.expr)
         if output and output[1] not in ("application/json", "json"):
             return {"message": f"its result is JSON, not {output[1]}: leave `output` out, or say application/json"}
@@ -137,7 +138,7 @@ class DataWeaveRunner:
                 answer(_out_of_memory(request.at))
 
     def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
-        """Run many requests per script, each evaluated separately."""
+        """Run up to `CHUNK` requests per script. The script evaluates each of them separately."""
         for begin in range(0, len(requests), CHUNK):
             chunk = requests[begin : begin + CHUNK]
             alarm(2 * max(request.deadline for request in chunk) + GRACE)
@@ -158,7 +159,8 @@ class DataWeaveRunner:
         self._known.add(request.expr)
 
     def _together(self, group: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> list[Request]:
-        """Run one expression with many bindings. Return the requests that failed, to be run separately."""
+        """Run one expression with the bindings of many requests, in one script. Return the requests that failed, so
+        that the caller runs them separately."""
         deadline = min(request.deadline for request in group)
         variables = "\n".join(f"var {name} = ostinatoRow.{name}" for name in group[0].bindings)
         script = _ALIKE.format(variables=variables, expr=group[0].expr)
@@ -193,17 +195,18 @@ class DataWeaveRunner:
         inputs = {"jobs": {"content": orjson.dumps(jobs), "mimeType": "application/json"}}
         try:
             done = self._engine.run(_SCRIPT, inputs)
-        except DataWeaveError as problem:  # it could not even start
+        except DataWeaveError as problem:  # the script could not even start
             raise OutOfMemory(str(problem)) from None
         if not done.success:
-            # Of an expression's errors, only those of memory and space reach our script.
+            # Most errors of an expression are results. Only a lack of memory or of buffer space makes our script fail.
             raise Overflowed if "dw-buffer-output" in (done.error or "") else OutOfMemory(done.error)
         result: list[dict[str, Any]] = orjson.loads(done.get_bytes())
         return result
 
 
 def _timed(expr: str) -> str:
-    """Return the script with its own `now` in the header. Line numbers do not change."""
+    """Return the expression with a function `now` in its header that returns the time of the request. The line numbers
+    of an expression without a header do not change."""
     clock = f"fun now() = {_NOW} as DateTime"
     if not _HEADER.search(expr):
         return f"{clock} --- {expr}"
@@ -248,7 +251,8 @@ def _out_of_memory(at: int) -> Answer:
 
 
 def _number(text: str) -> int | float:
-    """Return a whole number as an int, as the runtime writes it."""
+    """Read a number with a fraction or an exponent. Return an int if it is whole, else a float. Raise `ValueError` if
+    it is too large for a float."""
     value = float(text)
     if math.isinf(value):
         raise ValueError(text)

@@ -1,8 +1,7 @@
 """The main loop of a worker: load one language, restrict the process, then answer batches until the pipe closes.
 
-The restrictions hold even if the language's own sandbox fails. The process cannot open a descriptor (file, socket or
-pipe), its memory is limited, and an alarm ends it if an evaluation exceeds its time. The environment is empty from the
-start.
+The restrictions hold even if the language's own sandbox fails. The process cannot open a file, a socket or a pipe. Its
+memory is limited. An alarm signal ends it if an evaluation takes too long. Its environment is empty from the start.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ostinato.journeys.expressions import frames
 from ostinato.journeys.expressions.sandbox.runner import Answer, Request, Runner, alarm
 
 _BIGGEST = 64 << 20
-_GATHER_S = 0.02  # callers that get their answers together ask together again, which makes large batches
+_GATHER_S = 0.02  # answers are collected this long: callers that get them together send the next requests together
 CHECK_GRACE = 4.0  # compiling is not covered by the language's own time limit
 
 
@@ -108,7 +107,7 @@ def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
         ready.append(result.encoded(batch["most"]))
         signal.setitimer(signal.ITIMER_REAL, 0)
         now = time.monotonic()
-        if apart or now - since > _GATHER_S:  # send quick answers together; none waits for more than one other
+        if apart or now - since > _GATHER_S:  # an answer waits at most this long and one more evaluation
             say(*ready)
             ready.clear()
             since = now

@@ -1,4 +1,4 @@
-"""The interface of a language inside a worker, with its requests and answers."""
+"""The interface of a language inside a worker (`Runner`), and the requests and answers of the worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from ostinato.journeys.expressions.codes import Code
 
-GRACE = 0.25  # for a language that enforces the deadline itself: its message arrives before the alarm ends the process
+GRACE = 0.25  # seconds after the deadline until the alarm, if the language enforces the deadline itself and reports it
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Answer:
     message: str = ""
 
     def encoded(self, most: int) -> bytes:
-        """Return the message for the pipe. A value that is too large or not JSON becomes a failure."""
+        """Return the message for the pipe. A value that is not JSON, or has more than `most` bytes of JSON, becomes a
+        failure."""
         if self.code is not None:
             message = self.message.encode(errors="replace").decode()
             return orjson.dumps({"at": self.at, "code": self.code, "message": message})
@@ -51,7 +52,8 @@ class Answer:
 
 class Runner(Protocol):
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Return None if the expression is valid, else its mistake: `message`, and `line` and `column` if known."""
+        """Return None if the expression is valid. Otherwise return a dict with `message`, and with `line` and `column`
+        if they are known."""
 
     def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None: ...
 
@@ -59,8 +61,8 @@ class Runner(Protocol):
 def one_by_one(
     requests: Sequence[Request], evaluate: Callable[[Request], Answer], answer: Callable[[Answer], None]
 ) -> None:
-    """Evaluate each request under its own alarm. Running out of memory fails only that request, if the process
-    survives."""
+    """Evaluate each request under its own alarm, and pass each result to `answer`. If a request runs out of memory and
+    the process survives, only that request fails."""
     for request in requests:
         alarm(request.deadline)
         try:
@@ -81,11 +83,11 @@ def too_large(at: int, most: int) -> Answer:
 
 
 def discreet(message: str) -> str:
-    """Return a runtime's message without the values that it quotes. They may be secrets, and errors are stored and
-    shown.
+    """Return the message of a language's runtime without the values that it quotes. The values may be secrets, and
+    errors are stored and shown.
 
-    Removes everything from the first bracket or quote to the last one of the same kind, because a value may contain
-    brackets and quotes, too.
+    The text from the first bracket or quote to the last one of the same kind is removed, because a value may itself
+    contain brackets and quotes.
     """
     short = message.split("\n\n", 1)[0]
     for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):

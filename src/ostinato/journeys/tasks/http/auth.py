@@ -1,7 +1,8 @@
-"""Authenticate outbound calls: a fixed token, a token from OAuth 2 client credentials, or a client certificate.
+"""Authenticate outbound calls with a fixed token, a token from OAuth 2 client credentials, or a client certificate.
 
-Tokens are kept in this node's memory until shortly before they expire. Secrets are resolved when needed and not
-kept."""
+Tokens are kept in this node's memory until shortly before they expire. Secrets are resolved when they are needed, and
+are not kept.
+"""
 
 from __future__ import annotations
 
@@ -28,25 +29,25 @@ from ostinato.journeys.language.blocks import ClientAuth
 from ostinato.when.instants import SECOND, Micros
 
 _SKEW_S = 30
-_UNSAID_S = 300  # lifetime of a token whose server does not say
+_UNSAID_S = 300  # lifetime of a token, if its server does not say
 _LARGEST = 64 << 10
 
 _SCHEME = re.compile(r"(?:bearer|basic|digest|dpop|token|apikey) +", re.IGNORECASE)
 _CREDENTIAL = re.compile(r"auth|token|secret|password|cookie|api-?key|session", re.IGNORECASE)
-_LENGTH = 8  # least length of a credential; hiding shorter ones would hide words
+_LENGTH = 8  # shortest credential to hide; hiding shorter ones would hide ordinary words
 
 Secret: TypeAlias = Callable[[str], str]
 _Key: TypeAlias = tuple[str, ...]
 
 
 class TokenUnavailable(OstinatoError):
-    """Raised if the token endpoint returned no token. The message quotes nothing of its response."""
+    """Raised if the token endpoint returned no token. The message contains nothing of the response's body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The credentials of a call. `secrets` must not appear in its result. `key` identifies the cached token, if there
-    is one."""
+    """The credentials of a call. `secrets` must not appear in the call's result. `key` identifies the cached token; it
+    is None if there is no cached token."""
 
     egress: Egress
     headers: dict[str, str] = field(default_factory=dict)
@@ -89,7 +90,8 @@ class Authenticator:
         return Credentials(egress, _bearer(held.value), frozenset({held.value, *secrets}), key)
 
     def forget(self, credentials: Credentials) -> bool:
-        """Drop a refused token, unless it was replaced already. Return whether a new one can be fetched."""
+        """Drop a token that the server refused, unless it was replaced already. Return whether a new token can be
+        fetched."""
         if credentials.key is None:
             return False
         held = self._tokens.get(credentials.key)
@@ -131,7 +133,7 @@ class Authenticator:
 
 def tls_context(pem: str, anchors: Sequence[str] = ()) -> ssl.SSLContext:
     """Return TLS settings with a client certificate. `pem` contains the certificate and its private key. Without
-    `anchors` the default ones are trusted."""
+    `anchors` the default certificate authorities are trusted. Raise `OstinatoError` if `pem` is invalid."""
     context = ssl.create_default_context(cadata="\n".join(anchors)) if anchors else httpx.create_ssl_context()
     try:
         if hasattr(os, "memfd_create"):  # OpenSSL reads only files; this one is in memory
@@ -186,7 +188,8 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def credentials_in(headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield the credentials in a request's headers, which must be hidden if the response repeats them."""
+    """Yield the credentials in the headers of a request. They must be hidden in the result if the response repeats
+    them."""
     for name, value in headers.items():
         scheme = _SCHEME.match(value)
         credential = value[scheme.end() :] if scheme else value

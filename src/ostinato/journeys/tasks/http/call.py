@@ -1,7 +1,9 @@
-"""`httpCall:v1`: one logical call of an HTTP API.
+"""The task `httpCall:v1`: one call of an HTTP API, with retries.
 
-The result describes the response or its absence, and the journey decides on it. Only a call that cannot be made (a
-missing value, a refused address) fails the run. All attempts have the same `Idempotency-Key`."""
+The result describes the response, or says why there is none, and the journey decides what to do. The run fails only if
+the call cannot be made, for example because a value is missing or the address is refused. All attempts have the same
+`Idempotency-Key`.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,11 @@ from ostinato.model import Json
 from ostinato.when.instants import SECOND
 
 _LARGE = 64 << 10  # bytes; parsing more would block the event loop
-_LONGEST_PAUSE_S = 60.0  # even if Retry-After is longer
+_LONGEST_PAUSE_S = 60.0  # longest pause between attempts, even if Retry-After is longer
 
 
 class _CallStopped(Exception):
-    """Raised if the call cannot be made. The run fails with this problem."""
+    """Raised if the call cannot be made. The run fails with `problem`."""
 
     def __init__(self, problem: TaskProblem) -> None:
         self.problem = problem
@@ -157,7 +159,7 @@ class HttpCall:
         return CookieJar.from_json(await call.services["cache"].get(_jar_key(call)))
 
     async def _call_with_retries(self, call: TaskCall, settings: HttpCallSettings, request: _Request) -> dict[str, Any]:
-        """Return the result after as many attempts as the policy and the deadline allow."""
+        """Return the result of the last attempt. Make as many attempts as the policy and the run's deadline allow."""
         spec = call.definition.spec
         reference = settings.resilience_policy_ref or spec.defaults.tasks.resilience_policy_ref
         policy = spec.policies.http_resilience.definitions.get(reference or "", Resilience())
@@ -268,7 +270,8 @@ class HttpCall:
     async def _map_error(
         self, call: TaskCall, settings: HttpCallSettings, context: Mapping[str, Json]
     ) -> Mapping[str, Json]:
-        """Return the context after `errorMapping`, which sees the result as `payload`."""
+        """Return the context after `errorMapping`, whose mapper sees the call's result as `payload`. A successful call
+        leaves the context as it is."""
         mapping = settings.error_mapping
         result: Any = context[str(settings.result_var)]
         if mapping is None or result["ok"]:

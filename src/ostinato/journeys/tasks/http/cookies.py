@@ -1,5 +1,5 @@
-"""The cookie jar of a run. It accepts and sends cookies only for the domains that the journey names. It is stored in
-the cache under the run's id, so that another node can continue the run; it is never part of the context."""
+"""The cookie jar of a run. It accepts and sends cookies only for the domains that the journey names. The jar is stored
+in the cache under the run's id, so that another node can continue the run. It is never part of the context."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ostinato.journeys.language.json_schema import matches
 from ostinato.when.instants import SECOND, Micros, from_datetime
 
 MOST = 100  # cookies of a run
-LONGEST = 4096  # characters of one
+LONGEST = 4096  # characters of one `Set-Cookie` line
 JAR_TTL_S = 30 * 24 * 3600
-API_JAR_TTL_S = 3600  # an API call ends long before
+API_JAR_TTL_S = 3600  # an API call ends long before that
 _OURS = "ostinato"
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
@@ -47,8 +47,8 @@ class Cookie:
         return self.expires is not None and self.expires <= now
 
     def set_cookie_line(self, now: Micros) -> str:
-        """Return a `Set-Cookie` line for the caller of the journey. It has no domain and no path, because those belong
-        to the other server."""
+        """Return a `Set-Cookie` line for the caller of the journey. The cookie's own domain and path are left out,
+        because they belong to the server that set the cookie."""
         age = [] if self.expires is None else [f"Max-Age={max(0, (self.expires - now) // SECOND)}"]
         flags = ["Secure"] * self.secure + ["HttpOnly"] * self.http_only
         site = [] if self.same_site is None else [f"SameSite={self.same_site}"]
@@ -61,7 +61,7 @@ class CookieJar:
 
     @classmethod
     def from_json(cls, value: Any) -> CookieJar:
-        """Read the result of `to_json`."""
+        """Return the jar that `to_json` wrote. None means an empty jar."""
         return cls(Cookie(*one) for one in value or ())
 
     def to_json(self) -> list[list[Any]]:
@@ -76,7 +76,8 @@ class CookieJar:
         return "; ".join(f"{one.name}={one.value}" for one in cookies) or None
 
     def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> list[Cookie]:
-        """Store the cookies that a response sets, and remove those that it expires. Return both."""
+        """Store the cookies that a response sets, and remove those that it expires. Return the cookies of both
+        kinds."""
         cookies = [_read_cookie(text, url, now) for text in set_cookies] if is_allowed(settings, url.host) else []
         taken = []
         for cookie in cookies:
@@ -92,8 +93,8 @@ class CookieJar:
 
 
 def cookies_for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) -> dict[str, str]:
-    """Return the `Set-Cookie` lines for the caller of the journey, by cookie name. Names that begin with `ostinato` are
-    reserved and left out."""
+    """Return a dict from cookie name to `Set-Cookie` line, with the cookies to return to the caller of the journey.
+    Names that begin with `ostinato` are reserved and left out."""
     rule = settings.return_to_client
     if rule is None or rule.mode == "none":
         return {}
@@ -111,15 +112,16 @@ def cookies_for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) 
 
 
 def is_allowed(settings: Cookies, host: str) -> bool:
-    """Return whether a host is among the jar's domains. `.example.com` means the hosts below that domain, not the
-    domain itself."""
+    """Return whether a host is one of the jar's domains. The pattern `.example.com` matches the hosts below that
+    domain, not the domain itself."""
     host = host.lower().removesuffix(".")
     patterns = [one.pattern.lower() for one in settings.jar.domains] if settings.jar else []
     return any(host.endswith(one) if one.startswith(".") else host == one for one in patterns)
 
 
 def _read_cookie(text: str, url: httpx.URL, now: Micros) -> Cookie | None:
-    """Read a `Set-Cookie` line as RFC 6265 says. Return None if it is invalid, or this host may not set it."""
+    """Read a `Set-Cookie` line by the rules of RFC 6265. Return None if the line is invalid, or if this host may not
+    set the cookie."""
     first, *rest = text.split(";")
     name, is_pair, value = (part.strip() for part in first.partition("="))
     if not is_pair or len(text) > LONGEST or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value.strip('"')):

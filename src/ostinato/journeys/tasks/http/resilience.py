@@ -18,11 +18,12 @@ _MOST_MS = 30_000
 
 
 class CallBlocked(Exception):
-    """Raised if a call was not made, because its circuit is open or too many calls are in progress."""
+    """Raised if a call was not made, because its circuit breaker is open or too many calls are in progress."""
 
 
 def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] = random.random) -> float:
-    """Return how many seconds to wait after a failed attempt. Attempts count from 1."""
+    """Return how many seconds to wait after a failed attempt. `attempt` counts from 1. `chance` returns a random number
+    from 0 to 1, for the jitter."""
     base = next((ms for ms in (policy.base_delay_ms, policy.initial_delay_ms) if ms is not None), _BASE_MS)
     most = _MOST_MS if policy.max_delay_ms is None else policy.max_delay_ms
     grows = policy.kind == "exponential" or (policy.kind is None and policy.factor is not None)
@@ -31,8 +32,8 @@ def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] =
 
 
 def retry_condition(status: int | None) -> str | None:
-    """Return the name that `retryOn` of a policy has for this status, or for a missing response (a status of None).
-    Return None if there is no reason to retry."""
+    """Return the name of a status in the `retryOn` of a policy. A status of None means that there was no response.
+    Return None if a call with this status is never retried."""
     if status is None:
         return "NETWORK_ERROR"
     return "HTTP_5XX" if status >= 500 else "HTTP_429" if status == 429 else None
@@ -104,7 +105,7 @@ class _Slots:
 
 
 class CallGuards:
-    """The breakers and bulkheads of a node, by journey, policy and origin."""
+    """The circuit breakers and bulkheads of a node. There is one of each per journey, policy and origin of the URL."""
 
     def __init__(self) -> None:
         self._circuits: dict[tuple[str, ...], _Circuit] = {}
@@ -114,8 +115,9 @@ class CallGuards:
     async def attempt(
         self, policy: Resilience, key: tuple[str, ...], now: Micros
     ) -> AsyncIterator[Callable[[bool], None]]:
-        """Guard one attempt. Call the yielded function with whether the attempt failed; without that call the attempt
-        counts as failed."""
+        """Guard one attempt of a call. Call the yielded function with True if the attempt failed, and with False if it
+        succeeded. If it is not called, the attempt counts as failed. Raise `CallBlocked` if the attempt may not be
+        made."""
         room = None if policy.bulkhead is None else self._slots_for(policy.bulkhead, key)
         async with room.hold() if room is not None else nullcontext():
             circuit = self._circuit_for(policy, key)

@@ -102,7 +102,7 @@ class HttpCallSettings:
         return self.params or Params()
 
     def templates(self) -> Iterator[tuple[Path, str]]:
-        """Yield every text that may contain placeholders."""
+        """Yield every text that may contain placeholders, as pairs of path and text."""
         if self.url is not None:
             yield ("url",), self.url
         yield from ((("headers", name), value) for name, value in self.headers.items())

@@ -1,8 +1,8 @@
-"""`jwtValidate:v1`: check a JSON Web Token.
+"""The task `jwtValidate:v1`: check a JSON Web Token.
 
-The profile names the algorithms, keys, issuer and audience. Nothing in the token is trusted before its signature is
-verified. The task refuses `alg: none`, a public key used as a shared secret, an unknown kid, `crit`, and unencoded
-payloads.
+The profile names the algorithms, keys, issuer and audience. No claim of the token is used before the signature is
+verified. The task refuses `alg: none`, a public key used as a shared secret, an unknown key id (`kid`), the header
+`crit`, and unencoded payloads.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class TokenSource:
     scheme: str | None = key("scheme", text(), None)
 
     def token(self, request: Request | None) -> str | None:
-        """Return the token without its scheme. The default scheme of `Authorization` is Bearer."""
+        """Return the token without its scheme, or None if there is no token with this scheme. The default scheme of the
+        header `Authorization` is Bearer."""
         value = None if request is None else read_value(request, self.location, self.name)
         scheme = self.scheme
         if scheme is None and (self.location, self.name.lower()) == ("header", "authorization"):
@@ -100,7 +101,7 @@ class JwtValidate:
 
 
 def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
-    """Return the header of a token, after the checks that need no key."""
+    """Return the header of a token, after the checks that need no key. Raise `Denied` if a check fails."""
     if len(token) > LONGEST or token.count(".") != 2:
         raise _MALFORMED
     try:
@@ -117,7 +118,8 @@ def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
 
 
 def choose_key(keys: tuple[Key, ...], kid: str | None, algorithm: str) -> Key:
-    """Return the key for a token: the key with the token's kid or, if it has none, the only key for its algorithm."""
+    """Return the key for a token: the key with the token's `kid`, or, if the token has no `kid`, the only key for the
+    algorithm. Raise `Denied` if there is no such key."""
     if kid is not None:
         named = [one for one in keys if one.kid == kid]
         if not named:

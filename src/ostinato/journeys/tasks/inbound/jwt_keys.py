@@ -1,5 +1,5 @@
-"""The keys of JWT profiles. A key is looked up only by kid in the profile's own set, and used only with algorithms of
-its type."""
+"""The keys of JWT profiles. Only keys of the token's own profile are used, and each key only with the algorithms of its
+type."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CURVES = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 class Key:
     kid: str | None
     key: Any = field(repr=False)
-    algorithms: frozenset[str]  # those it may be used with
+    algorithms: frozenset[str]  # the key is used only with these
 
 
 @dataclass(slots=True)
@@ -88,8 +88,8 @@ async def _fetch_keys(url: str, egress: Egress) -> tuple[Key, ...]:
 
 
 def read_set(document: Any) -> tuple[Key, ...]:
-    """Return the signature keys of a JSON Web Key Set. Keys that cannot be read are skipped: a set may contain unknown
-    types."""
+    """Return the signature keys of a JSON Web Key Set. Keys that cannot be read are skipped, because a set may contain
+    keys of unknown types. Raise `OstinatoError` if the document is not a key set."""
     listed = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(listed, list):
         raise OstinatoError("it is not a JSON Web Key Set")
@@ -127,8 +127,8 @@ def _read_key(kid: str, text: str, secret: Callable[[str], str]) -> Key:
 
 
 def algorithms_of(key: Any) -> frozenset[str]:
-    """Return the algorithms that a public key may be used with. Shared secrets are handled elsewhere, so a public key
-    is never used as one."""
+    """Return the algorithms that a public key may be used with. They never include those for shared secrets, so a
+    public key is never used as a shared secret."""
     match key:
         case rsa.RSAPublicKey() if key.key_size >= 2048:
             return frozenset(f"{kind}{size}" for kind in ("RS", "PS") for size in (256, 384, 512))

@@ -1,5 +1,5 @@
-"""`mtlsValidate:v1`: check a client certificate. It comes from the server's own TLS, or from the header `Client-Cert`
-(RFC 9440) of a trusted proxy. From any other peer the header is ignored."""
+"""The task `mtlsValidate:v1`: check a client certificate. The certificate comes from the server's own TLS, or from the
+header `Client-Cert` (RFC 9440) of a trusted proxy. From any other peer the header is ignored."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class MtlsValidate:
 
 
 def _decode_bytes(item: str) -> bytes:
-    """Read a byte sequence of RFC 8941: base64 between colons."""
+    """Decode a byte sequence of RFC 8941, which is base64 between colons. Raise `Denied` if it is invalid."""
     inner = item.strip()
     if len(inner) < 3 or inner[0] != ":" or inner[-1] != ":":
         raise _UNPARSEABLE
@@ -159,8 +159,8 @@ def _anchors(texts: Sequence[str]) -> list[x509.Certificate]:
 def check_trust(
     certificate: x509.Certificate, between: Sequence[x509.Certificate], anchors: list[x509.Certificate], now: datetime
 ) -> None:
-    """Raise `Denied` unless a chain leads from the certificate to an anchor, and the certificate is valid now and
-    usable for clients."""
+    """Raise `Denied` unless a chain leads from the certificate to a trust anchor, and the certificate is valid at `now`
+    and may be used by clients. `between` holds the intermediate certificates."""
     people = ExtensionPolicy.permit_all().may_be_present(x509.ExtendedKeyUsage, Criticality.AGNOSTIC, _for_clients)
     verifier = (
         PolicyBuilder()
@@ -186,7 +186,8 @@ def has_allow_rule(settings: MtlsSettings) -> bool:
 
 
 def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSettings:
-    """Return the settings of a task. If it has no rules of its own, it gets those of the profile."""
+    """Return the settings of a task with the `allow_…` rules of the profile in place of its own. Use it for a task that
+    has no rules of its own."""
     return replace(
         settings,
         allow_any=profile.allow_any_from_trusted,
@@ -197,8 +198,8 @@ def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSett
 
 
 def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None:
-    """Raise `Denied` unless the certificate matches every list that is set. Without any list, none is allowed, unless
-    `allow_any` is set."""
+    """Raise `Denied` unless the certificate matches every list of the settings that is not empty. If all lists are
+    empty, no certificate is allowed. With `allow_any`, every certificate is allowed."""
     if settings.allow_any:
         return
     if settings.allow_subjects or not (settings.allow_sans or settings.allow_serials):
@@ -213,7 +214,7 @@ def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None
 
 
 def _normalize_subject(text: str) -> str:
-    """Return a subject in the form in which subjects are compared."""
+    """Return a subject in the form of RFC 4514, in which subjects are compared."""
     try:
         return x509.Name.from_rfc4514_string(text).rfc4514_string()
     except ValueError:
@@ -237,7 +238,8 @@ def _san_key(san: San) -> tuple[str, str]:
 
 
 def _read_serial(text: str) -> int | None:
-    """Read a hexadecimal serial number, with or without colons; `0d` before it means decimal."""
+    """Return the serial number in a text, or None if the text is invalid. The text is hexadecimal, with or without
+    colons; after the prefix `0d` it is decimal."""
     plain = text.replace(":", "").lower()
     try:
         return int(plain[2:], 10) if plain.startswith("0d") else int(plain, 16)

@@ -1,5 +1,5 @@
-"""Code that the tasks share which authenticate the caller. A wrong caller does not fail the run: the problem is written
-to the context, and the journey decides. Only a configuration mistake fails the run."""
+"""Code that the tasks that authenticate a caller share. If a caller is refused, the run does not fail: the problem is
+written to the context, and the journey decides what to do. Only a mistake in the configuration fails the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROFILE = "default"
 
 
 class Denied(Exception):
-    """Raised if the caller is not accepted. The message quotes nothing that the caller sent."""
+    """Raised if the caller is not accepted. The message contains nothing that the caller sent."""
 
     def __init__(self, code: str, title: str, status: int = 401) -> None:
         super().__init__(title)
@@ -28,7 +28,7 @@ class Denied(Exception):
 
 
 class Misconfigured(Exception):
-    """Raised if the configuration is wrong, so that the caller cannot be checked."""
+    """Raised if a caller cannot be checked, because the configuration is wrong."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -37,7 +37,7 @@ class Misconfigured(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundSettings:
-    """Settings that all these tasks have."""
+    """The settings that all tasks that authenticate a caller have."""
 
     profile: str = key("profile", text(), PROFILE)
     auth_var: str = key("authVar", identifier, "auth")
@@ -55,14 +55,14 @@ class Source:
 
 
 def read_value(request: Request, location: str, name: str) -> str | None:
-    """Return a value of the request. Header names are case-insensitive."""
+    """Return the value of a header, query parameter or cookie, or None. Header names are case-insensitive."""
     if location == "header":
         return request.header(name)
     return (request.query if location == "query" else request.cookies).get(name)
 
 
 def accept_caller(call: TaskCall, variable: str, member: str, identity: Mapping[str, Any]) -> TaskResult:
-    """Return the context with the caller's identity added to the variable."""
+    """Return a task result whose context has the caller's identity as a member of the variable."""
     around: Json = call.context.get(variable)
     kept = around if isinstance(around, Mapping) else {}
     return TaskResult({**call.context, variable: {**kept, member: dict(identity)}})
@@ -89,8 +89,8 @@ def unknown_profile(profile: str, profiles: Mapping[str, object], prefix: str) -
 
 
 def profile_fault(profile: str, profiles: Mapping[str, object]) -> list[Fault]:
-    """Return a warning about an unknown profile. It is not an error, because a journey may be checked elsewhere than it
-    runs."""
+    """Return a list with a warning if the profile is unknown, else an empty list. It is not an error, because a journey
+    may be checked on another engine than the one that runs it."""
     if profile in profiles:
         return []
     message = f"this engine has no profile {profile!r}"

@@ -1,8 +1,8 @@
 """Apply an edit to the locked row of a schedule, in one transaction. Each kind of change has its own module beside this
 one.
 
-Before a new spec takes effect, the due times are processed by the old spec, so that an edit neither repeats nor loses a
-time. All other edits leave due times to the beat.
+Before a new spec takes effect, the due times of the old spec are processed. So no time runs twice because of an edit,
+and none is lost. Most other edits leave due times to the beat, the loop that fires timers.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 
 MAX_TIMES = 1_000_000
+# Gets the locked schedule and its unfinished runs. Returns the changed schedule, events to write, and its part of the
+# call's answer.
 Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, list[Row], Answer]]]
 
 
 def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer]:
-    """Apply an edit to one schedule. With `repairs`, the schedule may be unreadable, because the edit replaces the part
-    that cannot be read."""
+    """Apply an edit to the schedule of a call, and write the result. Returns the answer of the edit with the schedule's
+    `id` and new `token`. With `repairs`, the schedule may be unreadable, because the edit replaces the part that cannot
+    be read. Raises the errors of `load_locked` and of the edit."""
     schedule = yield from load_locked(call, repairs)
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     after, events, answer = yield from edit(schedule, live)
@@ -60,8 +63,8 @@ def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer
 
 
 def _unpark(call: Call, schedule: Schedule) -> Operation[tuple[Schedule, list[Row]]]:
-    """Resume a schedule that was parked: start its backfills, and the runs that waited for a run that has ended.
-    Returns the schedule afterwards, and events to write."""
+    """Resume a schedule that was parked: continue its backfills, and start the waiting runs that nothing blocks any
+    more. Returns the schedule after that, and events to write."""
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     decision = decide(schedule, live, [], call.now, call.new_id)
     events = yield from write_decisions([decision], call.now, call.maker, save=False)
@@ -85,8 +88,12 @@ Processed: TypeAlias = tuple[Schedule, list[Live], list[Row]]
 def process_due(
     call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None
 ) -> Operation[Processed]:
-    """Process the due times by the spec and the policies before the edit. With a reason `late`, late times are passed
-    over for that reason, because a schedule that is being closed should not start its backlog."""
+    """Process the due times by the spec and the policies before the edit.
+
+    With a reason `late`, late times do not run, for that reason: a schedule that is being closed should not start its
+    backlog. Returns the schedule after that, its unfinished runs, and events to write. Raises Conflict if more than
+    `MAX_TIMES` times are due.
+    """
     if schedule.state is not State.RUNNING or schedule.exhausted:
         return schedule, live, []
     due = next_time(replace(schedule, paused=None))
@@ -139,8 +146,9 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
-    """Return the schedule with its next time computed again; None if it is paused or over. A catch-up keeps its
-    pace."""
+    """Return the schedule with its next time computed again. The next time is None if the schedule is paused or not
+    running. If a catch-up is to continue within the next second, that time is kept, so that an edit does not make the
+    catch-up faster."""
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)

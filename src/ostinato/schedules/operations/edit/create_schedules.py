@@ -48,7 +48,8 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
 
 
 def insert_schedules(schedules: Sequence[Schedule], now: Micros, actor: str | None) -> Operation[list[Row]]:
-    """Insert new schedules, their labels and timers. Returns events to write; raises AlreadyExists."""
+    """Insert new schedules, their labels and timers. Returns events to write. Raises AlreadyExists if a name is
+    taken."""
     rows = yield from with_pauses(map(insert_schedule_row, schedules))
     inserted = {id for (id,) in (yield sql("insert_schedules", rows))}
     taken = [one.name for one in schedules if one.id not in inserted]

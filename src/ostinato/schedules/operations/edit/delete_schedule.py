@@ -21,7 +21,8 @@ from ostinato.store.contract import Operation, Row, sql
 
 
 def delete(call: Call, running: str) -> Operation[Answer]:
-    """Close a schedule. Waiting runs are dropped. `running` is "leave", "cancel" or "terminate", for active runs."""
+    """Close a schedule, cancel its backfills, and drop its waiting runs. `running` says what happens to its active
+    runs: "leave", "cancel" or "terminate"."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

@@ -23,8 +23,8 @@ def pause(call: Call, note: str) -> Operation[Answer]:
 
 
 def pause_edit(call: Call, note: str) -> Edit:
-    """Return an edit that pauses a schedule. Times that are late by then are decided at the resume, like times within
-    the pause."""
+    """Return an edit that pauses a schedule. Times that are late when the pause begins are decided at the resume, like
+    times within the pause."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

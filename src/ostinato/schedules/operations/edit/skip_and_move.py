@@ -32,7 +32,8 @@ def leave_out(call: Call, at: Micros) -> Operation[Answer]:
 
 
 def move(call: Call, at: Micros, to: Micros) -> Operation[Answer]:
-    """Move one coming occurrence to another time between its neighbours. Its nominal time does not change."""
+    """Move one coming occurrence to another time, after the occurrence before it and before the one that follows. Its
+    nominal time does not change. Raises OstinatoError for any other time."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         yield from ()

@@ -19,7 +19,8 @@ def backfill(call: Call, wanted: Backfill) -> Operation[Answer]:
 
 
 def backfill_edit(call: Call, wanted: Backfill, batch: int = 0) -> Edit:
-    """Return an edit that starts a backfill. With a `batch`, the edit also runs its first step."""
+    """Return an edit that starts a backfill. With a `batch`, the edit also runs the backfill's first step, of at most
+    `batch` runs."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         backfill = replace(wanted, schedule_id=schedule.id)
@@ -35,7 +36,8 @@ def backfill_edit(call: Call, wanted: Backfill, batch: int = 0) -> Edit:
 
 
 def set_backfill_state(call: Call, id: str, state: str, reason: str | None) -> Operation[Answer]:
-    """Pause, resume or cancel a backfill."""
+    """Pause, resume or cancel a backfill. Raises NotFound if the schedule has no such backfill, and Conflict if the
+    backfill has ended."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         rows = yield sql("backfill", id=id)

@@ -19,7 +19,8 @@ from ostinato.when.instants import Micros
 
 
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: bool = False) -> Operation[Answer]:
-    """Change the definition of a schedule. Raises Conflict if it is a part of something else, which would not know."""
+    """Change the definition of a schedule. Raises Conflict if the schedule has a companion whose own calls must be used
+    for that (`Companion.changed_with`)."""
 
     def redefine_own(schedule: Schedule) -> Schedule:
         companion = call.maker.companions.get(schedule.companion or "")
@@ -31,8 +32,8 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: boo
 
 
 def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
-    """Return an edit that changes a schedule's definition. It neither repeats nor loses a time. A new spec applies to
-    times from now on; other changes also apply to times that are late."""
+    """Return an edit that changes a schedule's definition. Because of the edit, no time runs twice, and none is lost. A
+    new spec applies to times from now on; other changes also apply to times that are late."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

@@ -25,9 +25,11 @@ Answer: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a user. Calls with the same `request` id are done once. With a `token`, the call is refused unless it
-    is the schedule's conflict token. `asked` identifies the arguments, so that a request id cannot be used again for
-    others."""
+    """One call of a user. If several calls have the same `request` id, the change is made once.
+
+    With a `token`, the call is refused unless the schedule still has that conflict token. `asked` identifies the
+    arguments: a call with the same request id but other arguments is refused.
+    """
 
     namespace: str
     name: str
@@ -53,13 +55,14 @@ class TokenMismatch(Conflict):
 
 
 async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer]]) -> Answer:
-    """Run a call's change once per request id."""
+    """Run a call's change once per request id, and return its answer. A later call with the same request id returns the
+    same answer."""
     return await idempotency.run_once(store, call.namespace, call.request, _summary(call), call.now, work)
 
 
 async def find_answer(store: Store, call: Call) -> Answer | None:
-    """Return the answer of an earlier call with the same request id, or None. Raises Conflict if that was another
-    call."""
+    """Return the answer of an earlier call with the same request id, or None. Raises Conflict if the earlier call was
+    another call or had other arguments."""
     answer: Answer | None = await store.read(
         lambda _: idempotency.find_answer(call.namespace, call.request, _summary(call))
     )
@@ -71,8 +74,11 @@ def _summary(call: Call) -> str:
 
 
 def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
-    """Lock and return the schedule of a call. Raises NotFound and TokenMismatch. Raises Conflict if the schedule cannot
-    be read, unless `repairs` is set: writing back only the readable parts would lose the others."""
+    """Lock and return the schedule of a call.
+
+    Raises NotFound if there is no such schedule, and TokenMismatch if its token is not the call's. Raises Conflict if
+    the schedule cannot be read, unless `repairs` is set: writing back only the readable parts would lose the others.
+    """
     while True:
         named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
         if not named:
