@@ -177,6 +177,6 @@ class Claimer:
         return max(0, self._concurrency - len(self._bodies.running) - self._reserved)
 
     def unheard(self, run_id: str, run_claim: int, token: int) -> bool:
-        """Return whether this node claimed a run but did not begin it. This happens if the answer of the commit was
-        lost."""
+        """Return whether this node claimed a run but did not begin it. This happens if the reply to the commit
+        was lost."""
         return not self._stopping and self._bodies.begun.get(run_id) != run_claim and token not in self._under_way

@@ -164,8 +164,10 @@ def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
 
 
 def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Put locked runs that have waited for something else into the queues of their keys. Runs that their keys allow to
-    start become ready."""
+    """Queue runs for their concurrency keys and serial keys. A run whose keys have room becomes ready at once.
+
+    The runs have waited for something else until now, for example for a time. The caller has locked their rows.
+    """
     if runs:
         for run in runs:
             hold(run)

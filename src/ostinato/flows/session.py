@@ -137,8 +137,11 @@ class LiveTurn:
 
 
 class SessionActor:
-    """Handles one conversation. `turn` is the current turn, or None between turns. `deferred` are the ids of turns that
-    wait until the flow has ended, each with the time after which it is skipped, or None."""
+    """Handles one conversation. `turn` is the current turn, or None between turns.
+
+    `deferred` lists the turns that wait for the flow to end, as pairs of a turn's id and its deadline. A turn is
+    skipped after its deadline; without a deadline (None) it waits as long as the flow lasts.
+    """
 
     def __init__(
         self,

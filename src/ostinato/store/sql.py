@@ -130,8 +130,8 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Return PostgreSQL's text and the order of its parameters. In the order, a number is a column of the batch, and a
-    text is the name of a parameter."""
+    """Write a statement with PostgreSQL's placeholders. Return the SQL, and what to pass for each placeholder: an int
+    is the index of a column of the batch, and a str is the name of a parameter."""
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 
     def place(name: str | int) -> str:

@@ -15,7 +15,7 @@ from ostinato.faces.auth import Refused
 class CountedStream(StreamingResponse):
     """A stream that is counted as open while it is sent.
 
-    Sending raises `Refused` if its namespace already has `most` open streams.
+    Sending raises `Refused` if the stream's namespace already has `most` open streams.
     """
 
     def __init__(

@@ -69,7 +69,8 @@ async def _visible(call: Call, executions: Sequence[Execution]) -> list[Executio
 
 
 def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function from the name of an attribute to its value in an execution. A query calls it."""
+    """Return a function that takes the name of an attribute and returns its value in this execution. Queries use that
+    function to read the values that they compare."""
     first, run = execution.first, execution.run
 
     def value(name: str) -> Any:

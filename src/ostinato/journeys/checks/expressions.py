@@ -112,7 +112,8 @@ def several_fields(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
-    """An expression reads only values of `platform.config` that the definition declares. It gets no others."""
+    """Expressions must read only values of `platform.config` that the definition declares. Other values are not there
+    at run time."""
     declared = checking.definition.spec.platform.config
     for expression in _each(checking):
         for name in dict.fromkeys(_CONFIG.findall(expression.expr)):

@@ -74,7 +74,7 @@ class Branch(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """The state that runs a task. `settings` are the fields beside `kind`. The task kind reads them."""
+    """The state that runs a task. `settings` are all fields other than `kind`. The task kind reads them."""
 
     type: ClassVar = "task"
     kind: str
