@@ -41,6 +41,7 @@ _PAUSE, _SHORT = 0.02, 0.004  # seconds between two transactions; `_SHORT` is fo
 _POLL = 1.0  # seconds between two checks for turns that other nodes have finished
 _LONGEST_PAUSE = 15  # seconds between two checks for turns that take long
 _LONGEST_WAIT = timedelta(hours=1)
+_AUDIENCE_LOOKS = 600  # of a run that waits for another to store the audience, one a second
 _SHIFTS = 50  # steps after which the function continues with an empty history
 _RESOLVER = 300.0  # seconds
 
@@ -128,7 +129,8 @@ class CampaignRun:
         self.id = begun["id"]
         try:
             if begun["status"] == "resolving":
-                await self.ctx.step(step(self._resolve, name="resolve"))
+                mine = self.id == self.ctx.run_id
+                await self.ctx.step(step(self._resolve if mine else self._wait_for_audience, name="resolve"))
             await self._drive()
             ended: dict[str, Any] = await self.ctx.step(step(self._end, name="end"))
         except Cancelled:
@@ -174,6 +176,18 @@ class CampaignRun:
         if campaign.over:
             await self._drop()
         return str(campaign.status)
+
+    async def _wait_for_audience(self) -> str:
+        """Wait until another run, to which the campaign belongs, has stored the audience. Return the campaign's status.
+
+        Two runs that stored it at once would delete each other's recipients. If the other run takes too long, this run
+        stores the audience."""
+        for _ in range(_AUDIENCE_LOOKS):
+            campaign = await self._load()
+            if campaign.status != "resolving":
+                return str(campaign.status)
+            await asyncio.sleep(1)
+        return await self._resolve()
 
     async def _drop(self) -> None:
         """Delete the recipients of a campaign whose audience is not completely stored."""

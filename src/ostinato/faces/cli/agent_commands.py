@@ -220,7 +220,9 @@ async def mint_token(
     turn: Annotated[str | None, typer.Option(help="A turn of the session. [default: the newest]")] = None,
     expires_in: Annotated[str | None, typer.Option(help="How long it is valid, 1h at most. [default: 15m]")] = None,
 ) -> None:
-    """Mint a token with which the agent's tools act for the user of a session. It is shown only once."""
+    """Mint a token with which tools act for a session's user.
+
+    It is shown only once."""
     minted = await session.client.agents.mint_session_token(agent, id, turn_id=turn, expires_in=expires_in)
     session.out.say(minted, minted["token"])
     if not session.out.as_json:
@@ -333,7 +335,7 @@ async def say(
     text: Annotated[str, typer.Argument(help="What you say.")],
     id: MessageId = None,
 ) -> None:
-    """Say something to a user whose conversation you have taken over."""
+    """Say something in a conversation that you took over."""
     _check_said(text)
     accepted = await session.client.agents.say(agent, user, text, id=id)
     session.out.say(accepted, f"turn {accepted['turn_id']}")

@@ -140,7 +140,8 @@ async def fill(web: Api, token: str) -> dict[str, str]:
     await post(
         "/agents/buddy/schedules", {"flow": "ask_people", "trigger": once, "target": target, "id": "very-private"}
     )
-    campaign = (await post("/agents/buddy/campaigns", {"segment": {"type": "users", "users": ["very-private"]}}))["id"]
+    segment = {"type": "users", "users": ["very-private"]}
+    campaign = (await post("/agents/buddy/campaigns", {"segment": segment, "flow": "ask_people"}))["id"]
     await post("/agents/buddy/suppressions", {"users": ["very-private"], "reason": "very-private"})
     session_token = (await post(f"/agents/buddy/sessions/{ended['session_id']}/tokens", {}))["id"]
     return {
