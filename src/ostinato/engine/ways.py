@@ -1,4 +1,4 @@
-"""Ways: the extensions of the engine, such as journeys, workflows and webhooks. Each is a value of the class `Way`.
+"""Ways: the extensions of the engine. Each is a value of the class `Way`.
 
 `ostinato.ways` lists the ways that come with Ostinato; `Ostinato(ways=[…])` adds more. A `Way` is cheap to import: the
 command line reads a way's commands and settings without importing its code. An app imports that code, the way's
@@ -83,7 +83,7 @@ class Action(Protocol):
 
 
 class Api(Protocol):
-    """The object that users of an app find as its attribute with the way's name, such as `app.journeys`."""
+    """The object that users of an app find as its attribute with the way's name."""
 
     def within(self, namespace: str, actor: str | None) -> Any:
         """Return the same object for another namespace or another actor."""
@@ -170,7 +170,7 @@ class Runtime:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """An extension of the engine, such as journeys or webhooks: a way to use the engine.
+    """An extension of the engine: a way to use it.
 
     `runtime` and `migrations` may be given as `module:NAME`. `routers` are HTTP routers by the first segment of their
     paths, `commands` are commands by name, and `problems` are HTTP statuses by the class of an error. Routers, commands
