@@ -61,7 +61,7 @@ test: check .venv-temporal-1.34/ready  ## everything
 
 # What differs between Pythons: the event loop, sqlite3, types. The rest is the newest one's.
 floors-3.%: .venv-3.%/ready
-	.venv-3.$*/bin/pytest -n $(WORKERS) -q -m "not soak" -k "not postgres and not oracle and not what_time_it_is" tests/unit/when tests/unit/functions tests/store tests/scenario/test_*.py tests/scenario/engine tests/scenario/functions tests/scenario/schedules tests/scenario/testing
+	.venv-3.$*/bin/pytest -n $(WORKERS) -q -m "not soak" -k "not postgres and not oracle" tests/unit/when tests/unit/functions tests/store tests/scenario/test_*.py tests/scenario/engine tests/scenario/functions tests/scenario/schedules tests/scenario/testing
 
 floors:  ## the fast floors on every other Python of this machine
 	@for python in $(filter-out $(PYTHON),$(shell .ci/pythons)); do \

