@@ -342,15 +342,16 @@ def test_events_are_followed_as_they_happen(folder: Path, place: str) -> None:
 
 def test_a_schedule_that_cannot_be_read_is_parked_by_its_node_and_the_doctor_says_so(folder: Path) -> None:
     with Serving(folder, "serve", "--port", "0") as server, SyncClient(server.address) as client:
-        client.schedules.create("spoilt", {"intervals": [{"every": "PT1S"}]}, "nap")
         assert client.diagnose()["ok"]
-        with closing(sqlite3.connect(folder / "ostinato.db", timeout=30)) as connection, connection:
-            connection.execute('UPDATE ostinato_schedules SET spec = \'{"cron": ["?"]}\'')
+        client.schedules.create("spoilt", {"intervals": [{"every": "PT1S"}]}, "nap")
 
         def parked() -> str:
             finding = {one["name"]: one for one in client.diagnose()["items"]}["parked_schedules"]
             return str(finding["words"]) if finding["state"] == "wrong" else ""
 
+        assert not parked()
+        with closing(sqlite3.connect(folder / "ostinato.db", timeout=30)) as connection, connection:
+            connection.execute('UPDATE ostinato_schedules SET spec = \'{"cron": ["?"]}\'')
         assert "default/spoilt" in until(parked, "a parked schedule")
 
 
