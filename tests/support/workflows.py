@@ -70,6 +70,7 @@ def mailbox(
     mails: list[str] | None = None,
     publishes_from_next: bool = False,
     name: str = "inbox",
+    poll_every: str = "5m",
     **options: Any,
 ) -> Mailbox:
     """Declare `inbox`. `hooks` may replace `poll`, `prepare`, `mutate` and `next`."""
@@ -80,7 +81,7 @@ def mailbox(
     tools = app.workflows
     tools.mutator("send", reconcile=box.service.ask if reconcile else None)(box.service.send)
 
-    @inbox.producer(every("5m"), publishes=[emails])
+    @inbox.producer(every(poll_every), publishes=[emails])
     async def poll(ctx: Any, state: Any) -> Any:
         if "poll" in box.hooks:
             return await box.hooks["poll"](ctx, state)

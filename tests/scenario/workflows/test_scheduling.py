@@ -238,7 +238,7 @@ async def test_pattern_batch_with_timeout(world: World) -> None:
 
 async def test_pattern_daily_digest(world: World) -> None:
     """Events wake the consumer, which reserves nothing until nine o'clock; then it sets the next wake time at once."""
-    box = mailbox(world.app, mails=["a"])
+    box = mailbox(world.app, mails=["a"], poll_every="1h")
 
     async def prepare(ctx: Any, state: Any) -> Prepared:
         nine = ctx.now.replace(hour=9, minute=0, second=0, microsecond=0)
