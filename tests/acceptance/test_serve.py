@@ -234,9 +234,9 @@ def test_flags_environment_and_file_in_their_order(folder: Path) -> None:
     (folder / "ostinato.toml").write_text('store = "sqlite:///of-the-file.db"\nport = 0\nrequire_token = true\n')
     environ = {"OSTINATO_STORE": "sqlite:///of-the-environment.db", "OSTINATO_REQUIRE_TOKEN": "false"}
     with Serving(folder, "serve", "--config", "ostinato.toml", "--require-token", **environ) as server:
-        assert httpx.get(f"{server.address}/api/v1/nodes").status_code == 401
+        assert httpx.get(f"{server.address}/api/v1/nodes", timeout=60).status_code == 401
     with Serving(folder, "serve", "--config", "ostinato.toml", **environ) as server:
-        assert httpx.get(f"{server.address}/api/v1/nodes").status_code == 200
+        assert httpx.get(f"{server.address}/api/v1/nodes", timeout=60).status_code == 200
     assert {path.name for path in folder.glob("*.db")} == {"of-the-environment.db"}
 
 
@@ -420,7 +420,7 @@ def test_a_signal_is_heard_while_simulations_go_on(tmp_path: Path) -> None:
             caller.start()
         until(lambda: children_of(server.process.pid) or None, "a simulation goes on")
         begin = time.monotonic()
-        assert httpx.get(f"{address}/api/v1/health/live", timeout=10).status_code == 200
+        assert httpx.get(f"{address}/api/v1/health/live", timeout=60).status_code == 200
         assert server.stop() == 0
         assert time.monotonic() - begin < 40
         assert not children_of(server.process.pid)

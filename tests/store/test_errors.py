@@ -195,7 +195,7 @@ def test_a_file_that_is_deleted_under_a_node_takes_no_more(tmp_path: Path) -> No
 
         async with app:
             before = await app.start("work")
-            await before.result(timeout=10)
+            await before.result(timeout=60)
             assert app.ready()
             path.rename(tmp_path / "elsewhere")
             with pytest.raises(StoreUnavailable, match="deleted or replaced"):
